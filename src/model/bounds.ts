@@ -1,0 +1,55 @@
+/** The bounds of what users may say. Each is quoted in the message that refuses a value. */
+export const bounds = {
+  nameLength: 50,
+  portNameLength: 15,
+  replicas: { min: 0, max: 50_000 },
+  port: { min: 1, max: 65_535 },
+  ports: { max: 16 },
+  commandWords: { min: 1, max: 256 },
+  commandBytes: 65_536,
+  variables: { max: 256 },
+  variableNameLength: 128,
+  variableValueBytes: 32_768,
+  pathLength: 1_024,
+  cpuMillis: { min: 1, max: 1_024_000 },
+  memoryMiB: { min: 1, max: 16_777_216 },
+  percent: { min: 0, max: 100 },
+  limitCount: { min: 0, max: 50_000 },
+  maxPerHost: { min: 1, max: 50_000 },
+  minReadySeconds: { min: 0, max: 86_400 },
+  progressDeadlineSeconds: { min: 1, max: 604_800 },
+  backoffSeconds: { min: 0, max: 86_400 },
+  backoffResetAfterSeconds: { min: 1, max: 604_800 },
+  probeInitialDelaySeconds: { min: 0, max: 3_600 },
+  probePeriodSeconds: { min: 1, max: 3_600 },
+  probeTimeoutSeconds: { min: 1, max: 3_600 },
+  probeThreshold: { min: 1, max: 1_000 },
+  restartAttempts: { min: 0, max: 1_000 },
+  restartWindowSeconds: { min: 1, max: 604_800 },
+  restartDelaySeconds: { min: 0, max: 3_600 },
+  drainSeconds: { min: 0, max: 3_600 },
+  graceSeconds: { min: 0, max: 86_400 },
+  projectReplicas: { min: 0, max: 1_000_000_000 },
+  queuePriority: { min: -1_000_000, max: 1_000_000 },
+  idempotencyKeyLength: 128,
+  pageSize: { default: 20, max: 100 },
+  nodes: 100,
+  tailLines: { min: 0, max: 10_000 },
+} as const
+
+/** Rows per service change in one commit; the rest is a continuation timer that is due at once. */
+export const rowsPerCommit = 500
+/** Intents per commit. */
+export const intentsPerCommit = 256
+/** From a slot's third failure it is in CRASH_LOOP (R10). */
+export const crashLoopFailures = 3
+/** Port conflicts in a row after which a replica is START_FAILED (R13). */
+export const portConflictsUntilFailure = 3
+/** Quarantine of a port after a bind failure: doubled from the first to the last (R13). */
+export const quarantineSeconds = { first: 60, last: 3_600 } as const
+/** A host's ports when its worker names no range (R13). */
+export const defaultPortRange = { from: 20_000, to: 32_000 } as const
+/** R15. */
+export const leaseSeconds = 15
+export const graceSeconds = 60
+export const workerProtocolVersion = 1

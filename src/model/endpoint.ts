@@ -1,0 +1,23 @@
+import type { PortProtocol } from '../generated/prisma/enums.ts'
+import type { ReplicaId } from './id.ts'
+
+/** One address of an endpoint table (R12). Plain data: it lives in facts and in the feed's memory. */
+export interface EndpointAddress {
+  /** `replica:portName:start`: stable while that process listens there. */
+  readonly id: string
+  readonly replicaId: ReplicaId
+  readonly index: number
+  readonly start: number
+  readonly host: string
+  /** The host's primary address. */
+  readonly address: string
+  readonly addresses: readonly string[]
+  readonly port: number
+  readonly protocol: PortProtocol
+  readonly portName: string
+  /** Effectively ready and not stopping (R9). */
+  readonly ready: boolean
+  /** Would be ready if it were not stopping: it still answers while it drains. */
+  readonly serving: boolean
+  readonly terminating: boolean
+}

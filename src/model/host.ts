@@ -1,0 +1,65 @@
+import type { HostScheduling, PortProtocol, Reachability, SpreadMode } from '../generated/prisma/enums.ts'
+import type { AllocatedPort, PortDeclaration } from './content.ts'
+import type { HostId, Instant, ProjectId, ReplicaId, ServiceId } from './id.ts'
+
+/** A host as placement sees it, at `allocation`. */
+export interface PlacementHost {
+  readonly id: HostId
+  readonly name: string
+  readonly addresses: readonly string[]
+  readonly scheduling: HostScheduling
+  readonly reachability: Reachability
+  readonly allocation: number
+  readonly cpuMillis: number
+  readonly memoryMiB: number
+  readonly usedCpuMillis: number
+  readonly usedMemoryMiB: number
+  readonly portFrom: number
+  readonly portTo: number
+  readonly reservedPorts: readonly number[]
+  /** The last "any free" port given. */
+  readonly lastPort: number
+  /** Held by replicas or in quarantine. */
+  readonly takenPorts: readonly { readonly port: number; readonly protocol: PortProtocol; readonly quarantinedUntil: Instant | null }[]
+  /** Alive replicas per service. */
+  readonly replicasOf: ReadonlyMap<ServiceId, number>
+}
+
+/** A PENDING replica whose wait is over. */
+export interface WaitingReplica {
+  readonly id: ReplicaId
+  readonly serviceId: ServiceId
+  readonly serviceName: string
+  readonly projectId: ProjectId
+  readonly queuePriority: number
+  readonly createdAt: Instant
+  readonly index: number
+  readonly cpuMillis: number
+  readonly memoryMiB: number
+  readonly ports: readonly PortDeclaration[]
+  readonly spreadMode: SpreadMode
+  readonly maxPerHost: number
+  readonly avoidHostId: HostId | null
+  readonly holdsQuota: boolean
+}
+
+/** Room in a project: `maxReplicas` null is no limit. */
+export interface PlacementProject {
+  readonly id: ProjectId
+  readonly name: string
+  readonly maxReplicas: number | null
+  readonly usedReplicas: number
+}
+
+/** A grant takes host, CPU, memory, all ports and quota of one replica at once. */
+export interface Grant {
+  readonly replicaId: ReplicaId
+  readonly hostId: HostId
+  readonly hostName: string
+  readonly hostAddresses: readonly string[]
+  /** The host's allocation that the decision was made on: the commit's guard. */
+  readonly allocation: number
+  readonly ports: readonly AllocatedPort[]
+  /** The host's next `lastPort`. */
+  readonly lastPort: number
+}

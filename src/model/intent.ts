@@ -1,0 +1,69 @@
+import type { Blocker } from './blocker.ts'
+import type { Content, Overrides } from './content.ts'
+import type { Grant } from './host.ts'
+import type { HostId, ProfileRevisionId, ProjectId, QueueId, ReplicaId, Revision, ServiceId, WorkerId } from './id.ts'
+import type { HostView } from './service.ts'
+import type { Settings } from './settings.ts'
+
+export const reportedStates = ['STARTING', 'RUNNING', 'ENDED'] as const
+export type ReportedState = (typeof reportedStates)[number]
+export const reportedEndReasons = ['EXITED', 'GAVE_UP', 'START_FAILED', 'PORT_TAKEN', 'STOPPED'] as const
+export type ReportedEndReason = (typeof reportedEndReasons)[number]
+
+/** What a worker says of one replica: the observed state, never a goal. */
+export interface ReplicaReport {
+  readonly replica: ReplicaId
+  /** 1, 2, 3 … per replica; another start is not ready first. */
+  readonly start: number
+  readonly state: ReportedState
+  readonly ready: boolean
+  readonly endReason: ReportedEndReason | null
+  readonly exitCode: number | null
+  readonly exitSignal: string | null
+  readonly message: string | null
+}
+
+/** Who reports. The commit refuses the service's change (FENCED) where the worker's epoch in the database is another. */
+export interface Reporter {
+  readonly workerId: WorkerId
+  readonly hostId: HostId
+  readonly epoch: number
+}
+
+/** Every write to a service is an intent: a mutation, a worker's report, a timer, a grant. */
+export type ServiceIntent =
+  | {
+      readonly kind: 'scale'
+      readonly replicas: number
+      readonly expectedRevision: Revision | null
+      readonly maxReplicas: number | null
+      readonly actor: string
+    }
+  | { readonly kind: 'delete'; readonly expectedRevision: Revision | null; readonly actor: string }
+  | { readonly kind: 'resetBackoff'; readonly actor: string }
+  | { readonly kind: 'kill'; readonly replica: ReplicaId; readonly actor: string }
+  | { readonly kind: 'report'; readonly reporter: Reporter; readonly sequence: number; readonly reports: readonly ReplicaReport[] }
+  /** A registration: the worker's host as it is now, what it still runs, and so what it no longer has (R15: ends HOST_LOST, no failure). */
+  | { readonly kind: 'adopt'; readonly reporter: Reporter; readonly host: HostView; readonly running: readonly ReplicaReport[] }
+  | { readonly kind: 'grant'; readonly grants: readonly Grant[] }
+  /** Why placement could not place these. */
+  | { readonly kind: 'hold'; readonly holds: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[] }
+  /** Timers are due, or the server starts: whatever is due happens. */
+  | { readonly kind: 'tick' }
+
+/** A service to be: everything looked up and merged already. Ids are the caller's, so that the answer can name them. */
+export interface NewService {
+  readonly id: ServiceId
+  readonly projectId: ProjectId
+  readonly projectName: string
+  readonly queueId: QueueId
+  readonly name: string
+  readonly owner: string
+  readonly profileRevisionId: ProfileRevisionId
+  readonly content: Content
+  readonly overrides: Overrides
+  readonly settings: Settings
+  readonly replicas: number
+  /** Of the project, for QUOTA_EXCEEDED. */
+  readonly maxReplicas: number | null
+}

@@ -1,0 +1,10 @@
+const label = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
+
+/** Why `name` is not a DNS-1123 label of at most `most` ASCII characters, as a sentence; null when it is one (R17). */
+export function nameFault(name: string, most: number): string | null {
+  const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name)
+  if (name === '') return `The name is empty: give 1 to ${most} characters.`
+  if ([...name].length > most) return `${shown} has ${[...name].length} characters: at most ${most} are allowed.`
+  if (!label.test(name)) return `${shown} is no DNS label: use a-z, 0-9 and "-", and begin and end with a letter or digit.`
+  return null
+}

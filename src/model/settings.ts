@@ -1,0 +1,21 @@
+import type { SpreadMode } from '../generated/prisma/enums.ts'
+
+/** A count or a percentage of the desired replicas. */
+export type Limit = { readonly count: number } | { readonly percent: number }
+
+/** How a service is kept, as opposed to what its replicas run (`Content`). */
+export interface Settings {
+  /** Of a service created without a number. */
+  readonly replicas: number
+  readonly spreadMode: SpreadMode
+  /** Alive replicas of the service per host, for BEST_EFFORT and STRICT (R14). */
+  readonly maxPerHost: number
+  readonly maxSurge: Limit
+  readonly maxUnavailable: Limit
+  readonly minReadySeconds: number
+  readonly progressDeadlineSeconds: number
+  readonly autoRollback: boolean
+  readonly backoffBaseSeconds: number
+  readonly backoffMaxSeconds: number
+  readonly backoffResetAfterSeconds: number
+}
