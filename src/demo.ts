@@ -1,0 +1,134 @@
+// `npm run demo`: the main job on real processes, from an empty directory. `-- --exit` ends after the story, with status 0 or 1.
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import pc from 'picocolors'
+import { Api } from './demo/api.ts'
+import { EndpointWatch } from './demo/endpointWatch.ts'
+import { hello } from './demo/request.ts'
+import { ServerProcess } from './demo/serverProcess.ts'
+
+const profile = {
+  name: 'hello',
+  command: [process.execPath, path.join(import.meta.dirname, 'examples', 'helloServer.js')],
+  ports: [{ name: 'http' }],
+  cpuMillis: 100,
+  memoryMiB: 64,
+  readiness: { http: { port: 'http', path: '/healthz' }, periodSeconds: 1 },
+  stop: { drainSeconds: 1, graceSeconds: 5 },
+}
+const failed = '... on Error { message } ... on InvalidInputError { issues { path message } }'
+
+function step(text: string): void {
+  console.log(`\n${pc.bold(pc.cyan('▸'))} ${pc.bold(text)}`)
+}
+
+async function story(api: Api): Promise<void> {
+  step('Apply the profile "hello": a small HTTP server, one port "http" (any free), an HTTP readiness probe')
+  await api.mutate(
+    `mutation Apply($input: ApplyProfileInput!) { applyProfile(input: $input) { ${failed} ... on ApplyProfilePayload { created } } }`,
+    { input: profile },
+  )
+
+  step('Create the service "web" with 3 replicas and follow its endpoint')
+  await api.mutate(
+    `mutation Create($input: CreateServiceInput!) { createService(input: $input) { ${failed} ... on CreateServicePayload { service { id } } } }`,
+    {
+      input: { name: 'web', profile: 'hello', replicas: 3 },
+    },
+  )
+  const watch = new EndpointWatch(api, 'web')
+  const created = await watch.until('3 ready replicas', (a) => a.length === 3)
+  console.log(`3 replicas were ready ${created.toFixed(0)} ms after the subscription began.`)
+
+  step('Request each address')
+  for (const { hostPort } of watch.addresses) console.log(`http://${hostPort}/ → ${JSON.stringify(await hello(hostPort))}`)
+
+  const victim = watch.addresses[0]
+  if (!victim) throw new Error('The table is empty.')
+  const { pid } = await hello(victim.hostPort)
+  step(`Kill process ${pid} of web[${victim.index}] with SIGKILL: its address leaves, and its worker restarts it in place`)
+  process.kill(pid, 'SIGKILL')
+  const gone = await watch.until('the address to leave', (a) => !a.some((x) => x.id === victim.id))
+  const back = await watch.until('the in-place restart', (a) =>
+    a.some((x) => x.replicaId === victim.replicaId && x.start === victim.start + 1),
+  )
+  console.log(
+    `The address left after ${gone.toFixed(0)} ms; start ${victim.start + 1} of the same replica was ready ${(gone + back).toFixed(0)} ms after the kill.`,
+  )
+
+  const killed = watch.addresses[1]
+  if (!killed) throw new Error('The table has one address only.')
+  step(`Call killReplica on web[${killed.index}]: a replacement comes, a new replica with the same index`)
+  const known = new Set(watch.addresses.map((a) => a.replicaId))
+  await api.mutate(
+    `mutation Kill($input: KillReplicaInput!) { killReplica(input: $input) { ${failed} ... on KillReplicaPayload { replica { id } } } }`,
+    {
+      input: { replica: killed.replicaId },
+    },
+  )
+  const replaced = await watch.until('the replacement', (a) => a.length === 3 && a.some((x) => !known.has(x.replicaId)))
+  console.log(`The replacement was ready ${replaced.toFixed(0)} ms after the call.`)
+
+  for (const replicas of [5, 2]) {
+    step(`Scale to ${replicas}`)
+    await api.mutate(
+      `mutation Scale($input: ScaleServiceInput!) { scaleService(input: $input) { ${failed} ... on ScaleServicePayload { service { desiredReplicas } } } }`,
+      {
+        input: { service: { name: 'web' }, replicas },
+      },
+    )
+    const scaled = await watch.until(`${replicas} ready replicas`, (a) => a.length === replicas)
+    console.log(`${replicas} addresses ${scaled.toFixed(0)} ms after the call.`)
+  }
+}
+
+/** Resolves at Ctrl-C or SIGTERM. */
+function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { exit: { type: 'boolean', default: false } } })
+  const stopAsked = interrupted()
+  let status = 0
+  step('Start the server on an empty directory (the embedded database is made first: 5 to 10 seconds)')
+  const server = await ServerProcess.start()
+  try {
+    const { url, token } = await server.listening()
+    console.log(`The API is at ${url}; the log is ${server.logFile}`)
+    const api = new Api(url, token)
+    try {
+      await Promise.race([
+        story(api),
+        stopAsked.then(() => {
+          throw new Error('Interrupted.')
+        }),
+      ])
+      if (!values.exit) {
+        step(`Everything works. GraphiQL is at ${url}`)
+        console.log(
+          `Its token (header: {"authorization": "Bearer …"}) is in ${path.join(server.dataDirectory, 'admin-token')}. Ctrl-C stops the server and its replicas.`,
+        )
+        await stopAsked
+      }
+    } finally {
+      await api.close()
+    }
+  } catch (error) {
+    status = 1
+    console.error(pc.red(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`))
+  }
+  step('Stop the server, its worker and all replicas')
+  try {
+    await server.stop(status !== 0)
+    console.log('All have ended.')
+  } catch (error) {
+    status = 1
+    console.error(pc.red(error instanceof Error ? error.message : String(error)))
+  }
+  return status
+}
+
+process.exitCode = await main()

@@ -1,0 +1,78 @@
+import Table from 'cli-table3'
+import pc from 'picocolors'
+import type { Api } from './api.ts'
+
+export interface Address {
+  id: string
+  index: number
+  start: number
+  hostPort: string
+  replicaId: string
+}
+
+interface Frame {
+  endpointChanged: { kind: string; revision: string; endpoint: { addresses: Address[] } | null; added: Address[]; removed: Address[] }
+}
+
+const fields = 'id index start hostPort replicaId'
+const document = `subscription Watch($service: String!) {
+  endpointChanged(service: $service) { kind revision endpoint { addresses { ${fields} } } added { ${fields} } removed { ${fields} } }
+}`
+const waitLimitMillis = 60_000
+
+/** Follows a service's endpoint, prints its table at every frame, and lets the story wait for what it should become. */
+export class EndpointWatch {
+  addresses: readonly Address[] = []
+  readonly #began = performance.now()
+  #waiters: { holds: (addresses: readonly Address[]) => boolean; resolve: () => void }[] = []
+  #failed: Error | null = null
+
+  constructor(api: Api, service: string) {
+    api.subscribe<Frame>(
+      document,
+      { service },
+      ({ endpointChanged: frame }) => {
+        if (!frame.endpoint) return
+        this.addresses = frame.endpoint.addresses
+        this.#print(frame)
+        this.#waiters = this.#waiters.filter(({ holds, resolve }) => {
+          if (!holds(this.addresses)) return true
+          resolve()
+          return false
+        })
+      },
+      (error) => {
+        this.#failed = error
+      },
+    )
+  }
+
+  /** Resolves with the milliseconds it took until the table holds what is awaited. */
+  async until(what: string, holds: (addresses: readonly Address[]) => boolean): Promise<number> {
+    const began = performance.now()
+    if (this.#failed) throw this.#failed
+    if (holds(this.addresses)) return 0
+    let timer: NodeJS.Timeout | undefined
+    await Promise.race([
+      new Promise<void>((resolve) => this.#waiters.push({ holds, resolve })),
+      new Promise<never>((_, reject) => {
+        timer = setTimeout(
+          () => reject(this.#failed ?? new Error(`Waited ${waitLimitMillis / 1000} s in vain for ${what}.`)),
+          waitLimitMillis,
+        )
+      }),
+    ]).finally(() => clearTimeout(timer))
+    return performance.now() - began
+  }
+
+  #print(frame: Frame['endpointChanged']): void {
+    const seconds = ((performance.now() - this.#began) / 1000).toFixed(2)
+    const changes = [...frame.added.map((a) => pc.green(`+ ${a.hostPort}`)), ...frame.removed.map((a) => pc.red(`- ${a.hostPort}`))].join(
+      '  ',
+    )
+    console.log(`\n${pc.dim(`${seconds} s`)}  ${frame.kind} at revision ${frame.revision}  ${changes}`)
+    const table = new Table({ head: ['index', 'start', 'address', 'replica'], style: { head: [], compact: true } })
+    for (const a of [...this.addresses].sort((x, y) => x.index - y.index)) table.push([a.index, a.start, a.hostPort, a.replicaId])
+    console.log(this.addresses.length ? table.toString() : '(no address is ready)')
+  }
+}

@@ -1,0 +1,28 @@
+// The example replica: a small HTTP server that says who it is. It runs under any worker: all it knows comes from its environment.
+import { createServer } from 'node:http'
+
+const { PORT, XCE_SERVICE, XCE_REPLICA_INDEX, XCE_REPLICA_ID, XCE_VERSION } = process.env
+
+const server = createServer((request, response) => {
+  if (request.url === '/healthz') {
+    response.end('ok\n')
+    return
+  }
+  const answer = {
+    service: XCE_SERVICE,
+    index: Number(XCE_REPLICA_INDEX),
+    version: Number(XCE_VERSION),
+    replica: XCE_REPLICA_ID,
+    pid: process.pid,
+  }
+  response.setHeader('content-type', 'application/json')
+  response.end(`${JSON.stringify(answer)}\n`)
+})
+
+server.listen(Number(PORT), () => console.log(`${XCE_SERVICE}[${XCE_REPLICA_INDEX}] listens on port ${PORT}`))
+
+process.on('SIGTERM', () => {
+  console.log('asked to stop: finishing open requests')
+  server.close(() => process.exit(0))
+  server.closeIdleConnections()
+})
