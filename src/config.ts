@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { defaultPortRange, graceSeconds, leaseSeconds } from './model/bounds.ts'
+
+/** The server's settings, read once from the environment. */
+export interface Config {
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  readonly dataDirectory: string
+  /** Null: the embedded database. */
+  readonly databaseUrl: string | null
+  readonly localWorker: boolean
+  readonly stopReplicasOnExit: boolean
+  readonly logLevel: LogLevel
+  readonly leaseSeconds: number
+  readonly graceSeconds: number
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+type LogLevel = (typeof logLevels)[number]
+
+const onOff = z.enum(['on', 'off'], { error: 'say on or off' }).transform((word) => word === 'on')
+
+const wholeNumber = (min: number, max: number, what: string) =>
+  z
+    .string()
+    .regex(/^\d+$/, { error: `give ${what} from ${min} to ${max}` })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error: `give ${what} from ${min} to ${max}` })
+
+/** Every setting: how it is read, what it is without a value, and what it does. */
+const settings = {
+  XCE_HOST: { read: z.string(), unset: '127.0.0.1', does: 'The address to listen on.' },
+  XCE_PORT: { read: wholeNumber(0, 65_535, 'a port'), unset: '4000', does: 'The port to listen on; 0: any free one.' },
+  XCE_DATA_DIR: { read: z.string(), unset: '.xce', does: 'The directory of the embedded database, tokens and the local worker.' },
+  DATABASE_URL: {
+    read: z.string().regex(/^postgres(ql)?:\/\//, { error: 'give a URL that begins with postgresql://' }),
+    unset: null,
+    does: 'A PostgreSQL database. Without it the database is embedded, in XCE_DATA_DIR.',
+  },
+  XCE_LOCAL_WORKER: { read: onOff, unset: null, does: 'on: run a worker on this machine. Without it: on with the embedded database.' },
+  XCE_STOP_REPLICAS_ON_EXIT: {
+    read: onOff,
+    unset: 'off',
+    does: 'on: stop the local worker’s replicas with the server. off: they run on and are found again.',
+  },
+  XCE_LOG_LEVEL: {
+    read: z.enum(logLevels, { error: `say one of ${logLevels.join(', ')}` }),
+    unset: 'info',
+    does: 'The least that is logged.',
+  },
+  XCE_LEASE_SECONDS: {
+    read: wholeNumber(1, 3_600, 'seconds'),
+    unset: String(leaseSeconds),
+    does: 'How long a worker may be silent before its host is unreachable.',
+  },
+  XCE_GRACE_SECONDS: {
+    read: wholeNumber(0, 86_400, 'seconds'),
+    unset: String(graceSeconds),
+    does: 'How long a host may be unreachable before it is lost.',
+  },
+} as const
+
+/** Settings of the local worker: handed to it as they are, and checked there. */
+const workerSettings = {
+  XCE_WORKER_NAME: { unset: null, does: 'The local worker’s name. Without it: this machine’s name.' },
+  XCE_WORKER_HOST: { unset: null, does: 'The name of the local worker’s host. Without it: this machine’s name.' },
+  XCE_WORKER_ADDRESSES: { unset: null, does: 'Addresses of this machine, separated by commas. Without it: found.' },
+  XCE_WORKER_CPU_MILLIS: { unset: null, does: 'CPU for replicas, in thousandths of a core. Without it: all cores.' },
+  XCE_WORKER_MEMORY_MIB: { unset: null, does: 'Memory for replicas. Without it: all of it.' },
+  XCE_WORKER_PORT_RANGE: { unset: `${defaultPortRange.from}-${defaultPortRange.to}`, does: 'Ports for replicas.' },
+  XCE_WORKER_RESERVED_PORTS: { unset: null, does: 'Ports of that range to leave alone, separated by commas.' },
+} as const
+
+/** Everything that is wrong with the environment, one sentence each. */
+export class ConfigError extends Error {
+  readonly mistakes: readonly string[]
+
+  constructor(mistakes: readonly string[]) {
+    super(mistakes.join('\n'))
+    this.mistakes = mistakes
+  }
+}
+
+/** Reads the settings; an empty variable counts as unset. Throws ConfigError with all mistakes at once. */
+export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: readonly string[] } {
+  const mistakes: string[] = []
+  const read = <Name extends keyof typeof settings>(name: Name) => {
+    const text = env[name] || settings[name].unset
+    if (text === null) return null
+    const result = settings[name].read.safeParse(text)
+    if (result.success) return result.data as z.output<(typeof settings)[Name]['read']>
+    mistakes.push(`${name} is ${JSON.stringify(text)}: ${result.error.issues[0]?.message ?? 'it is not understood'}.`)
+    return null
+  }
+  const databaseUrl = read('DATABASE_URL')
+  const config = {
+    host: read('XCE_HOST'),
+    port: read('XCE_PORT'),
+    dataDirectory: read('XCE_DATA_DIR'),
+    localWorker: read('XCE_LOCAL_WORKER') ?? databaseUrl === null,
+    stopReplicasOnExit: read('XCE_STOP_REPLICAS_ON_EXIT'),
+    logLevel: read('XCE_LOG_LEVEL'),
+    leaseSeconds: read('XCE_LEASE_SECONDS'),
+    graceSeconds: read('XCE_GRACE_SECONDS'),
+  }
+  if (mistakes.length > 0) throw new ConfigError(mistakes)
+  const known = new Set([...Object.keys(settings), ...Object.keys(workerSettings)])
+  const warnings = Object.keys(env)
+    .filter((name) => name.startsWith('XCE_') && !known.has(name))
+    .map((name) => `${name} is no setting of the server and is ignored: run with --help for the list.`)
+  return { config: { ...(config as Omit<Config, 'databaseUrl'>), databaseUrl }, warnings }
+}
+
+/** The text of --help. */
+export function helpText(): string {
+  const all = Object.entries({ ...settings, ...workerSettings })
+  const width = Math.max(...all.map(([name]) => name.length))
+  const lines = all.map(([name, { unset, does }]) => `  ${name.padEnd(width)}  ${does}${unset === null ? '' : ` [${unset}]`}`)
+  return ['XCE Services, the server. Settings are environment variables:', '', ...lines, ''].join('\n')
+}

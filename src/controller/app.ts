@@ -1,0 +1,22 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
+import type { Clock } from '../store/clock.ts'
+import type { Committer } from '../store/commit/committer.ts'
+import type { Database } from '../store/database.ts'
+import type { Tail } from '../store/tail.ts'
+import type { Feed } from './feed/feed.ts'
+import type { LogRequests } from './logRequests.ts'
+
+/** What a running server consists of, as the edges (GraphQL, HTTP) see it. Made once, by `server.ts`. */
+export interface App {
+  readonly config: Config
+  readonly log: Logger
+  readonly database: Database
+  readonly committer: Committer
+  readonly tail: Tail
+  readonly clock: Clock
+  /** A new UUID (version 7). */
+  readonly newId: () => string
+  readonly feed: Feed
+  readonly logRequests: LogRequests
+}
