@@ -1,0 +1,80 @@
+import { firstOf } from './firstOf.ts'
+import type { Roster } from './rollingRoster.ts'
+import type { RollingReplica } from './rollingView.ts'
+import { twinsOf } from './twin.ts'
+import { compareVictims } from './victims.ts'
+
+/** The most replicas that may be active: n + s while something is outdated, n otherwise, none where none is wanted. */
+export function ceilingOf({ view, counts }: Roster): number {
+  if (view.desired === 0) return 0
+  return counts.outdated > 0 ? view.desired + view.maxSurge : view.desired
+}
+
+/** Stops what is above the ceiling, whatever its version, by R11. True: there was some. */
+export function stopAboveCeiling(roster: Roster): boolean {
+  return stopFirst(roster, [...roster.active()], roster.counts.active - ceilingOf(roster))
+}
+
+/** R2: stops new ones above n by R11. True: there were some. */
+export function stopExcessNew(roster: Roster): boolean {
+  const { newAvailable, newWaiting } = roster.buckets
+  return stopFirst(roster, [...newWaiting, ...newAvailable], roster.counts.new - roster.view.desired)
+}
+
+function stopFirst(roster: Roster, replicas: readonly RollingReplica[], wanted: number): boolean {
+  if (wanted <= 0) return false
+  for (const replica of firstOf(replicas, roster.allow(wanted), compareVictims)) roster.stop(replica, 'scale')
+  return true
+}
+
+/** R3's order: without a process first, then leaving, then the oldest version, then R11. For available ones the first two are one. */
+export function compareOutdated(a: RollingReplica, b: RollingReplica): number {
+  return (
+    Number(a.state !== 'PENDING') - Number(b.state !== 'PENDING') ||
+    Number(a.leaving === null) - Number(b.leaving === null) ||
+    a.versionNumber - b.versionNumber ||
+    compareVictims(a, b)
+  )
+}
+
+/**
+ * R3: stops outdated replicas. The budget is what is active above the least that must be available, less the new ones that are not available
+ * yet: they are expected to be. Those that serve nobody go first, for as much as the budget gives; available ones only while n − u stay
+ * available. While paused only leaving ones are stepped, those that stay are expected too, and each that goes gets its twin (R7). True: some
+ * were to be stopped.
+ */
+export function stopOutdated(roster: Roster): boolean {
+  const { view, counts, buckets } = roster
+  const least = view.desired - view.maxUnavailable
+  const budget = counts.active - least - buckets.newWaiting.length - (view.paused ? buckets.oldWaiting.length : 0)
+  if (budget <= 0) return false
+  const waiting = view.paused ? buckets.leavingWaiting : [...buckets.leavingWaiting, ...buckets.oldWaiting]
+  const available = view.paused ? buckets.leavingAvailable : [...buckets.leavingAvailable, ...buckets.oldAvailable]
+  const waitingStops = Math.min(budget, waiting.length)
+  const availableStops = Math.max(0, Math.min(budget - waitingStops, counts.available - least, available.length))
+  const wanted = waitingStops + availableStops
+  if (wanted === 0) return false
+
+  const allowed = roster.allow(wanted)
+  const stops = firstOf(waiting, Math.min(waitingStops, allowed), compareOutdated)
+  stops.push(...firstOf(available, Math.min(availableStops, allowed - stops.length), compareOutdated))
+  if (view.paused) stopWithTwins(roster, stops)
+  else for (const replica of stops) roster.stop(replica, 'rollout')
+  return true
+}
+
+/** R7: a leaving one without a twin gets it in the commit that stops it, if fewer than n stay. Both rows or none are within the cap. */
+function stopWithTwins(roster: Roster, stops: readonly RollingReplica[]): void {
+  const twins = twinsOf(roster)
+  let staying = roster.counts.active - roster.counts.leaving
+  for (const replica of stops) {
+    const twin = staying < roster.view.desired && !twins.has(replica.id)
+    const rows = twin ? 2 : 1
+    if (roster.allow(rows) < rows) return
+    roster.stop(replica, 'rollout')
+    twins.remove(replica)
+    if (!twin) continue
+    roster.start(replica, replica.id)
+    staying++
+  }
+}
