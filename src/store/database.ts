@@ -1,0 +1,119 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { PrismaClient } from '../generated/prisma/client.ts'
+import { openEmbedded } from './embedded.ts'
+import { Listener, type OnMessage, type OnReconnect, Subscriptions } from './listener.ts'
+import { type MigrationConnection, migrate } from './migrate.ts'
+import { PGliteStream } from './pglite.ts'
+import { StatementNames } from './statementNames.ts'
+
+export interface Database {
+  readonly kind: 'embedded' | 'postgresql'
+  readonly prisma: PrismaClient
+  /** Hears NOTIFY on `channel` until the returned function is called. `onReconnect`: what was sent in the last moments may be lost. */
+  listen(channel: string, onMessage: OnMessage, onReconnect?: OnReconnect): Promise<() => Promise<void>>
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  /** Holds the embedded database in its folder `database`. */
+  readonly dataDirectory: string
+  /** Of a PostgreSQL server; without it the embedded database is opened. */
+  readonly url?: string
+  readonly log: Logger
+}
+
+// More connections make commits slower, and one committer uses one: the rest are for reads.
+const poolSize = 6
+
+/** Opens the database and brings it to this version's schema. Errors are sentences for the person who starts the server. */
+export function openDatabase(options: DatabaseOptions): Promise<Database> {
+  return options.url === undefined ? openOnPGlite(options) : openOnPostgreSQL(options.url, options.log)
+}
+
+async function openOnPGlite({ dataDirectory, log }: DatabaseOptions): Promise<Database> {
+  const embedded = await openEmbedded(dataDirectory, log)
+  try {
+    const { pglite } = embedded
+    logApplied(await migrate({ exec: (script) => pglite.exec(script), query: (sql, params) => pglite.query(sql, params) }), log)
+    const pool = new pg.Pool({ max: 1, idleTimeoutMillis: 0, stream: () => new PGliteStream(pglite) as never })
+    const subscriptions = new Subscriptions()
+    pool.on('connect', (client) => {
+      client.on('notification', ({ channel, payload }) => subscriptions.deliver(channel, payload ?? ''))
+    })
+    const prisma = connectPrisma(pool, log)
+    return {
+      kind: 'embedded',
+      prisma,
+      listen: async (channel, onMessage, onReconnect = () => undefined) => {
+        const remove = subscriptions.add({ channel, onMessage, onReconnect })
+        await pool.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+        return async () => remove()
+      },
+      close: async () => {
+        await prisma.$disconnect()
+        await pool.end()
+        await embedded.close()
+      },
+    }
+  } catch (error) {
+    await embedded.close()
+    throw error
+  }
+}
+
+async function openOnPostgreSQL(connectionString: string, log: Logger): Promise<Database> {
+  await migratePostgreSQL(connectionString, log)
+  const subscriptions = new Subscriptions()
+  const listener = new Listener(connectionString, subscriptions, log)
+  await listener.start()
+  const pool = new pg.Pool({
+    connectionString,
+    max: poolSize,
+    keepAlive: true,
+    application_name: 'xce-services',
+    connectionTimeoutMillis: 10_000,
+  })
+  const prisma = connectPrisma(pool, log)
+  return {
+    kind: 'postgresql',
+    prisma,
+    listen: async (channel, onMessage, onReconnect = () => undefined) => {
+      const remove = subscriptions.add({ channel, onMessage, onReconnect })
+      await listener.listen(channel)
+      return async () => remove()
+    },
+    close: async () => {
+      await prisma.$disconnect()
+      await Promise.all([pool.end(), listener.close()])
+    },
+  }
+}
+
+function connectPrisma(pool: pg.Pool, log: Logger): PrismaClient {
+  // Statements are prepared once, often while the tables are still empty: their plans must be good for full ones too.
+  pool.on('connect', (client) => {
+    client.query('SET enable_seqscan = off; SET jit = off').catch(() => undefined)
+  })
+  pool.on('error', (error) => log.warn({ err: error }, 'A connection to the database broke.'))
+  const names = new StatementNames()
+  const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => names.of(sql) })
+  // Prisma's own limits (2 s to get a connection, 5 s in all) fail under queues.
+  return new PrismaClient({ adapter, transactionOptions: { maxWait: 30_000, timeout: 30_000 } })
+}
+
+async function migratePostgreSQL(connectionString: string, log: Logger): Promise<void> {
+  const client = new pg.Client({ connectionString, application_name: 'xce-services migrations' })
+  await client.connect()
+  try {
+    const connection: MigrationConnection = { exec: (script) => client.query(script), query: (sql, params) => client.query(sql, params) }
+    logApplied(await migrate(connection), log)
+  } finally {
+    await client.end()
+  }
+}
+
+function logApplied(names: readonly string[], log: Logger): void {
+  if (names.length > 0) log.info(`Applied ${names.length === 1 ? 'the migration' : 'the migrations'} ${names.join(', ')}.`)
+}

@@ -1,0 +1,75 @@
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import type { Logger } from 'pino'
+import { lockDirectory } from './lock.ts'
+
+/** The PostgreSQL major version of the PGlite that package.json names: a data directory belongs to one major. */
+export const embeddedMajor = 18
+
+export class DataDirectoryError extends Error {
+  override name = 'DataDirectoryError'
+}
+
+export interface EmbeddedDatabase {
+  readonly pglite: PGlite
+  close(): Promise<void>
+}
+
+/**
+ * Opens `<dataDirectory>/database`, creating it at the first start (some seconds). Throws DirectoryInUseError when another server has it and
+ * DataDirectoryError when another major version wrote it.
+ */
+export async function openEmbedded(dataDirectory: string, log: Logger): Promise<EmbeddedDatabase> {
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
+  const lock = await lockDirectory(dataDirectory)
+  try {
+    const directory = path.join(dataDirectory, 'database')
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    // PGlite writes files that everybody may read.
+    await chmod(directory, 0o700)
+    const isNew = await prepare(directory, log)
+    const pglite = await PGlite.create(directory)
+    // Its presence says that the directory was made to its end.
+    if (isNew) await writeFile(stampPath(directory), `${embeddedMajor}\n`, { mode: 0o600 })
+    return {
+      pglite,
+      close: async () => {
+        await pglite.close()
+        await lock.release()
+      },
+    }
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+function stampPath(directory: string): string {
+  return path.join(directory, 'xce-database')
+}
+
+/** Whether PGlite has to make the database first. */
+async function prepare(directory: string, log: Logger): Promise<boolean> {
+  const entries = await readdir(directory)
+  if (entries.length === 0) {
+    log.info(`Making the embedded database in ${directory}; this takes some seconds, once.`)
+    return true
+  }
+  if (!entries.includes('xce-database')) {
+    // A first start that was killed half-way. Nothing was ever written to it, yet what cannot be read is kept, not deleted.
+    const aside = `${directory}.unfinished`
+    await rm(aside, { recursive: true, force: true })
+    await rename(directory, aside)
+    await mkdir(directory, { mode: 0o700 })
+    log.warn(`${directory} was not made to its end by an earlier first start: it was moved to ${aside}, and a new one is made.`)
+    return true
+  }
+  const major = (await readFile(path.join(directory, 'PG_VERSION'), 'utf8')).trim()
+  if (major !== String(embeddedMajor)) throw new DataDirectoryError(wrongMajor(directory, major))
+  return false
+}
+
+function wrongMajor(directory: string, major: string): string {
+  return `The embedded database in ${directory} was written by PostgreSQL ${major}, and this version of XCE Services brings PostgreSQL ${embeddedMajor}. Start the version that wrote it, or move the data: dump it there with pg_dump and restore it into an empty directory or a PostgreSQL server.`
+}

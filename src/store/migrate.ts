@@ -1,0 +1,123 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** One connection (never a pool): the lock and the transactions belong to its session. */
+export interface MigrationConnection {
+  /** Runs a script of several statements. */
+  exec(script: string): Promise<unknown>
+  query(sql: string, params?: unknown[]): Promise<{ rows: unknown[] }>
+}
+
+export class MigrationError extends Error {
+  override name = 'MigrationError'
+}
+
+/** prisma/migrations of this package; src/store and dist/store are both two levels below its root. */
+export const migrationsDirectory = fileURLToPath(new URL('../../prisma/migrations', import.meta.url))
+
+// The key that Prisma Migrate takes for its advisory lock, and its table: `prisma migrate deploy` and this file agree with each other.
+const advisoryLock = 72_707_369
+const recordTable = `
+CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
+  "id" VARCHAR(36) NOT NULL PRIMARY KEY,
+  "checksum" VARCHAR(64) NOT NULL,
+  "finished_at" TIMESTAMPTZ,
+  "migration_name" VARCHAR(255) NOT NULL,
+  "logs" TEXT,
+  "rolled_back_at" TIMESTAMPTZ,
+  "started_at" TIMESTAMPTZ NOT NULL DEFAULT now(),
+  "applied_steps_count" INTEGER NOT NULL DEFAULT 0
+)`
+
+interface Migration {
+  readonly name: string
+  readonly script: string
+  readonly checksum: string
+}
+
+interface AppliedMigration {
+  readonly migration_name: string
+  readonly checksum: string
+  readonly finished_at: unknown
+  readonly logs: string | null
+}
+
+/**
+ * Brings the database to this version's schema and returns the names of the migrations it applied. Each migration and its record commit
+ * together. Two servers that start at once take turns. Throws MigrationError for a database of a newer version, an edited migration, and one
+ * that failed.
+ */
+export async function migrate(connection: MigrationConnection, directory = migrationsDirectory): Promise<string[]> {
+  const shipped = await readMigrations(directory)
+  await connection.query(`SELECT pg_advisory_lock(${advisoryLock})`)
+  try {
+    await connection.exec(recordTable)
+    const waiting = notApplied(shipped, await readApplied(connection))
+    for (const migration of waiting) await apply(connection, migration)
+    return waiting.map((migration) => migration.name)
+  } finally {
+    await connection.query(`SELECT pg_advisory_unlock(${advisoryLock})`)
+  }
+}
+
+async function readMigrations(directory: string): Promise<Migration[]> {
+  const entries = await readdir(directory, { withFileTypes: true })
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const script = await readFile(path.join(directory, name, 'migration.sql'), 'utf8')
+      return { name, script, checksum: createHash('sha256').update(script).digest('hex') }
+    }),
+  )
+}
+
+async function readApplied(connection: MigrationConnection): Promise<AppliedMigration[]> {
+  const { rows } = await connection.query(
+    'SELECT "migration_name", "checksum", "finished_at", "logs" FROM "_prisma_migrations" WHERE "rolled_back_at" IS NULL',
+  )
+  return rows as AppliedMigration[]
+}
+
+function notApplied(shipped: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
+  const names = new Set(shipped.map((migration) => migration.name))
+  const unknown = applied.find((record) => !names.has(record.migration_name))
+  if (unknown) {
+    throw new MigrationError(
+      `The database has the migration ${unknown.migration_name}, which this version does not know: a newer version upgraded it. Start that version or a later one.`,
+    )
+  }
+  const records = new Map(applied.map((record) => [record.migration_name, record]))
+  return shipped.filter((migration) => {
+    const record = records.get(migration.name)
+    if (!record) return true
+    if (record.finished_at === null) {
+      throw new MigrationError(
+        `The migration ${migration.name} failed in this database before: ${record.logs ?? 'no log was kept'}. Repair it with "prisma migrate resolve".`,
+      )
+    }
+    if (record.checksum !== migration.checksum) {
+      throw new MigrationError(
+        `The file of the migration ${migration.name} is not the one that was applied to this database: it was edited since. Restore the released file.`,
+      )
+    }
+    return false
+  })
+}
+
+async function apply(connection: MigrationConnection, migration: Migration): Promise<void> {
+  try {
+    await connection.exec('BEGIN')
+    await connection.exec(migration.script)
+    await connection.query(
+      'INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "finished_at", "applied_steps_count") VALUES ($1, $2, $3, clock_timestamp(), 1)',
+      [randomUUID(), migration.checksum, migration.name],
+    )
+    await connection.exec('COMMIT')
+  } catch (error) {
+    await connection.exec('ROLLBACK')
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new MigrationError(`The migration ${migration.name} failed and was undone: ${reason}`, { cause: error })
+  }
+}
