@@ -37,7 +37,9 @@ async function openOnPGlite({ dataDirectory, log }: DatabaseOptions): Promise<Da
   try {
     const { pglite } = embedded
     logApplied(await migrate({ exec: (script) => pglite.exec(script), query: (sql, params) => pglite.query(sql, params) }), log)
-    const pool = new pg.Pool({ max: 1, idleTimeoutMillis: 0, stream: () => new PGliteStream(pglite) as never })
+    // User and database are PGlite's own; said here, so that no PG… variable of the environment says otherwise.
+    const session = { user: 'postgres', database: 'postgres', password: '', ssl: false, stream: () => new PGliteStream(pglite) as never }
+    const pool = new pg.Pool({ ...session, max: 1, idleTimeoutMillis: 0, onConnect: configure })
     const subscriptions = new Subscriptions()
     pool.on('connect', (client) => {
       client.on('notification', ({ channel, payload }) => subscriptions.deliver(channel, payload ?? ''))
@@ -74,6 +76,7 @@ async function openOnPostgreSQL(connectionString: string, log: Logger): Promise<
     keepAlive: true,
     application_name: 'xce-services',
     connectionTimeoutMillis: 10_000,
+    onConnect: configure,
   })
   const prisma = connectPrisma(pool, log)
   return {
@@ -91,11 +94,12 @@ async function openOnPostgreSQL(connectionString: string, log: Logger): Promise<
   }
 }
 
+// Statements are prepared once, often while the tables are still empty: their plans must be good for full ones too.
+async function configure(client: pg.ClientBase): Promise<void> {
+  await client.query('SET enable_seqscan = off; SET jit = off')
+}
+
 function connectPrisma(pool: pg.Pool, log: Logger): PrismaClient {
-  // Statements are prepared once, often while the tables are still empty: their plans must be good for full ones too.
-  pool.on('connect', (client) => {
-    client.query('SET enable_seqscan = off; SET jit = off').catch(() => undefined)
-  })
   pool.on('error', (error) => log.warn({ err: error }, 'A connection to the database broke.'))
   const names = new StatementNames()
   const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => names.of(sql) })

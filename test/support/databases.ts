@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import pg from 'pg'
+import { pino } from 'pino'
+import { afterAll, beforeAll, describe, inject } from 'vitest'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { copyTemplate, databaseUrl, templateDatabase } from './globalSetup.ts'
+
+export const silent = pino({ level: 'silent' })
+
+/** A database of a test's own, already migrated, and what opens it again. */
+export interface TestDatabase {
+  readonly kind: Database['kind']
+  readonly options: { readonly dataDirectory: string; readonly url?: string }
+  open(): Promise<Database>
+  drop(): Promise<void>
+}
+
+export async function freshEmbedded(): Promise<TestDatabase> {
+  const dataDirectory = copyTemplate(inject('embeddedTemplate'))
+  return {
+    kind: 'embedded',
+    options: { dataDirectory },
+    open: () => openDatabase({ dataDirectory, log: silent }),
+    drop: async () => rmSync(dataDirectory, { recursive: true, force: true }),
+  }
+}
+
+export async function freshPostgreSQL(): Promise<TestDatabase> {
+  const name = `xce_${randomUUID().replaceAll('-', '')}`
+  const url = databaseUrl(inject('postgresqlUrl'), name)
+  await onServer(`CREATE DATABASE "${name}" TEMPLATE "${templateDatabase}"`)
+  const options = { dataDirectory: tmpdir(), url }
+  return {
+    kind: 'postgresql',
+    options,
+    open: () => openDatabase({ ...options, log: silent }),
+    drop: () => onServer(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`),
+  }
+}
+
+/** One statement on the test server, outside of the test's database. */
+export async function onServer(sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('postgresqlUrl') })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Runs the tests once on the embedded database and once on PostgreSQL, each file and kind on a database of its own. */
+export function eachDatabase(define: (database: () => Database, test: () => TestDatabase) => void): void {
+  describe.each([
+    ['embedded', freshEmbedded],
+    ['PostgreSQL', freshPostgreSQL],
+  ] as const)('%s', (_name, fresh) => {
+    let test: TestDatabase
+    let database: Database
+    beforeAll(async () => {
+      test = await fresh()
+      database = await test.open()
+    })
+    afterAll(async () => {
+      await database?.close()
+      await test?.drop()
+    })
+    define(
+      () => database,
+      () => test,
+    )
+  })
+}

