@@ -1,0 +1,97 @@
+import type { EndpointAddress } from '../../model/endpoint.ts'
+import type { ServiceFactData } from '../../model/fact.ts'
+import type { ReplicaId, Revision, ServiceId } from '../../model/id.ts'
+import { ChangeLog } from './changeLog.ts'
+import type { AddressChange } from './endpointNet.ts'
+
+/** One change of a service, as its subscribers need it. */
+export interface ServiceTopicChange {
+  readonly addresses: ReadonlyMap<string, AddressChange>
+  /** Replicas created, changed or ended, and of those the ones that have ended. */
+  readonly replicas: readonly ReplicaId[]
+  readonly ended: readonly ReplicaId[]
+}
+
+/** The endpoint table as it is in the database at `revision`. */
+export interface EndpointReading {
+  readonly revision: Revision
+  readonly addresses: readonly EndpointAddress[]
+}
+
+/**
+ * What all subscribers of one service share: its endpoint table and its last changes, kept by the facts. It exists while somebody
+ * subscribes. It is opened before the table is read, so no fact can fall between the two: facts that come during the read wait, and those
+ * that the reading already has are left out.
+ */
+export class ServiceTopic {
+  readonly serviceId: ServiceId
+  readonly #wakes = new Set<() => void>()
+  #early: { revision: Revision; data: ServiceFactData }[] = []
+  #table: Map<string, EndpointAddress> | null = null
+  #log = new ChangeLog<ServiceTopicChange>(0n)
+  #goneAt: Revision | null = null
+
+  constructor(serviceId: ServiceId) {
+    this.serviceId = serviceId
+  }
+
+  /** The revision of the last change that the table has. */
+  get revision(): Revision {
+    return this.#log.head
+  }
+
+  /** Set once the service is deleted: nothing changes any more. */
+  get goneAt(): Revision | null {
+    return this.#goneAt
+  }
+
+  get subscribers(): number {
+    return this.#wakes.size
+  }
+
+  /** The whole table at `revision`, in no order. */
+  get addresses(): readonly EndpointAddress[] {
+    return [...(this.#table?.values() ?? [])]
+  }
+
+  subscribe(wake: () => void): () => void {
+    this.#wakes.add(wake)
+    return () => this.#wakes.delete(wake)
+  }
+
+  since(cursor: Revision): readonly ServiceTopicChange[] | null {
+    return this.#log.since(cursor)
+  }
+
+  /** Takes the first reading. A later one changes nothing: from then on the facts keep the table. */
+  begin(reading: EndpointReading): void {
+    if (this.#table !== null) return
+    this.#table = new Map(reading.addresses.map((address) => [address.id, address]))
+    this.#log = new ChangeLog(reading.revision)
+    const early = this.#early
+    this.#early = []
+    for (const { revision, data } of early) this.take(revision, data)
+  }
+
+  /** The next `change` of the service. */
+  take(revision: Revision, data: ServiceFactData): void {
+    if (this.#table === null) {
+      this.#early.push({ revision, data })
+      return
+    }
+    if (revision <= this.#log.head) return
+    const addresses = new Map<string, AddressChange>()
+    for (const id of data.removed) {
+      const before = this.#table.get(id)
+      if (before !== undefined) addresses.set(id, { before, after: null })
+      this.#table.delete(id)
+    }
+    for (const address of data.upserted) {
+      addresses.set(address.id, { before: this.#table.get(address.id) ?? null, after: address })
+      this.#table.set(address.id, address)
+    }
+    this.#log.append(revision, { addresses, replicas: data.replicas, ended: data.ended })
+    if (data.after.deletedAt != null) this.#goneAt = revision
+    for (const wake of this.#wakes) wake()
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * Reads for many callers at once. A caller never gets a reading that began before its call; those who come while one runs share the next.
+ */
+export class SharedRead<Reading> {
+  readonly #read: () => Promise<Reading>
+  #running: Promise<Reading> | null = null
+  #next: Promise<Reading> | null = null
+
+  constructor(read: () => Promise<Reading>) {
+    this.#read = read
+  }
+
+  get(): Promise<Reading> {
+    if (this.#running === null) return this.#start()
+    this.#next ??= this.#running.then(
+      () => this.#start(),
+      () => this.#start(),
+    )
+    return this.#next
+  }
+
+  #start(): Promise<Reading> {
+    this.#next = null
+    const running = this.#read().finally(() => {
+      if (this.#running === running) this.#running = null
+    })
+    this.#running = running
+    return running
+  }
+}

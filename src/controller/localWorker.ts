@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdir, open } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { runningWorker } from './workerLock.ts'
+
+const lookEveryMillis = 1_000
+const respawnMillis = { first: 250, last: 30_000 } as const
+/** A worker that lived so long did not die of its start. */
+const steadyMillis = 60_000
+const goneWithinMillis = 24_000
+
+export interface LocalWorkerOptions {
+  readonly log: Logger
+  /** The compiled worker. */
+  readonly program: string
+  readonly dataDirectory: string
+  /** Stop its replicas with it. */
+  readonly stopReplicas: boolean
+  /** Of the server: the worker gets it without the server's own settings and secrets. */
+  readonly env: NodeJS.ProcessEnv
+}
+
+/**
+ * The worker of this machine, as a process of its own that outlives the server: one that is still there from before is found by the lock of
+ * its state directory and reconnects by itself, through the file with the server's address. One that died is started again.
+ */
+export class LocalWorker {
+  readonly #options: LocalWorkerOptions
+  readonly #stopping = new AbortController()
+  #supervision: Promise<void> | null = null
+
+  constructor(options: LocalWorkerOptions) {
+    this.#options = options
+  }
+
+  get #stateDirectory(): string {
+    return path.join(this.#options.dataDirectory, 'worker')
+  }
+
+  async start(): Promise<void> {
+    await mkdir(this.#stateDirectory, { recursive: true, mode: 0o700 })
+    this.#supervision = this.#supervise()
+  }
+
+  /** Ends the worker and waits for that. Its replicas run on unless they are to be stopped, which takes as long as their stop policies say. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#supervision
+    const pid = await runningWorker(this.#stateDirectory)
+    if (pid === null) return
+    const { stopReplicas, log } = this.#options
+    signal(pid, stopReplicas ? 'SIGUSR2' : 'SIGTERM')
+    const until = performance.now() + goneWithinMillis
+    while ((await runningWorker(this.#stateDirectory)) === pid) {
+      if (performance.now() > until) {
+        log.warn({ pid }, 'The local worker did not end in time: it goes on stopping by itself.')
+        return
+      }
+      await pause(20)
+    }
+    log.info(
+      { pid },
+      stopReplicas ? 'The local worker and its replicas have stopped.' : 'The local worker has stopped; its replicas run on.',
+    )
+  }
+
+  async #supervise(): Promise<void> {
+    const { log } = this.#options
+    const found = await runningWorker(this.#stateDirectory)
+    if (found !== null) {
+      log.info({ pid: found }, 'The local worker is still running: it reconnects.')
+      await this.#untilGone()
+    }
+    let wait: number = respawnMillis.first
+    while (!this.#stopping.signal.aborted) {
+      const startedAt = performance.now()
+      await this.#runOnce()
+      if (this.#stopping.signal.aborted) return
+      wait = performance.now() - startedAt > steadyMillis ? respawnMillis.first : Math.min(wait * 2, respawnMillis.last)
+      log.warn({ waitMillis: wait, log: this.#logFile }, 'The local worker ended: it is started again.')
+      await this.#pause(wait)
+    }
+  }
+
+  get #logFile(): string {
+    return path.join(this.#options.dataDirectory, 'worker.log')
+  }
+
+  /** Resolves when the worker has ended, or the server stops. */
+  async #runOnce(): Promise<void> {
+    const { dataDirectory, program, env, log } = this.#options
+    const output = await open(this.#logFile, 'a', 0o600)
+    try {
+      const child = spawn(process.execPath, [program], {
+        // Its own session: a Ctrl-C for the server is none for the worker.
+        detached: true,
+        stdio: ['ignore', output.fd, output.fd],
+        env: {
+          ...withoutServerSettings(env),
+          XCE_WORKER_SERVER_FILE: path.join(dataDirectory, 'server-url'),
+          XCE_WORKER_TOKEN_FILE: path.join(dataDirectory, 'worker-token'),
+          XCE_WORKER_STATE_DIR: this.#stateDirectory,
+        },
+      })
+      child.unref()
+      child.once('spawn', () => log.info({ pid: child.pid, log: this.#logFile }, 'The local worker is started.'))
+      await this.#ended(child)
+    } finally {
+      await output.close()
+    }
+  }
+
+  #ended(child: ChildProcess): Promise<void> {
+    const { signal } = this.#stopping
+    return new Promise((resolve) => {
+      const done = () => {
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      child.once('exit', done)
+      child.once('error', (error) => {
+        this.#options.log.error({ err: error }, 'The local worker could not be started.')
+        done()
+      })
+      signal.addEventListener('abort', done)
+    })
+  }
+
+  /** A worker that is no child of this server tells nobody of its end: its lock is looked at. */
+  async #untilGone(): Promise<void> {
+    while (!this.#stopping.signal.aborted && (await runningWorker(this.#stateDirectory)) !== null) await this.#pause(lookEveryMillis)
+  }
+
+  async #pause(millis: number): Promise<void> {
+    await pause(millis, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => undefined)
+  }
+}
+
+function withoutServerSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const own = (name: string) =>
+    name === 'DATABASE_URL' || (name.startsWith('XCE_') && !name.startsWith('XCE_WORKER_') && name !== 'XCE_LOG_LEVEL')
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !own(name)))
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It ended by itself just now.
+  }
+}

@@ -1,0 +1,140 @@
+import type { Logger } from 'pino'
+import type { Blocker } from '../model/blocker.ts'
+import type { CommittedFact } from '../model/fact.ts'
+import type { Grant } from '../model/host.ts'
+import type { ReplicaId, ServiceId } from '../model/id.ts'
+import { place } from '../rules/placement.ts'
+import type { Clock } from '../store/clock.ts'
+import type { Committer } from '../store/commit/committer.ts'
+import type { Database } from '../store/database.ts'
+import { readPlacement } from '../store/readPlacement.ts'
+import type { Tail } from '../store/tail.ts'
+
+/** After a run that failed, or whose grants were all refused. */
+const againAfterMillis = 200
+
+interface Hold {
+  readonly replica: ReplicaId
+  readonly blocker: Blocker
+}
+
+/**
+ * Places what waits (R14). It runs when a fact says that its answer could be another now, one run at a time, each over everything that waits:
+ * what wakes it during a run makes one more. Its grants are commits of the services, guarded by the hosts' allocations; a grant that is
+ * refused because something else was faster is decided again in the next run.
+ */
+export class Placer {
+  readonly #database: Database
+  readonly #committer: Committer
+  readonly #clock: Clock
+  readonly #tail: Tail
+  readonly #log: Logger
+  /** What each waiting replica was last told, so that it is told only what is new. */
+  #told = new Map<ReplicaId, string>()
+  #running: Promise<void> | null = null
+  #again = false
+  #retry: NodeJS.Timeout | undefined
+  #unsubscribe: (() => void) | null = null
+
+  constructor(options: {
+    readonly database: Database
+    readonly committer: Committer
+    readonly clock: Clock
+    readonly tail: Tail
+    readonly log: Logger
+  }) {
+    this.#database = options.database
+    this.#committer = options.committer
+    this.#clock = options.clock
+    this.#tail = options.tail
+    this.#log = options.log
+  }
+
+  start(): void {
+    this.#unsubscribe = this.#tail.subscribe((facts) => {
+      if (facts.some(wakesPlacement)) this.#wake()
+    })
+    this.#wake()
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe?.()
+    this.#unsubscribe = null
+    clearTimeout(this.#retry)
+    this.#again = false
+    await this.#running
+  }
+
+  #wake(): void {
+    if (this.#unsubscribe === null) return
+    this.#again = this.#running !== null
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null
+      if (this.#again) this.#wake()
+    })
+  }
+
+  async #run(): Promise<void> {
+    try {
+      const { granted, refused } = await this.#placeAll()
+      if (refused === 0) return
+      if (granted > 0) this.#again = true
+      else this.#wakeLater()
+    } catch (error) {
+      this.#log.warn({ err: error }, 'Placement failed: trying again.')
+      this.#wakeLater()
+    }
+  }
+
+  #wakeLater(): void {
+    clearTimeout(this.#retry)
+    this.#retry = setTimeout(() => this.#wake(), againAfterMillis)
+  }
+
+  async #placeAll(): Promise<{ granted: number; refused: number }> {
+    const input = await readPlacement(this.#database)
+    if (input.waiting.length === 0) {
+      this.#told.clear()
+      return { granted: 0, refused: 0 }
+    }
+    const { grants, holds } = place({ ...input, now: this.#clock.now() })
+    const submitted = [
+      ...[...byService(grants)].map(([serviceId, own]) => this.#grant(serviceId, own)),
+      ...[...byService(this.#news(holds))].map(([serviceId, own]) => this.#hold(serviceId, own)),
+    ]
+    const refused = (await Promise.all(submitted)).filter((taken) => !taken).length
+    return { granted: submitted.length - refused, refused }
+  }
+
+  async #grant(serviceId: ServiceId, grants: readonly Grant[]): Promise<boolean> {
+    const outcome = await this.#committer.submit(serviceId, { kind: 'grant', grants })
+    return outcome.kind === 'done'
+  }
+
+  async #hold(serviceId: ServiceId, holds: readonly Hold[]): Promise<boolean> {
+    await this.#committer.submit(serviceId, { kind: 'hold', holds })
+    return true
+  }
+
+  /** Holds that say something else than the last time, of what still waits. */
+  #news<H extends Hold>(holds: readonly H[]): readonly H[] {
+    const told = new Map(holds.map((hold) => [hold.replica, `${hold.blocker.reason} ${hold.blocker.message}`]))
+    const news = holds.filter((hold) => this.#told.get(hold.replica) !== told.get(hold.replica))
+    this.#told = told
+    return news
+  }
+}
+
+function wakesPlacement(fact: CommittedFact): boolean {
+  return fact.data?.wakesPlacement === true
+}
+
+function byService<T extends { readonly serviceId: ServiceId }>(items: readonly T[]): ReadonlyMap<ServiceId, readonly T[]> {
+  const groups = new Map<ServiceId, T[]>()
+  for (const item of items) {
+    const group = groups.get(item.serviceId)
+    if (group === undefined) groups.set(item.serviceId, [item])
+    else group.push(item)
+  }
+  return groups
+}

@@ -1,0 +1,10 @@
+import type { App } from '../controller/app.ts'
+import type { Viewer } from '../graphql/context.ts'
+import { findToken } from '../store/tokens.ts'
+
+/** The viewer that `Bearer <token>` stands for; null when there is no such token. */
+export async function authenticate(app: App, authorization: unknown): Promise<Viewer | null> {
+  if (typeof authorization !== 'string') return null
+  const token = /^bearer\s+(\S+)\s*$/i.exec(authorization)?.[1]
+  return token === undefined ? null : findToken(app.database, token)
+}

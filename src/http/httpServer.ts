@@ -1,0 +1,120 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { GraphQLSchema } from 'graphql'
+import type { App } from '../controller/app.ts'
+import { unauthenticated } from '../graphql/fault.ts'
+import { authenticate } from './authenticate.ts'
+import { GraphiqlPage } from './graphiqlPage.ts'
+import { unreadiness } from './health.ts'
+import { maskError } from './maskError.ts'
+import { WebSockets } from './webSockets.ts'
+import { createYogaServer, type Yoga } from './yoga.ts'
+
+const finishWithinMillis = 10_000
+
+/** Everything that the server says over its one port: GraphQL, GraphiQL and health. */
+export class HttpServer {
+  readonly #app: App
+  readonly #yoga: Yoga
+  readonly #page = new GraphiqlPage()
+  readonly #sockets: WebSockets
+  readonly #server: Server
+  readonly #responses = new Set<ServerResponse>()
+  #stopping = false
+
+  constructor(app: App, schema: GraphQLSchema) {
+    this.#app = app
+    this.#yoga = createYogaServer(app, schema)
+    this.#sockets = new WebSockets(app, schema)
+    this.#server = createServer((request, response) => void this.#request(request, response))
+    this.#server.on('upgrade', (request, stream, head) => this.#upgrade(request, stream, head))
+  }
+
+  /** Resolves to the port; rejects with EADDRINUSE and the like. */
+  async listen(host: string, port: number): Promise<number> {
+    this.#server.listen(port, host)
+    await once(this.#server, 'listening')
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /**
+   * Takes nothing new, closes WebSockets with 1012 and cuts event streams without a complete event, which clients would take as final
+   * (R16). Requests under way may finish.
+   */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    await this.#sockets.stop()
+    for (const response of this.#responses) {
+      if (String(response.getHeader('content-type')).startsWith('text/event-stream')) response.socket?.destroy()
+    }
+    this.#server.closeIdleConnections()
+    const cut = setTimeout(() => this.#server.closeAllConnections(), finishWithinMillis)
+    await closed
+    clearTimeout(cut)
+  }
+
+  async #request(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#responses.add(response)
+    response.once('close', () => this.#responses.delete(response))
+    if (this.#stopping) response.setHeader('Connection', 'close')
+    try {
+      await this.#route(request, response)
+    } catch (error) {
+      const { message, extensions } = maskError(error, this.#app.log)
+      if (response.headersSent) response.socket?.destroy()
+      else sendJson(response, 500, { errors: [{ message, extensions }] })
+    }
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = pathOf(request)
+    switch (path) {
+      case '/graphql':
+        return this.#graphql(request, response)
+      case '/healthz':
+        return sendText(response, 200, 'The server is alive.')
+      case '/readyz': {
+        const reason = this.#stopping ? 'The server is stopping.' : await unreadiness(this.#app)
+        return sendText(response, reason === null ? 200 : 503, reason ?? 'The server is ready.')
+      }
+      case '/':
+        response.writeHead(302, { Location: '/graphql' }).end()
+        return
+      default:
+        return sendText(response, 404, `There is nothing at ${path}: the API and GraphiQL are at /graphql.`)
+    }
+  }
+
+  async #graphql(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (GraphiqlPage.isVisit(request)) return this.#page.send(request, response)
+    const viewer = await authenticate(this.#app, request.headers.authorization)
+    if (viewer !== null) return this.#yoga(request, response, { viewer })
+    const { message } = unauthenticated()
+    response.setHeader('WWW-Authenticate', 'Bearer')
+    sendJson(response, 401, { errors: [{ message, extensions: { code: 'UNAUTHENTICATED' } }] })
+  }
+
+  #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
+    if (pathOf(request) === '/graphql' && !this.#stopping) {
+      this.#sockets.upgrade(request, stream, head)
+      return
+    }
+    stream.on('error', () => stream.destroy())
+    stream.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+  }
+}
+
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '/').split('?', 1)[0] ?? '/'
+}
+
+function sendText(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${text}\n`)
+}
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify(body))
+}

@@ -1,0 +1,20 @@
+import { GraphQLError } from 'graphql'
+import type { Logger } from 'pino'
+import { v7 } from 'uuid'
+
+/**
+ * Errors that were made for the caller pass. Anything else is a fault of the server: the caller gets an id and nothing of its inside, and
+ * the log has the whole of it under that id.
+ */
+export function maskError(error: unknown, log: Logger): GraphQLError {
+  const original = error instanceof GraphQLError ? error.originalError : error
+  if (error instanceof GraphQLError && (original === undefined || original === null || original instanceof GraphQLError)) return error
+  const errorId = v7()
+  const { nodes, path } = error instanceof GraphQLError ? error : {}
+  log.error({ err: original, errorId, path }, `Internal error ${errorId}`)
+  return new GraphQLError(`The server failed to answer this: internal error ${errorId}. Its log has the cause under this id.`, {
+    nodes: nodes ?? null,
+    path: path ?? null,
+    extensions: { code: 'INTERNAL_SERVER_ERROR', errorId },
+  })
+}

@@ -1,0 +1,138 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type ExecutionArgs, execute, type FormattedExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql'
+import { handleProtocols, makeServer, type Server } from 'graphql-ws'
+import { type RawData, type WebSocket, WebSocketServer } from 'ws'
+import type { App } from '../controller/app.ts'
+import { createContext, type Viewer } from '../graphql/context.ts'
+import { subscribe } from '../graphql/subscribe.ts'
+import { authenticate } from './authenticate.ts'
+import { Documents } from './documents.ts'
+import { maskError } from './maskError.ts'
+import { requestBytes } from './yoga.ts'
+
+const initWithinMillis = 5_000
+const pingEveryMillis = 12_000
+const closeWithinMillis = 2_000
+
+/** Codes of a close by the server. 4408 (no connection_init), 4400 and 4409 are graphql-ws' own. */
+const closeCode = { internalError: 1011, restart: 1012, tryAgainLater: 1013, unauthorized: 4401 } as const
+
+interface Connection extends Record<PropertyKey, unknown> {
+  readonly socket: WebSocket
+  readonly request: IncomingMessage
+  viewer: Viewer | null
+}
+
+/** GraphQL over WebSockets, by the protocol graphql-transport-ws. */
+export class WebSockets {
+  readonly #app: App
+  readonly #server: WebSocketServer
+  readonly #protocol: Server<Connection>
+
+  constructor(app: App, schema: GraphQLSchema) {
+    this.#app = app
+    this.#server = new WebSocketServer({ noServer: true, maxPayload: requestBytes, handleProtocols })
+    this.#protocol = makeProtocol(app, schema)
+  }
+
+  get open(): number {
+    return this.#server.clients.size
+  }
+
+  upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
+    this.#server.handleUpgrade(request, stream, head, (socket) => this.#opened(socket, request))
+  }
+
+  /** Closes all with 1012 (service restart), so that clients come back; those that do not answer are cut. */
+  async stop(): Promise<void> {
+    const sockets = [...this.#server.clients]
+    const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
+    for (const socket of sockets) socket.close(closeCode.restart, 'The server restarts: connect again.')
+    const cut = setTimeout(() => {
+      for (const socket of this.#server.clients) socket.terminate()
+    }, closeWithinMillis)
+    await Promise.all(closed)
+    clearTimeout(cut)
+    this.#server.close()
+  }
+
+  #opened(socket: WebSocket, request: IncomingMessage): void {
+    const closed = this.#protocol.opened(
+      {
+        protocol: socket.protocol,
+        // Resolves when the bytes have left: a subscription makes its next frame only then.
+        send: (data) =>
+          new Promise((resolve) => {
+            if (socket.readyState === socket.OPEN) socket.send(data, () => resolve())
+            else resolve()
+          }),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (handle) => socket.on('message', (data: RawData) => void this.#message(socket, handle, String(data))),
+      },
+      { socket, request, viewer: null },
+    )
+    let answered = true
+    const ping = setInterval(() => {
+      if (!answered) return socket.terminate()
+      answered = false
+      socket.ping()
+    }, pingEveryMillis)
+    socket.on('pong', () => {
+      answered = true
+    })
+    // A broken frame or connection: ws closes the socket itself, and `close` follows.
+    socket.on('error', (error) => this.#app.log.debug({ err: error }, 'A WebSocket failed'))
+    socket.once('close', (code, reason) => {
+      clearInterval(ping)
+      void closed(code, String(reason))
+    })
+  }
+
+  async #message(socket: WebSocket, handle: (data: string) => Promise<void>, data: string): Promise<void> {
+    try {
+      await handle(data)
+    } catch (error) {
+      const { message } = maskError(error, this.#app.log)
+      socket.close(closeCode.internalError, message.slice(0, 120))
+    }
+  }
+}
+
+function makeProtocol(app: App, schema: GraphQLSchema): Server<Connection> {
+  const documents = new Documents(schema)
+  return makeServer<Record<string, unknown>, Connection>({
+    connectionInitWaitTimeout: initWithinMillis,
+    onConnect: async ({ connectionParams, extra }) => {
+      try {
+        const params = connectionParams ?? {}
+        extra.viewer = await authenticate(app, params['authorization'] ?? params['Authorization'] ?? extra.request.headers.authorization)
+      } catch (error) {
+        maskError(error, app.log)
+        extra.socket.close(closeCode.tryAgainLater, 'The token could not be checked: try again later.')
+        return false
+      }
+      if (extra.viewer === null) extra.socket.close(closeCode.unauthorized, 'Unauthorized: send connectionParams.authorization.')
+      return extra.viewer !== null
+    },
+    onSubscribe: ({ extra }, _id, payload): ExecutionArgs | readonly GraphQLError[] => {
+      const checked = documents.check(payload.query)
+      if ('errors' in checked) return checked.errors
+      return {
+        schema,
+        document: checked.document,
+        operationName: payload.operationName,
+        variableValues: payload.variables,
+        contextValue: createContext(app, extra.viewer),
+      }
+    },
+    execute,
+    subscribe,
+    onNext: (_context, _id, _payload, _args, result): FormattedExecutionResult | undefined =>
+      result.errors === undefined
+        ? undefined
+        : ({ ...result, errors: result.errors.map((error) => maskError(error, app.log).toJSON()) } as FormattedExecutionResult),
+    onError: (_context, _id, _payload, errors) =>
+      errors.map((error) => (error instanceof GraphQLError ? maskError(error, app.log).toJSON() : error)),
+  })
+}
