@@ -1,0 +1,25 @@
+import type { Reachability as Reach } from '../generated/prisma/enums.ts'
+import { builder } from './builder.ts'
+import { enumOf } from './enumOf.ts'
+
+export const Reachability = enumOf<Reach>('Reachability', 'What the system sees of a host or worker (R15).', {
+  REACHABLE: 'Its lease is kept.',
+  UNREACHABLE: 'Its lease is over; its addresses have left the endpoints.',
+  LOST: 'Its grace is over as well: it is fenced, its replicas are replaced.',
+})
+
+export const Worker = builder.prismaNode('Worker', {
+  id: { field: 'id', description: 'The global id.' },
+  nullable: true,
+  description: 'The program that runs replicas on a host, probes them and restarts them in place.',
+  fields: (t) => ({
+    host: t.relation('host', { description: 'The host it runs on.' }),
+    reachability: t.field({ type: Reachability, description: 'What the system sees of it.', resolve: (worker) => worker.reachability }),
+    reachabilitySince: t.expose('reachabilitySince', { type: 'DateTime', description: 'Since when.' }),
+    cpuMillis: t.exposeInt('cpuMillis', { description: 'CPU it offers, in thousandths of a core.' }),
+    memoryMiB: t.exposeInt('memoryMiB', { description: 'Memory it offers, in MiB.' }),
+    softwareVersion: t.exposeString('softwareVersion', { description: 'Its version, as it says.' }),
+    registeredAt: t.expose('registeredAt', { type: 'DateTime', description: 'When it last registered.' }),
+    lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', description: 'When its lease was last renewed.' }),
+  }),
+})
