@@ -19,17 +19,18 @@ export interface FrameSource<Frame> {
  * States: idle (nothing to tell, `next` waits for `wake`) → stale (something may be there, `next` pulls) → closed.
  */
 export class FrameStream<Frame> implements AsyncGenerator<Frame, undefined, undefined> {
-  readonly #source: FrameSource<Frame>
+  readonly #open: (wake: () => void) => FrameSource<Frame>
+  #source: FrameSource<Frame> | null = null
   #stale = true
   #closed = false
   #resume: (() => void) | null = null
 
-  /** `open` gets the function that the source calls when there may be something new. */
+  /**
+   * `open` gets the function that the source calls when there may be something new. It is called at the first `next`: a stream that nobody
+   * ever reads holds nothing.
+   */
   constructor(open: (wake: () => void) => FrameSource<Frame>) {
-    this.#source = open(() => {
-      this.#stale = true
-      this.#resume?.()
-    })
+    this.#open = open
   }
 
   async next(): Promise<IteratorResult<Frame, undefined>> {
@@ -71,6 +72,7 @@ export class FrameStream<Frame> implements AsyncGenerator<Frame, undefined, unde
 
   async #pull(): Promise<Pulled<Frame> | null> {
     try {
+      this.#source ??= this.#open(() => this.#wake())
       return await this.#source.pull()
     } catch (error) {
       this.#close()
@@ -78,10 +80,15 @@ export class FrameStream<Frame> implements AsyncGenerator<Frame, undefined, unde
     }
   }
 
+  #wake(): void {
+    this.#stale = true
+    this.#resume?.()
+  }
+
   #close(): void {
     if (this.#closed) return
     this.#closed = true
-    this.#source.close()
+    this.#source?.close()
     this.#resume?.()
   }
 }

@@ -2,7 +2,7 @@ import type { ReplicaId, Revision, ServiceId } from '../../model/id.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { Feed } from './feed.ts'
 import { FeedRefusal } from './feedRefusal.ts'
-import { FrameStream } from './frameStream.ts'
+import type { FrameSource, Pulled } from './frameStream.ts'
 import type { ServiceTopicChange } from './serviceTopic.ts'
 
 export const serviceGone: Refusal = {
@@ -23,31 +23,29 @@ export interface ServiceFrame {
 }
 
 /** Follows a service: a SNAPSHOT, then a DELTA for every change; changes that come while the subscriber is slow are one frame. */
-export function serviceFrames(feed: Feed, serviceId: ServiceId): FrameStream<ServiceFrame> {
-  return new FrameStream((wake) => {
-    const { topic, read, close } = feed.openService(serviceId, wake)
-    let cursor: Revision | null = null
+export function serviceFrames(feed: Feed, serviceId: ServiceId, wake: () => void): FrameSource<ServiceFrame> {
+  const { topic, read, close } = feed.openService(serviceId, wake)
+  let cursor: Revision | null = null
 
-    const frame = (kind: ServiceFrame['kind'], revision: Revision, changes: readonly ServiceTopicChange[]) => {
-      cursor = revision
-      const replicas = [...new Set(changes.flatMap((change) => change.replicas))]
-      const ended = [...new Set(changes.flatMap((change) => change.ended))]
-      return { frame: { kind, serviceId, revision, replicas, ended }, last: kind === 'GONE' }
+  const frame = (kind: ServiceFrame['kind'], revision: Revision, changes: readonly ServiceTopicChange[]): Pulled<ServiceFrame> => {
+    cursor = revision
+    const replicas = [...new Set(changes.flatMap((change) => change.replicas))]
+    const ended = [...new Set(changes.flatMap((change) => change.ended))]
+    return { frame: { kind, serviceId, revision, replicas, ended }, last: kind === 'GONE' }
+  }
+
+  const pull = async (): Promise<Pulled<ServiceFrame> | null> => {
+    if (cursor === null) {
+      const table = await read()
+      if (table === null) throw new FeedRefusal(serviceGone)
+      return frame('SNAPSHOT', table.revision, [])
     }
+    if (topic.goneAt !== null) return frame('GONE', topic.goneAt, [])
+    const { revision } = topic
+    if (revision <= cursor) return null
+    const changes = topic.since(cursor)
+    return changes === null ? frame('SNAPSHOT', revision, []) : frame('DELTA', revision, changes)
+  }
 
-    const pull = async () => {
-      if (cursor === null) {
-        const table = await read()
-        if (table === null) throw new FeedRefusal(serviceGone)
-        return frame('SNAPSHOT', table.revision, [])
-      }
-      if (topic.goneAt !== null) return frame('GONE', topic.goneAt, [])
-      const { revision } = topic
-      if (revision <= cursor) return null
-      const changes = topic.since(cursor)
-      return changes === null ? frame('SNAPSHOT', revision, []) : frame('DELTA', revision, changes)
-    }
-
-    return { pull, close }
-  })
+  return { pull, close }
 }

@@ -28,6 +28,8 @@ export class ServiceTopic {
   readonly #wakes = new Set<() => void>()
   #early: { revision: Revision; data: ServiceFactData }[] = []
   #table: Map<string, EndpointAddress> | null = null
+  /** The table as its subscribers share it, made when the first asks. */
+  #addresses: readonly EndpointAddress[] | null = null
   #log = new ChangeLog<ServiceTopicChange>(0n)
   #goneAt: Revision | null = null
 
@@ -49,9 +51,10 @@ export class ServiceTopic {
     return this.#wakes.size
   }
 
-  /** The whole table at `revision`, in no order. */
+  /** The whole table at `revision`, by index, then port name. */
   get addresses(): readonly EndpointAddress[] {
-    return [...(this.#table?.values() ?? [])]
+    this.#addresses ??= [...(this.#table?.values() ?? [])].sort(byIndex)
+    return this.#addresses
   }
 
   subscribe(wake: () => void): () => void {
@@ -90,8 +93,13 @@ export class ServiceTopic {
       addresses.set(address.id, { before: this.#table.get(address.id) ?? null, after: address })
       this.#table.set(address.id, address)
     }
+    if (addresses.size > 0) this.#addresses = null
     this.#log.append(revision, { addresses, replicas: data.replicas, ended: data.ended })
     if (data.after.deletedAt != null) this.#goneAt = revision
     for (const wake of this.#wakes) wake()
   }
+}
+
+function byIndex(a: EndpointAddress, b: EndpointAddress): number {
+  return a.index - b.index || (a.portName < b.portName ? -1 : a.portName > b.portName ? 1 : 0) || (a.id < b.id ? -1 : 1)
 }

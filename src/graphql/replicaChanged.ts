@@ -1,0 +1,47 @@
+import { FrameStream } from '../controller/feed/frameStream.ts'
+import { type ReplicaFrame, replicaFrames } from '../controller/feed/replicaFrames.ts'
+import { builder } from './builder.ts'
+import { ChangeKind } from './changeKind.ts'
+import { encodeGlobalId } from './globalId.ts'
+import { subscribedService } from './subscribedService.ts'
+
+const ReplicaChange = builder.objectRef<ReplicaFrame>('ReplicaChange').implement({
+  description:
+    'A frame of replicaChanged, in parts where there are many. It covers every change after the previous frame, up to its own revision.',
+  fields: (t) => ({
+    kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
+    revision: t.field({ type: 'Revision', description: 'Its position in the fact log.', resolve: (frame) => frame.revision }),
+    last: t.exposeBoolean('last', { description: 'Whether this is the final part of the frame; parts have at most 500 replicas.' }),
+    replicas: t.prismaField({
+      type: ['Replica'],
+      description:
+        'On a SNAPSHOT all that have not ended, on a DELTA those that are new, changed or just ended; read now, never older than the revision.',
+      resolve: (query, { replicas }, _args, { app }) =>
+        replicas.length === 0
+          ? []
+          : app.database.prisma.replica.findMany({ ...query, where: { id: { in: [...replicas] } }, orderBy: { id: 'asc' } }),
+    }),
+    removedIds: t.idList({
+      description: 'Those that have ended since the previous frame; `replicas` has them a last time, with the reason.',
+      resolve: ({ ended }) => ended.map((id) => encodeGlobalId('Replica', id)),
+    }),
+  }),
+})
+
+builder.subscriptionField('replicaChanged', (t) =>
+  t.field({
+    type: ReplicaChange,
+    description:
+      'Follows the replicas of a service: a SNAPSHOT of those that have not ended, then every change. No such service: the error NOT_FOUND; deleted later: GONE, and the subscription ends.',
+    args: {
+      project: t.arg.string({ required: true, defaultValue: 'default', description: "The project's name." }),
+      service: t.arg.string({ required: true, description: "The service's name." }),
+    },
+    subscribe: async (_root, { project, service }, context) => {
+      const { app } = context
+      const id = await subscribedService(context, { project, name: service })
+      return new FrameStream((wake) => replicaFrames(app.feed, app.database, id, wake))
+    },
+    resolve: (frame) => frame,
+  }),
+)

@@ -1,0 +1,37 @@
+import { FrameStream } from '../controller/feed/frameStream.ts'
+import { type ServiceFrame, serviceFrames } from '../controller/feed/serviceFrames.ts'
+import { builder } from './builder.ts'
+import { ChangeKind } from './changeKind.ts'
+import { subscribedService } from './subscribedService.ts'
+
+const ServiceChange = builder.objectRef<ServiceFrame>('ServiceChange').implement({
+  description: 'A frame of serviceChanged. It covers every change after the previous frame, up to its own revision.',
+  fields: (t) => ({
+    kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
+    revision: t.field({ type: 'Revision', description: 'Its position in the fact log.', resolve: (frame) => frame.revision }),
+    service: t.prismaField({
+      type: 'Service',
+      nullable: true,
+      description: 'The service, read now: never older than the revision. Null on BOOKMARK and GONE.',
+      resolve: (query, { kind, serviceId }, _args, { app }) =>
+        kind === 'GONE' ? null : app.database.prisma.service.findUnique({ ...query, where: { id: serviceId } }),
+    }),
+  }),
+})
+
+builder.subscriptionField('serviceChanged', (t) =>
+  t.field({
+    type: ServiceChange,
+    description:
+      'Follows a service: a SNAPSHOT first, then a DELTA for every change of it or its replicas. No such service: the error NOT_FOUND; deleted later: GONE, and the subscription ends.',
+    args: {
+      project: t.arg.string({ required: true, defaultValue: 'default', description: "The project's name." }),
+      name: t.arg.string({ required: true, description: "The service's name." }),
+    },
+    subscribe: async (_root, { project, name }, context) => {
+      const id = await subscribedService(context, { project, name })
+      return new FrameStream((wake) => serviceFrames(context.app.feed, id, wake))
+    },
+    resolve: (frame) => frame,
+  }),
+)
