@@ -1,0 +1,149 @@
+import type { TimerKind } from '../generated/prisma/enums.ts'
+import type { NewFact, ServiceFactData } from '../model/fact.ts'
+import type { Instant } from '../model/id.ts'
+import { isActive } from '../model/replica.ts'
+import type { Rollout, ServiceColumns, ServiceSnapshot, Slot } from '../model/service.ts'
+import { isCrashLooping } from './backoff.ts'
+import { sameBlocker, sameBlockers } from './blocker.ts'
+import { blockersOf } from './blockers.ts'
+import { countsOf } from './census.ts'
+import type { HostUse, ServiceChange } from './change.ts'
+import type { Context } from './context.ts'
+import { type Draft, targetOf } from './draft.ts'
+import { endpointChangeOf } from './endpointChange.ts'
+import { hostUsesOf, releases } from './hostUse.ts'
+import { nextSnapshotOf } from './nextSnapshot.ts'
+import { eventsOf } from './note.ts'
+import { type RowChange, rowChangesOf } from './rowChange.ts'
+import { settle } from './settle.ts'
+import { keyOf } from './slot.ts'
+import { statusOf } from './status.ts'
+import { timersOf } from './timers.ts'
+
+/**
+ * Settles the rules over all that was decided and tells the difference to the snapshot: rows, counts, status, timers, quota, hosts, the
+ * endpoint's addresses, and the facts. No facts: nothing changed. Close a draft once.
+ */
+export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
+  const { base } = draft
+  const columns = settledColumns(draft, ctx)
+  const rows = rowChangesOf(draft)
+  const next = nextSnapshotOf(draft, columns, timersOf(draft, ctx.now))
+  const hosts = hostUsesOf(draft, rows)
+  const quotaDelta = rows.reduce((sum, { before, after }) => sum + Number(after.holdsQuota) - Number(before?.holdsQuota ?? false), 0)
+  const change = {
+    id: base.id,
+    guard: base.guard,
+    created: draft.created ? next : null,
+    columns,
+    insertedVersions: draft.insertedVersions,
+    insertedReplicas: rows.filter(({ before }) => before === null).map(({ after }) => after),
+    updatedReplicas: rows.filter(({ before }) => before !== null).map(({ after }) => after),
+    rollouts: draft.created || !sameRollout(base.rollout, next.rollout) ? [next.rollout] : [],
+    slots: slotChangesOf(base.slots, next.slots),
+    timers: timerChangesOf(base.timers, next.timers),
+    quota: { projectId: base.projectId, delta: quotaDelta },
+    hosts,
+    fences: draft.fences,
+  }
+  const data = factDataOf(draft, next, rows, hosts, quotaDelta)
+  const changed =
+    draft.created ||
+    draft.notes.length > 0 ||
+    rows.length > 0 ||
+    Object.keys(data.after).length > 0 ||
+    data.upserted.length + data.removed.length > 0 ||
+    change.rollouts.length + change.slots.upserted.length + change.slots.deleted.length > 0 ||
+    change.timers.upserted.size + change.timers.deleted.length > 0
+  return { ...change, facts: changed ? factsOf(draft, data) : [], specFact: changed ? draft.specNote : null, next }
+}
+
+/** The columns after the rules have settled. */
+function settledColumns(draft: Draft, ctx: Context): ServiceColumns {
+  const census = settle(draft, ctx)
+  const before = draft.base.columns
+  const counted = { ...draft.columns, ...countsOf(census) }
+  const blockers = blockersOf(draft, ctx.now)
+  const { contentNumber } = targetOf(draft)
+  const crashLoop = blockers.some(({ reason }) => reason === 'CRASH_LOOP') && isTargetLooping(draft, contentNumber)
+  return {
+    ...counted,
+    blockers: sameBlockers(before.blockers, blockers) ? before.blockers : blockers,
+    status: statusOf({ columns: counted, crashLoop, rollout: draft.rollout }),
+  }
+}
+
+/** R10: an old version's loop is a blocker only. */
+function isTargetLooping(draft: Draft, contentNumber: number): boolean {
+  for (const row of draft.alive.values()) {
+    if (row.contentNumber === contentNumber && isActive(row) && isCrashLooping(draft.slots.get(keyOf(row)))) return true
+  }
+  return false
+}
+
+/** k events: k − 1 that are only said, and the change with the last one. */
+function factsOf(draft: Draft, data: ServiceFactData): NewFact[] {
+  const events = eventsOf(draft.notes)
+  const last = events.pop() ?? null
+  return [...events.map((event): NewFact => ({ kind: 'said', event })), { kind: 'change', data, event: last }]
+}
+
+function factDataOf(
+  draft: Draft,
+  next: ServiceSnapshot,
+  rows: readonly RowChange[],
+  hosts: readonly HostUse[],
+  quotaDelta: number,
+): ServiceFactData {
+  const { base } = draft
+  const { before, after } = columnChangesOf(draft.created ? null : base.columns, next.columns)
+  const created = rows.some((row) => row.before === null && row.after.state === 'PENDING' && row.after.notBefore === null)
+  const dueAt = Math.min(...next.timers.values())
+  return {
+    format: 1,
+    name: base.name,
+    projectId: base.projectId,
+    before,
+    after,
+    replicas: rows.map((row) => row.after.id),
+    ended: rows.filter((row) => row.after.state === 'ENDED').map((row) => row.after.id),
+    hosts: [...new Set(rows.flatMap(assignmentHosts))].sort(),
+    ...endpointChangeOf(draft, rows),
+    dueAt: Number.isFinite(dueAt) ? dueAt : null,
+    wakesPlacement: draft.wakesPlacement || created || quotaDelta < 0 || hosts.some(releases),
+  }
+}
+
+/** Hosts whose assignments a row's change changes: it comes, is to stop, or goes. */
+function assignmentHosts({ before, after }: RowChange) {
+  const was = before !== null && before.state !== 'ENDED' ? before.hostId : null
+  const is = after.state === 'ENDED' ? null : after.hostId
+  if (was === is && (is === null || (before?.state === 'STOPPING') === (after.state === 'STOPPING'))) return []
+  return [was, is].filter((host) => host !== null)
+}
+
+function columnChangesOf(before: ServiceColumns | null, after: ServiceColumns): Pick<ServiceFactData, 'before' | 'after'> {
+  if (before === null) return { before: {}, after }
+  const changed = (Object.keys(after) as (keyof ServiceColumns)[]).filter((column) => before[column] !== after[column])
+  const pick = (columns: ServiceColumns) => Object.fromEntries(changed.map((column) => [column, columns[column]]))
+  return { before: pick(before), after: pick(after) }
+}
+
+function sameRollout(a: Rollout, b: Rollout): boolean {
+  return (Object.keys(a) as (keyof Rollout)[]).every((column) =>
+    column === 'hold' ? sameBlocker(a.hold, b.hold) : a[column] === b[column],
+  )
+}
+
+function slotChangesOf(before: readonly Slot[], after: readonly Slot[]): ServiceChange['slots'] {
+  if (before.length === 0 && after.length === 0) return { upserted: [], deleted: [] }
+  const known = new Map(before.map((slot) => [keyOf(slot), slot]))
+  const kept = new Set(after.map(keyOf))
+  const deleted = before.filter((slot) => !kept.has(keyOf(slot))).map(({ index, contentNumber }) => ({ index, contentNumber }))
+  return { upserted: after.filter((slot) => known.get(keyOf(slot)) !== slot), deleted }
+}
+
+function timerChangesOf(before: ReadonlyMap<TimerKind, Instant>, after: ReadonlyMap<TimerKind, Instant>): ServiceChange['timers'] {
+  const upserted = new Map([...after].filter(([kind, dueAt]) => before.get(kind) !== dueAt))
+  return { upserted, deleted: [...before.keys()].filter((kind) => !after.has(kind)) }
+}

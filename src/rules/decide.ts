@@ -1,0 +1,45 @@
+import type { ServiceIntent } from '../model/intent.ts'
+import type { Outcome } from '../model/outcome.ts'
+import { adopt } from './adopt.ts'
+import { resetBackoff } from './backoff.ts'
+import type { Context } from './context.ts'
+import { deleteService } from './delete.ts'
+import type { Draft } from './draft.ts'
+import { grant } from './grant.ts'
+import { hold } from './hold.ts'
+import { kill } from './kill.ts'
+import { report } from './report.ts'
+import { scale } from './scale.ts'
+import { tick } from './tick.ts'
+
+// The four steps of a decision, for the store.
+export { closeDraft } from './close.ts'
+export { createDraft } from './create.ts'
+export { type Draft, openDraft } from './draft.ts'
+
+/**
+ * Takes one intent into the draft. Several may follow one another; what they start and stop together is settled by `closeDraft`. A refused one
+ * leaves the draft as it was.
+ */
+export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Outcome {
+  switch (intent.kind) {
+    case 'scale':
+      return scale(draft, intent, ctx)
+    case 'delete':
+      return deleteService(draft, intent, ctx)
+    case 'resetBackoff':
+      return resetBackoff(draft, intent.actor, ctx)
+    case 'kill':
+      return kill(draft, intent, ctx)
+    case 'report':
+      return report(draft, intent.reporter, intent.sequence, intent.reports, ctx)
+    case 'adopt':
+      return adopt(draft, intent.reporter, intent.host, intent.running, ctx)
+    case 'grant':
+      return grant(draft, intent.grants)
+    case 'hold':
+      return hold(draft, intent.holds)
+    case 'tick':
+      return tick(draft, ctx)
+  }
+}

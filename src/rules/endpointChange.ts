@@ -1,0 +1,38 @@
+import type { EndpointAddress } from '../model/endpoint.ts'
+import type { Replica } from '../model/service.ts'
+import { type Draft, hostOf } from './draft.ts'
+import { addressesOf, sameAddress } from './endpoint.ts'
+import type { RowChange } from './rowChange.ts'
+
+export interface EndpointDifference {
+  /** New or changed. */
+  readonly upserted: EndpointAddress[]
+  /** Ids of those that left the table. */
+  readonly removed: string[]
+}
+
+/** R12: the endpoint table's difference, derived from the rows that changed and from hosts that have other addresses now. */
+export function endpointChangeOf(draft: Draft, changes: readonly RowChange[]): EndpointDifference {
+  const difference: EndpointDifference = { upserted: [], removed: [] }
+  for (const { before, after } of changes) compare(draft, before, after, difference)
+  const moved = [...draft.hosts.values()].filter((host) => {
+    const before = draft.base.hosts.get(host.id)
+    return before !== undefined && (before.name !== host.name || before.addresses.join() !== host.addresses.join())
+  })
+  if (moved.length === 0) return difference
+  const changed = new Set(changes.map((change) => change.after.id))
+  for (const row of draft.alive.values()) {
+    if (!changed.has(row.id) && moved.some((host) => host.id === row.hostId)) compare(draft, row, row, difference)
+  }
+  return difference
+}
+
+function compare(draft: Draft, before: Replica | null, after: Replica, difference: EndpointDifference): void {
+  const was = before === null || before.hostId === null ? [] : addressesOf(before, draft.base.hosts.get(before.hostId) ?? null)
+  const is = addressesOf(after, hostOf(draft, after.hostId))
+  for (const address of is) {
+    const old = was.find((other) => other.id === address.id)
+    if (old === undefined || !sameAddress(old, address)) difference.upserted.push(address)
+  }
+  for (const old of was) if (!is.some((address) => address.id === old.id)) difference.removed.push(old.id)
+}

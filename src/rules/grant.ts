@@ -1,0 +1,44 @@
+import { rowsPerCommit } from '../model/bounds.ts'
+import type { Grant } from '../model/host.ts'
+import type { Outcome } from '../model/outcome.ts'
+import { type Draft, isCreatedHere, isDeleting, put } from './draft.ts'
+import { note } from './note.ts'
+
+/**
+ * Placement's decision: each grant gives a waiting row host, ports and quota at once. A grant whose row no longer waits is passed over; those
+ * past the cap of rows are left to the next placement.
+ */
+export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
+  if (isDeleting(draft)) return { kind: 'done', changed: false }
+  let changed = false
+  for (const given of grants) {
+    const row = draft.alive.get(given.replicaId)
+    if (row === undefined || row.state !== 'PENDING' || isCreatedHere(draft, row.id)) continue
+    // What this commit released is given back first: a row moves from host to host in two commits.
+    if (draft.base.replicas.get(row.id)?.hostId !== null) continue
+    if (draft.touched.size >= rowsPerCommit) {
+      draft.wakesPlacement = true
+      break
+    }
+    const sameHost = row.avoidHostId === given.hostId
+    const placed = {
+      ...row,
+      state: 'STARTING' as const,
+      hostId: given.hostId,
+      ports: given.ports,
+      holdsQuota: true,
+      hostReachable: true,
+      pending: null,
+      notBefore: null,
+      // Another host's worker counts its own epochs; the same one's old reports must stay old.
+      reportedEpoch: sameHost ? row.reportedEpoch : 0,
+      reportedSequence: sameHost ? row.reportedSequence : 0,
+    }
+    put(draft, placed)
+    draft.hosts.set(given.hostId, { id: given.hostId, name: given.hostName, addresses: given.hostAddresses })
+    draft.granted.set(given.hostId, { allocation: given.allocation, lastPort: given.lastPort })
+    note(draft, placed, `is placed on host ${given.hostName}`, `are placed on host ${given.hostName}`)
+    changed = true
+  }
+  return { kind: 'done', changed }
+}

@@ -1,0 +1,25 @@
+import type { Blocker } from '../model/blocker.ts'
+import { rowsPerCommit } from '../model/bounds.ts'
+import type { ReplicaId } from '../model/id.ts'
+import type { Outcome } from '../model/outcome.ts'
+import { sameBlocker } from './blocker.ts'
+import { type Draft, isCreatedHere, put } from './draft.ts'
+
+/** Why placement could not place these. Those past the cap of rows are left to the next placement. */
+export function hold(draft: Draft, holds: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[]): Outcome {
+  let changed = false
+  for (const { replica, blocker } of holds) {
+    const row = draft.alive.get(replica)
+    if (row === undefined || row.state !== 'PENDING' || row.notBefore !== null || isCreatedHere(draft, row.id)) continue
+    const since = row.pending?.reason === blocker.reason ? row.pending.since : blocker.since
+    const pending: Blocker = { ...blocker, count: 1, since, replica: row.id }
+    if (row.pending !== null && sameBlocker(row.pending, pending)) continue
+    if (draft.touched.size >= rowsPerCommit) {
+      draft.wakesPlacement = true
+      break
+    }
+    put(draft, { ...row, pending })
+    changed = true
+  }
+  return { kind: 'done', changed }
+}

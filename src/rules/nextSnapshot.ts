@@ -1,0 +1,47 @@
+import type { TimerKind } from '../generated/prisma/enums.ts'
+import type { HostId, Instant, ReplicaId } from '../model/id.ts'
+import type { HostView, Replica, ServiceColumns, ServiceSnapshot, Version } from '../model/service.ts'
+import { type Draft, hostOf, versionOf } from './draft.ts'
+import { compareIds } from './rowChange.ts'
+
+/** The snapshot after the change. Whatever did not change is the base's own. */
+export function nextSnapshotOf(draft: Draft, columns: ServiceColumns, timers: ReadonlyMap<TimerKind, Instant>): ServiceSnapshot {
+  const slots = [...draft.slots.values()].sort((a, b) => a.index - b.index || a.contentNumber - b.contentNumber)
+  const lastVersion = draft.insertedVersions.reduce((last, { number }) => Math.max(last, number), draft.base.lastVersion)
+  const replicas = inOrder(draft.alive)
+  const { rollout } = draft
+  return { ...draft.base, columns, versions: versionsOf(draft), lastVersion, replicas, slots, rollout, hosts: hostsOf(draft), timers }
+}
+
+function inOrder(alive: ReadonlyMap<ReplicaId, Replica>): ReadonlyMap<ReplicaId, Replica> {
+  let last: ReplicaId | null = null
+  for (const id of alive.keys()) {
+    if (last !== null && id < last) return new Map([...alive].sort(([a], [b]) => compareIds(a, b)))
+    last = id
+  }
+  return alive
+}
+
+/** Those that an alive replica, the target or the current rollout names. */
+function versionsOf(draft: Draft): ReadonlyMap<number, Version> {
+  const { fromVersion, toVersion } = draft.rollout
+  const numbers = new Set([draft.columns.versionNumber, toVersion])
+  if (fromVersion !== null) numbers.add(fromVersion)
+  for (const row of draft.alive.values()) numbers.add(row.versionNumber)
+  const { versions } = draft.base
+  if (draft.insertedVersions.length === 0 && versions.size === numbers.size) return versions
+  return new Map([...numbers].sort((a, b) => a - b).map((number) => [number, versionOf(draft, number)]))
+}
+
+/** Those of the alive replicas. */
+function hostsOf(draft: Draft): ReadonlyMap<HostId, HostView> {
+  const ids = new Set<HostId>()
+  for (const row of draft.alive.values()) if (row.hostId !== null) ids.add(row.hostId)
+  if (draft.hosts.size === 0 && ids.size === draft.base.hosts.size) return draft.base.hosts
+  const hosts = new Map<HostId, HostView>()
+  for (const id of [...ids].sort()) {
+    const host = hostOf(draft, id)
+    if (host !== null) hosts.set(id, host)
+  }
+  return hosts
+}

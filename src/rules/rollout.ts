@@ -1,0 +1,76 @@
+import type { Instant } from '../model/id.ts'
+import type { Rollout } from '../model/service.ts'
+import { activeOf, type Census } from './census.ts'
+import type { Context } from './context.ts'
+import { counted } from './counted.ts'
+import { type Draft, deadlineFrom, openRollout } from './draft.ts'
+import { resolveLimits } from './limits.ts'
+import { say } from './note.ts'
+import { holdOf } from './rolloutHold.ts'
+
+/** R8: a scale, new limits or a new target arm the full deadline, with both marks anew. */
+export function rearm(draft: Draft, now: Instant): void {
+  const rollout = openRollout(draft)
+  if (rollout === null) return
+  const { desiredReplicas, settings, paused } = draft.columns
+  draft.rearmed = true
+  draft.rollout = {
+    ...rollout,
+    ...resolveLimits(desiredReplicas, settings),
+    state: rollout.state === 'STALLED' ? 'ROLLING' : rollout.state,
+    desiredReplicas,
+    deadlineAt: paused ? null : deadlineFrom(now, rollout.progressDeadlineSeconds),
+  }
+}
+
+/** Where the rollout is after this commit: its counts, its marks and deadline (R8), what it waits for, and whether it is complete (R5). */
+export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
+  const rollout = openRollout(draft)
+  if (rollout === null) return
+  const counts = {
+    updatedReplicas: activeOf(census.updated),
+    availableReplicas: census.updated.available,
+    oldReplicas: activeOf(census.outdated),
+  }
+  if (counts.oldReplicas === 0 && counts.availableReplicas >= draft.columns.desiredReplicas) {
+    draft.rollout = { ...rollout, ...counts, state: 'COMPLETED', hold: null, deadlineAt: null, finishedAt: ctx.now }
+    draft.columns = { ...draft.columns, paused: false }
+    const replicas = counted(counts.availableReplicas, 'replica')
+    const are = counts.availableReplicas === 1 ? 'is' : 'are'
+    say(
+      draft,
+      'ROLLOUT',
+      `Rollout ${rollout.number} of ${draft.base.name} to version ${rollout.toVersion} is complete: ${replicas} ${are} available.`,
+    )
+    return
+  }
+  const stepped = marked(draft, { ...rollout, ...counts }, ctx.now)
+  const hold = holdOf(draft, stepped, counts.oldReplicas, ctx.now)
+  draft.rollout = { ...stepped, hold }
+  if (stepped.state === 'STALLED' && rollout.state !== 'STALLED') {
+    const why = hold === null ? '' : ` ${hold.message}`
+    say(
+      draft,
+      'ROLLOUT',
+      `Rollout ${rollout.number} of ${draft.base.name} has made no progress for ${rollout.progressDeadlineSeconds} s.${why}`,
+    )
+  }
+}
+
+/** R8: progress is a new high of available new ones or a new low of outdated ones, so that flapping can't extend the deadline. */
+function marked(draft: Draft, rollout: Rollout, now: Instant): Rollout {
+  const { availableReplicas, oldReplicas } = rollout
+  if (draft.rearmed) return { ...rollout, bestAvailable: availableReplicas, leastOutdated: oldReplicas }
+  if (availableReplicas > rollout.bestAvailable || oldReplicas < rollout.leastOutdated) {
+    return {
+      ...rollout,
+      state: rollout.state === 'STALLED' ? 'ROLLING' : rollout.state,
+      bestAvailable: Math.max(availableReplicas, rollout.bestAvailable),
+      leastOutdated: Math.min(oldReplicas, rollout.leastOutdated),
+      progressedAt: now,
+      deadlineAt: draft.columns.paused ? null : deadlineFrom(now, rollout.progressDeadlineSeconds),
+    }
+  }
+  const late = rollout.state === 'ROLLING' && rollout.deadlineAt !== null && rollout.deadlineAt <= now
+  return late ? { ...rollout, state: 'STALLED' } : rollout
+}

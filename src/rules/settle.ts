@@ -1,0 +1,65 @@
+import type { EndReason } from '../generated/prisma/enums.ts'
+import { rowsPerCommit } from '../model/bounds.ts'
+import type { Replica } from '../model/service.ts'
+import { type Census, takeCensus } from './census.ts'
+import type { Context } from './context.ts'
+import { type Draft, isCreatedHere, isDeleting, targetOf, versionOf } from './draft.ts'
+import { passDue } from './due.ts'
+import { resolveLimits } from './limits.ts'
+import { note, say } from './note.ts'
+import { rollingStep } from './rolling.ts'
+import { stepRollout } from './rollout.ts'
+import { freeIndexes, start } from './start.ts'
+import { stop } from './stop.ts'
+
+/** Lets the rules follow from what the intents changed, once per commit: what is due, starts and stops, the rollout, the end of the service. */
+export function settle(draft: Draft, ctx: Context): Census {
+  passDue(draft, ctx)
+  stepReplicas(draft, ctx)
+  const census = takeCensus(draft.alive.values(), targetOf(draft).contentNumber)
+  if (!isDeleting(draft)) stepRollout(draft, census, ctx)
+  else if (draft.alive.size === 0 && draft.columns.deletedAt === null) {
+    draft.columns = { ...draft.columns, deletedAt: ctx.now }
+    say(draft, 'SERVICE_DELETED', `Service ${draft.base.name} is gone: none of its replicas is left, and its name is free.`)
+  }
+  return census
+}
+
+/** R2, R3, R4, R7 and the ceiling, within the cap of rows. */
+function stepReplicas(draft: Draft, ctx: Context): void {
+  const { desiredReplicas, settings, paused } = draft.columns
+  const desired = isDeleting(draft) ? 0 : desiredReplicas
+  const { starts, stops, capped } = rollingStep({
+    desired,
+    ...resolveLimits(desired, settings),
+    target: targetOf(draft),
+    paused,
+    grownFrom: draft.grownFrom,
+    cap: Math.max(0, rowsPerCommit - draft.touched.size),
+    replicas: draft.alive.values(),
+  })
+  draft.capped = capped
+  for (const { id, reason } of stops) {
+    const row = draft.alive.get(id)
+    if (row === undefined) continue
+    const why = stopReason(draft, row, reason)
+    stop(draft, row, why, ctx.now)
+    if (isCreatedHere(draft, row.id)) continue
+    if (row.hostId === null) note(draft, row, `has stopped (${why})`, `have stopped (${why})`)
+    else note(draft, row, `is being stopped (${why})`, `are being stopped (${why})`)
+  }
+  if (starts.length === 0) return
+  const indexes = freeIndexes(draft)
+  for (const { versionNumber, twinOf } of starts) {
+    const index = indexes.next().value
+    const row = start(draft, { index, version: versionOf(draft, versionNumber), twinOf, holdsQuota: false }, ctx)
+    note(draft, row, `is created (version ${versionNumber})`, `are created (version ${versionNumber})`)
+  }
+}
+
+function stopReason(draft: Draft, row: Replica, why: 'scale' | 'rollout'): EndReason {
+  if (isDeleting(draft)) return 'SERVICE_DELETED'
+  if (why === 'scale') return 'SCALED_DOWN'
+  if (row.leaving === 'DRAIN') return 'DRAINED'
+  return row.leaving === 'TIME_LIMIT' ? 'TIME_LIMIT' : 'REPLACED_BY_ROLLOUT'
+}

@@ -1,0 +1,29 @@
+import type { TimerKind } from '../generated/prisma/enums.ts'
+import type { Instant } from '../model/id.ts'
+import { isActive } from '../model/replica.ts'
+import { resetAt } from './backoff.ts'
+import { type Draft, openRollout } from './draft.ts'
+import { availableFrom } from './readiness.ts'
+import { keyOf } from './slot.ts'
+
+/** The earliest instant of each kind at which the service's rules must run again. */
+export function timersOf(draft: Draft, now: Instant): Map<TimerKind, Instant> {
+  const { settings, paused } = draft.columns
+  const timers = new Map<TimerKind, Instant>()
+  const arm = (kind: TimerKind, dueAt: Instant) => {
+    const armed = timers.get(kind)
+    if (armed === undefined || dueAt < armed) timers.set(kind, dueAt)
+  }
+  for (const row of draft.alive.values()) {
+    if (!isActive(row)) continue
+    if (row.notBefore !== null) arm('BACKOFF', row.notBefore)
+    if (row.ready && !row.available && row.readySince !== null) arm('MIN_READY', availableFrom(row.readySince, settings.minReadySeconds))
+    if (row.available && row.availableSince !== null && draft.slots.size > 0 && draft.slots.has(keyOf(row))) {
+      arm('BACKOFF_RESET', resetAt(row.availableSince, settings))
+    }
+  }
+  const rollout = openRollout(draft)
+  if (rollout?.state === 'ROLLING' && rollout.deadlineAt !== null && !paused) arm('PROGRESS_DEADLINE', rollout.deadlineAt)
+  if (draft.capped) arm('CONTINUE', now)
+  return timers
+}

@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { EndpointAddress } from '../../src/model/endpoint.ts'
+import type { HostId, ReplicaId } from '../../src/model/id.ts'
+import type { NewService, ServiceIntent } from '../../src/model/intent.ts'
+import type { Outcome } from '../../src/model/outcome.ts'
+import { isAlive } from '../../src/model/replica.ts'
+import type { Replica, ServiceSnapshot } from '../../src/model/service.ts'
+import type { ServiceChange } from '../../src/rules/change.ts'
+import type { Context } from '../../src/rules/context.ts'
+import { closeDraft, createDraft, decide, openDraft } from '../../src/rules/decide.ts'
+
+/**
+ * Keeps one service as a database would: it applies each change's rows and checks that they make the snapshot that the change promises. What
+ * follows from other parts of a change (endpoint table, quota, hosts) is kept by its differences only, to be compared with the rows.
+ */
+export class ServiceStore {
+  snapshot: ServiceSnapshot
+  /** All rows ever, ended ones too. */
+  readonly rows = new Map<ReplicaId, Replica>()
+  readonly table = new Map<string, EndpointAddress>()
+  readonly used = new Map<HostId, { cpuMillis: number; memoryMiB: number; ports: Set<string> }>()
+  usedQuota = 0
+  readonly changes: ServiceChange[] = []
+  #revision = 0n
+
+  constructor(service: NewService, ctx: Context) {
+    const draft = createDraft(service, 'alice', ctx)
+    if ('code' in draft) throw new Error(draft.message)
+    this.snapshot = draft.base
+    this.#accept(closeDraft(draft, ctx))
+  }
+
+  /** One commit of the intents, decided one after the other. */
+  commit(ctx: Context, ...intents: ServiceIntent[]): { change: ServiceChange; outcomes: Outcome[] } {
+    const draft = openDraft(this.snapshot)
+    const outcomes = intents.map((intent) => decide(draft, intent, ctx))
+    const change = closeDraft(draft, ctx)
+    this.#accept(change)
+    return { change, outcomes }
+  }
+
+  get alive(): Replica[] {
+    return [...this.snapshot.replicas.values()]
+  }
+
+  #accept(change: ServiceChange): void {
+    const before = this.snapshot
+    check(change.guard === before.guard, 'the change names the guard it was decided on')
+    this.#applyRows(change)
+    const { next } = change
+    check(
+      isDeepStrictEqual([...next.replicas.values()], [...this.rows.values()].filter(isAlive).sort(byId)),
+      'next holds the alive rows, by id',
+    )
+    check(isDeepStrictEqual(next.columns, change.columns), 'next has the columns')
+    check(isDeepStrictEqual(next.rollout, change.rollouts.at(-1) ?? before.rollout), 'next has the rollout')
+    check(isDeepStrictEqual(new Map(next.timers), this.#timersAfter(change)), 'next has the timers')
+    this.#applyDifferences(change)
+    if (change.facts.length === 0) {
+      check(isDeepStrictEqual({ ...next }, { ...before }), 'without facts nothing has changed')
+      return
+    }
+    check(
+      change.facts.every((fact, at) => (fact.kind === 'change') === (at === change.facts.length - 1)),
+      'the change is the last fact',
+    )
+    this.#revision += BigInt(change.facts.length)
+    const spec = change.specFact === null ? before.specRevision : this.#revision - BigInt(change.facts.length - change.specFact)
+    this.snapshot = { ...next, guard: before.guard + 1, revision: this.#revision, specRevision: spec }
+    this.changes.push(change)
+  }
+
+  #applyRows(change: ServiceChange): void {
+    const written = new Set<ReplicaId>()
+    for (const row of [...change.insertedReplicas, ...change.updatedReplicas]) {
+      check(!written.has(row.id), 'each row is written once')
+      written.add(row.id)
+    }
+    for (const row of change.insertedReplicas) check(!this.rows.has(row.id) && isAlive(row), 'an inserted row is new and alive')
+    for (const row of change.updatedReplicas) {
+      const before = this.rows.get(row.id)
+      check(before !== undefined && isAlive(before), 'an updated row is known and alive')
+    }
+    for (const row of [...change.insertedReplicas, ...change.updatedReplicas]) this.rows.set(row.id, row)
+  }
+
+  #timersAfter(change: ServiceChange) {
+    const timers = new Map(this.snapshot.timers)
+    for (const kind of change.timers.deleted) timers.delete(kind)
+    for (const [kind, dueAt] of change.timers.upserted) timers.set(kind, dueAt)
+    return timers
+  }
+
+  #applyDifferences(change: ServiceChange): void {
+    this.usedQuota += change.quota.delta
+    for (const use of change.hosts) {
+      const used = this.used.get(use.hostId) ?? { cpuMillis: 0, memoryMiB: 0, ports: new Set() }
+      this.used.set(use.hostId, used)
+      used.cpuMillis += use.cpuMillis
+      used.memoryMiB += use.memoryMiB
+      for (const port of [...use.portsReleased, ...use.portsQuarantined]) {
+        check(used.ports.delete(`${port.port}/${port.protocol}/${port.replicaId}`), 'a port that is released was held')
+      }
+      for (const port of use.portsTaken) {
+        const key = `${port.port}/${port.protocol}`
+        check(![...used.ports].some((held) => held.startsWith(`${key}/`)), `port ${key} is free when it is taken`)
+        used.ports.add(`${key}/${port.replicaId}`)
+      }
+    }
+    for (const fact of change.facts) {
+      if (fact.kind !== 'change') continue
+      for (const id of fact.data.removed) check(this.table.delete(id), 'an address that is removed was listed')
+      for (const address of fact.data.upserted) this.table.set(address.id, address)
+    }
+  }
+}
+
+export function check(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new Error(`Broken: ${what}.`)
+}
+
+const byId = (a: Replica, b: Replica) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
