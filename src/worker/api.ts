@@ -1,0 +1,162 @@
+import type { ProbeAction } from '../model/content.ts'
+import type { Assignment, Report } from './assignment.ts'
+
+/** The GraphQL documents that this worker sends, and the shapes of their answers. Nothing else of the API is used. */
+
+export const registerWorker = /* GraphQL */ `
+  mutation RegisterWorker($input: RegisterWorkerInput!) {
+    registerWorker(input: $input) {
+      __typename
+      ... on RegisterWorkerPayload { epoch leaseSeconds graceSeconds stop worker { id } }
+      ... on Error { code message }
+    }
+  }
+`
+
+export const renewLease = /* GraphQL */ `
+  mutation RenewLease($input: RenewLeaseInput!) {
+    renewLease(input: $input) {
+      __typename
+      ... on RenewLeasePayload { resync }
+      ... on Error { code message }
+    }
+  }
+`
+
+export const reportReplicas = /* GraphQL */ `
+  mutation ReportReplicas($input: ReportReplicasInput!) {
+    reportReplicas(input: $input) {
+      __typename
+      ... on ReportReplicasPayload { fenced }
+      ... on Error { code message }
+    }
+  }
+`
+
+export const answerLogRequest = /* GraphQL */ `
+  mutation AnswerLogRequest($input: AnswerLogRequestInput!) {
+    answerLogRequest(input: $input) {
+      __typename
+      ... on AnswerLogRequestPayload { accepted }
+      ... on Error { code message }
+    }
+  }
+`
+
+const probe = /* GraphQL */ `{
+  action { __typename ... on HttpProbe { port path } ... on TcpProbe { port } ... on ExecProbe { command } }
+  initialDelaySeconds periodSeconds timeoutSeconds failureThreshold successThreshold
+}`
+
+export const assignmentsChanged = /* GraphQL */ `
+  subscription AssignmentsChanged($worker: ID!, $epoch: Int!) {
+    assignmentsChanged(worker: $worker, epoch: $epoch) {
+      kind revision last removed
+      logRequests { id replica tailLines }
+      assignments {
+        replica goal service project index versionNumber command workingDirectory cpuMillis memoryMiB
+        env { name value }
+        ports { name port protocol }
+        readiness ${probe}
+        liveness ${probe}
+        restart { maxAttempts windowSeconds delaySeconds }
+        stop { signal drainSeconds graceSeconds onLostContact }
+      }
+    }
+  }
+`
+
+export interface RegisterWorkerInput {
+  readonly name: string
+  readonly host: string
+  readonly addresses: readonly string[]
+  readonly cpuMillis: number
+  readonly memoryMiB: number
+  readonly portRange: { readonly from: number; readonly to: number }
+  readonly reservedPorts: readonly number[]
+  readonly softwareVersion: string
+  readonly protocolVersion: number
+  /** All that this worker knows of: also ends that no server has taken yet, so that they are not mistaken for losses. */
+  readonly running: readonly Report[]
+}
+
+/** An expected failure of a mutation. */
+export interface Failure {
+  readonly __typename: 'FencedError' | 'ForbiddenError' | 'InvalidInputError'
+  readonly code: string
+  readonly message: string
+}
+
+export interface RegisterWorkerData {
+  readonly registerWorker:
+    | {
+        readonly __typename: 'RegisterWorkerPayload'
+        readonly worker: { readonly id: string }
+        readonly epoch: number
+        readonly leaseSeconds: number
+        readonly graceSeconds: number
+        /** Stale: not this worker's any more. */
+        readonly stop: readonly string[]
+      }
+    | Failure
+}
+
+export interface RenewLeaseData {
+  readonly renewLease: { readonly __typename: 'RenewLeasePayload'; readonly resync: boolean } | Failure
+}
+
+export interface ReportReplicasData {
+  readonly reportReplicas: { readonly __typename: 'ReportReplicasPayload'; readonly fenced: readonly string[] } | Failure
+}
+
+export interface AnswerLogRequestData {
+  readonly answerLogRequest: { readonly __typename: 'AnswerLogRequestPayload'; readonly accepted: boolean } | Failure
+}
+
+export interface LogRequest {
+  readonly id: string
+  readonly replica: string
+  readonly tailLines: number
+}
+
+export interface AssignmentsChangedData {
+  readonly assignmentsChanged: {
+    readonly kind: 'SNAPSHOT' | 'DELTA' | 'BOOKMARK' | 'GONE'
+    readonly revision: string
+    readonly last: boolean
+    readonly assignments: readonly WireAssignment[]
+    readonly removed: readonly string[]
+    readonly logRequests: readonly LogRequest[]
+  }
+}
+
+type WireAction =
+  | { readonly __typename: 'HttpProbe'; readonly port: string; readonly path: string }
+  | { readonly __typename: 'TcpProbe'; readonly port: string }
+  | { readonly __typename: 'ExecProbe'; readonly command: readonly string[] }
+
+type WireProbe = Omit<NonNullable<Assignment['readiness']>, 'action'> & { readonly action: WireAction }
+
+export type WireAssignment = Omit<Assignment, 'readiness' | 'liveness'> & {
+  readonly readiness: WireProbe | null
+  readonly liveness: WireProbe | null
+}
+
+export function assignmentFromWire(wire: WireAssignment): Assignment {
+  return { ...wire, readiness: probeFromWire(wire.readiness), liveness: probeFromWire(wire.liveness) }
+}
+
+function probeFromWire(wire: WireProbe | null): Assignment['readiness'] {
+  return wire === null ? null : { ...wire, action: actionFromWire(wire.action) }
+}
+
+function actionFromWire(action: WireAction): ProbeAction {
+  switch (action.__typename) {
+    case 'HttpProbe':
+      return { kind: 'http', port: action.port, path: action.path }
+    case 'TcpProbe':
+      return { kind: 'tcp', port: action.port }
+    case 'ExecProbe':
+      return { kind: 'exec', command: action.command }
+  }
+}

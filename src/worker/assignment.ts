@@ -1,0 +1,47 @@
+import type { AllocatedPort, Probe, RestartPolicy, StopPolicy } from '../model/content.ts'
+import type { ReplicaReport } from '../model/intent.ts'
+
+/** A replica's global id, for example `Replica_01890a5d-…`. It names files, so nothing else is accepted. */
+export type ReplicaName = string
+
+const pattern = /^[A-Za-z]+_[A-Za-z0-9-]{1,64}$/
+
+export function isReplicaName(text: string): boolean {
+  return pattern.test(text)
+}
+
+/** What a server wants of one replica on this worker. All but the goal stays the same for a replica's life. */
+export interface Assignment {
+  readonly replica: ReplicaName
+  readonly goal: 'RUN' | 'STOP'
+  readonly service: string
+  readonly project: string
+  readonly index: number
+  readonly versionNumber: number
+  readonly command: readonly string[]
+  readonly env: readonly { readonly name: string; readonly value: string }[]
+  readonly workingDirectory: string | null
+  readonly ports: readonly AllocatedPort[]
+  /** Reserved by placement; enforced where cgroups are delegated to the worker. */
+  readonly cpuMillis: number
+  readonly memoryMiB: number
+  readonly readiness: Probe | null
+  readonly liveness: Probe | null
+  readonly restart: RestartPolicy
+  readonly stop: StopPolicy
+}
+
+/** What this worker says of one replica: the observed state. `exitSignal` is without "SIG", as in the stop policy. */
+export type Report = Omit<ReplicaReport, 'replica'> & { readonly replica: ReplicaName }
+
+export function sameReport(a: Report, b: Report): boolean {
+  return (
+    a.start === b.start &&
+    a.state === b.state &&
+    a.ready === b.ready &&
+    a.endReason === b.endReason &&
+    a.exitCode === b.exitCode &&
+    a.exitSignal === b.exitSignal &&
+    a.message === b.message
+  )
+}

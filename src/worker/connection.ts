@@ -1,0 +1,151 @@
+import { type Client, createClient } from 'graphql-ws/client'
+import { WebSocket } from 'ws'
+
+/** The server said no, by one of the codes of its top-level errors or of a failure that it answered. */
+export class RefusedError extends Error {
+  override name = 'RefusedError'
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** A WebSocket to a server that does not answer must fail by itself, and frames here are too small to be worth compressing. */
+class ServerSocket extends WebSocket {
+  constructor(address: string, protocols: string) {
+    super(address, protocols, { handshakeTimeout: 5_000, perMessageDeflate: false })
+  }
+}
+
+/** One socket to one server. It never reconnects: whoever opened it opens another. */
+export class Connection {
+  readonly #client: Client
+  readonly #closed: Promise<never>
+  /** Of requests and subscriptions that wait: they fail in the moment the socket does, not when the client has noticed. */
+  readonly #waiting = new Set<(error: Error) => void>()
+  #rejectClosed: (error: Error) => void = () => undefined
+
+  private constructor(url: string, token: string) {
+    this.#closed = new Promise((_resolve, reject) => {
+      this.#rejectClosed = reject
+    })
+    this.#closed.catch(() => undefined)
+    this.#client = createClient({
+      url: url.replace(/^http/, 'ws'),
+      webSocketImpl: ServerSocket,
+      connectionParams: { authorization: `Bearer ${token}` },
+      connectionAckWaitTimeout: 5_000,
+      lazy: false,
+      retryAttempts: 0,
+      onNonLazyError: (cause) => this.#fail(closeError(cause)),
+      // With the code 1000 the client would connect again by itself, and at once.
+      on: { closed: (cause) => this.#fail(closeError(cause)) },
+    })
+  }
+
+  /** Resolves when the server has accepted the token; rejects with a sentence that says why not. */
+  static async open(url: string, token: string, signal: AbortSignal): Promise<Connection> {
+    signal.throwIfAborted()
+    const connection = new Connection(url, token)
+    const onAbort = (): void => connection.#fail(new Error('The worker ends.'))
+    signal.addEventListener('abort', onAbort)
+    try {
+      await Promise.race([connection.#closed, new Promise<void>((resolve) => connection.#client.on('connected', () => resolve()))])
+      return connection
+    } catch (error) {
+      connection.close()
+      throw error
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** Rejects when the socket has closed, with why. */
+  get closed(): Promise<never> {
+    return this.#closed
+  }
+
+  /** One query or mutation. A server that does not answer in time counts as gone: the socket is ended. */
+  async request<Data>(query: string, variables: Record<string, unknown>, timeoutMillis: number): Promise<Data> {
+    const timer = setTimeout(() => {
+      this.#fail(new Error(`The server did not answer within ${timeoutMillis / 1_000} s.`))
+      this.#client.terminate()
+    }, timeoutMillis)
+    try {
+      return await this.#subscribe<Data, Data>(query, variables, (data, resolve) => resolve(data))
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Follows a subscription until it ends, which is always an error: there is none that ends well. */
+  follow<Data>(query: string, variables: Record<string, unknown>, onData: (data: Data) => void): Promise<never> {
+    return this.#subscribe<Data, never>(query, variables, onData)
+  }
+
+  #subscribe<Data, Result>(
+    query: string,
+    variables: Record<string, unknown>,
+    onData: (data: Data, resolve: (result: Result) => void) => void,
+  ): Promise<Result> {
+    const answered = new Promise<Result>((resolve, reject) => {
+      this.#waiting.add(reject)
+      const settle = (result: Result): void => {
+        this.#waiting.delete(reject)
+        resolve(result)
+      }
+      const fail = (error: Error): void => {
+        this.#waiting.delete(reject)
+        reject(error)
+      }
+      this.#client.subscribe<Data>(
+        { query, variables },
+        {
+          next: ({ data, errors }) => {
+            if (data == null || errors !== undefined) return fail(refusal(errors))
+            try {
+              onData(data, settle)
+            } catch (error) {
+              fail(error instanceof Error ? error : new Error(String(error)))
+            }
+          },
+          error: (cause) => fail(Array.isArray(cause) ? refusal(cause) : closeError(cause)),
+          complete: () => fail(new Error('The server ended the operation.')),
+        },
+      )
+    })
+    return answered
+  }
+
+  #fail(error: Error): void {
+    this.#rejectClosed(error)
+    for (const reject of this.#waiting) reject(error)
+    this.#waiting.clear()
+  }
+
+  close(): void {
+    this.#fail(new Error('The connection was closed by this worker.'))
+    void this.#client.dispose()
+    this.#client.terminate()
+  }
+}
+
+function refusal(errors: readonly { readonly message?: string; readonly extensions?: unknown }[] | undefined): RefusedError {
+  const [first] = errors ?? []
+  const extensions = first?.extensions
+  const code = typeof extensions === 'object' && extensions !== null && 'code' in extensions ? String(extensions.code) : 'UNKNOWN'
+  return new RefusedError(code, first?.message ?? 'The server answered neither data nor an error.')
+}
+
+/** What the socket's end means, as a sentence. */
+function closeError(cause: unknown): Error {
+  if (typeof cause !== 'object' || cause === null) return new Error(`The connection failed: ${String(cause)}.`)
+  if ('code' in cause && typeof cause.code === 'number') {
+    const reason = 'reason' in cause && typeof cause.reason === 'string' && cause.reason !== '' ? ` ${cause.reason}` : ''
+    return new Error(`The server closed the connection (${cause.code}${reason}).`)
+  }
+  if ('message' in cause && typeof cause.message === 'string') return new Error(`The connection failed: ${cause.message}.`)
+  return new Error('The connection failed.')
+}

@@ -1,0 +1,93 @@
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs'
+import path from 'node:path'
+
+/** A command that can be started, or why not as a sentence. */
+export type Executable = { readonly kind: 'found'; readonly file: string } | { readonly kind: 'fault'; readonly message: string }
+
+/**
+ * Finds what a command's first word names, as execvp(3) would, and says exactly why it cannot be started: a shell's status 127 would not.
+ * The result is always a path, so that no shell built-in can take its place.
+ */
+export function findExecutable(word: string, searchPath: string, workingDirectory: string): Executable {
+  const directory = directoryFault(workingDirectory)
+  if (directory !== null) return fault(directory)
+  if (word === '') return fault('The command is an empty word: give the program to start.')
+  if (word.includes('/')) return check(word, path.resolve(workingDirectory, word))
+  let denied: Executable | null = null
+  for (const entry of searchPath.split(':')) {
+    const file = path.resolve(workingDirectory, entry, word)
+    const found = check(word, file)
+    if (found.kind === 'found') return found
+    if (isFile(file)) denied ??= found
+  }
+  return (
+    denied ?? fault(`The command ${quote(word)} was not found in PATH (${searchPath}): correct the command, or install it on this host.`)
+  )
+}
+
+function check(word: string, file: string): Executable {
+  if (!exists(file)) return fault(`The command ${quote(word)} does not exist: there is no ${file} on this host.`)
+  if (!isFile(file)) return fault(`The command ${quote(word)} cannot be executed: ${file} is no file.`)
+  if (!isExecutable(file))
+    return fault(`The command ${quote(word)} cannot be executed: ${file} is not executable for this user. Try chmod +x.`)
+  const interpreter = readInterpreter(file)
+  if (interpreter !== null && !isExecutable(interpreter)) {
+    return fault(
+      `The command ${quote(word)} cannot be executed: its interpreter ${interpreter} does not exist or is not executable on this host.`,
+    )
+  }
+  return { kind: 'found', file }
+}
+
+function directoryFault(directory: string): string | null {
+  const stat = statSync(directory, { throwIfNoEntry: false })
+  if (stat === undefined) return `The working directory ${directory} does not exist on this host: create it or correct the profile.`
+  if (!stat.isDirectory()) return `The working directory ${directory} is no directory.`
+  return isExecutable(directory) ? null : `The working directory ${directory} cannot be entered by this user.`
+}
+
+/** The program after `#!`, null for anything else. */
+function readInterpreter(file: string): string | null {
+  const buffer = Buffer.alloc(256)
+  let length: number
+  try {
+    const descriptor = openSync(file, 'r')
+    try {
+      length = readSync(descriptor, buffer)
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    return null // executable and not readable is no fault
+  }
+  return /^#!\s*(\/\S+)/.exec(buffer.toString('latin1', 0, length))?.[1] ?? null
+}
+
+function exists(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return false // a part of the path is a file, or may not be entered
+  }
+}
+
+function isFile(file: string): boolean {
+  return exists(file) && statSync(file).isFile()
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function fault(message: string): Executable {
+  return { kind: 'fault', message }
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text)
+}

@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { Connection, RefusedError } from './connection.ts'
+import type { Outbox } from './outbox.ts'
+import { type Registration, register } from './registration.ts'
+import type { Servers, WorkerSettings } from './settings.ts'
+import { isServerUrl } from './settings.ts'
+import type { Supervisor } from './supervisor.ts'
+import { WorkerSession } from './workerSession.ts'
+
+export interface LinkOptions {
+  readonly settings: WorkerSettings
+  readonly softwareVersion: string
+  readonly supervisor: Supervisor
+  readonly outbox: Outbox
+  readonly log: Logger
+  /** Ends it. */
+  readonly signal: AbortSignal
+}
+
+/** A session that lived so long shows that the servers are well: the next connection is tried at once. */
+const steadyMillis = 2_000
+
+/**
+ * Keeps this worker connected to any one of the servers, for ever. Registered once, it stays so over reconnects; fenced, it stops what it
+ * has and registers anew.
+ */
+export class Link {
+  readonly #options: LinkOptions
+  #registration: Registration | null = null
+  #sequence = 0
+  #turn = Math.floor(Math.random() * 1_000)
+
+  constructor(options: LinkOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when `signal` aborts. */
+  async run(): Promise<void> {
+    const { signal, log, settings } = this.#options
+    const most = settings.servers.kind === 'file' ? 1_000 : 10_000
+    for (let failures = 0; !signal.aborted; ) {
+      const began = performance.now()
+      const error = await this.#connectOnce()
+      if (signal.aborted) return
+      if (isFenced(error)) {
+        await this.#startOver()
+        failures = 0
+        continue
+      }
+      failures = performance.now() - began > steadyMillis ? 0 : failures + 1
+      // The first try after a good session is at once; several workers that lost one server must not come back in step.
+      const waitMillis = failures === 0 ? 0 : Math.round((0.5 + Math.random() / 2) * Math.min(most, 50 * 2 ** failures))
+      log.warn({ waitMillis }, `not connected: ${error.message}`)
+      await wait(waitMillis, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  /** One socket's life. Resolves with what ended it. */
+  async #connectOnce(): Promise<Error> {
+    const { settings, signal, log, supervisor, outbox } = this.#options
+    let connection: Connection | null = null
+    const onEnd = (): void => connection?.close()
+    signal.addEventListener('abort', onEnd)
+    try {
+      const url = await this.#nextServer(settings.servers)
+      connection = await Connection.open(url, (await readFile(settings.tokenFile, 'utf8')).trim(), signal)
+      log.info({ url }, 'connected')
+      this.#registration ??= await this.#register(connection)
+      const nextSequence = (): number => ++this.#sequence
+      return await new WorkerSession(connection, this.#registration, { supervisor, outbox, log, nextSequence }).run()
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error))
+    } finally {
+      signal.removeEventListener('abort', onEnd)
+      connection?.close()
+    }
+  }
+
+  async #register(connection: Connection): Promise<Registration> {
+    const { settings, softwareVersion, supervisor, outbox, log } = this.#options
+    const running = supervisor.reports()
+    // What changes from here on is reported under the new registration; ends are told again, in case the registration only takes what runs.
+    outbox.reset(running.filter(({ state }) => state === 'ENDED'))
+    const { registration, stop } = await register(connection, settings, softwareVersion, running, log)
+    this.#sequence = 0
+    for (const replica of stop) supervisor.release(replica, { drain: false })
+    return registration
+  }
+
+  /** Fenced: others may run in place of what runs here, so it must be gone before this worker may take anything new. */
+  async #startOver(): Promise<void> {
+    const { log, supervisor } = this.#options
+    log.warn('fenced: this worker stops all its replicas and registers anew')
+    this.#registration = null
+    await supervisor.releaseAll({ drain: false })
+  }
+
+  async #nextServer(servers: Servers): Promise<string> {
+    if (servers.kind === 'file') {
+      const url = (await readFile(servers.file, 'utf8')).trim()
+      if (!isServerUrl(url)) throw new Error(`The file ${servers.file} holds ${JSON.stringify(url)}, which is no URL of a server.`)
+      return url
+    }
+    this.#turn = (this.#turn + 1) % servers.urls.length
+    return servers.urls[this.#turn] ?? ''
+  }
+}
+
+function isFenced(error: Error): boolean {
+  return error instanceof RefusedError && error.code === 'FENCED'
+}

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process'
+import { signalGroup } from '../sessions.ts'
+import type { ProbeTarget } from './target.ts'
+
+/** A success when the command exits with 0 in time. It runs in the replica's environment; too late, it is killed with its group. */
+export function probeCommand(
+  command: readonly string[],
+  target: ProbeTarget,
+  timeoutMillis: number,
+  signal: AbortSignal,
+): Promise<string | null> {
+  return new Promise((resolve) => {
+    const [word = '', ...words] = command
+    let result: string | null = null
+    const kill = (why: string): void => {
+      result = why
+      if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL')
+    }
+    const onAbort = (): void => kill('the probe was stopped')
+    const timer = setTimeout(() => kill(`${word} did not end within ${timeoutMillis / 1_000} s`), timeoutMillis)
+    const settle = (outcome: string | null): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      resolve(result ?? outcome)
+    }
+    const child = spawn(word, words, { cwd: target.workingDirectory, env: target.environment, detached: true, stdio: 'ignore' })
+    child.once('error', (error) => settle(`${word} could not be started: ${error.message}`))
+    child.once('exit', (code, by) => {
+      if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL') // what it left in the background
+      settle(code === 0 ? null : `${word} ${by === null ? `exited with code ${code}` : `was ended by ${by}`}`)
+    })
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}

@@ -1,0 +1,24 @@
+import { request } from 'node:http'
+
+/** GET without following redirects; a status of 200 to 399 is a success. The body is not read. */
+export function probeHttp(host: string, port: number, path: string, timeoutMillis: number, signal: AbortSignal): Promise<string | null> {
+  return new Promise((resolve) => {
+    const where = `GET ${path} on port ${port}`
+    const settle = (result: string | null): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      resolve(result)
+      query.destroy()
+    }
+    const onAbort = (): void => settle('the probe was stopped')
+    const timer = setTimeout(() => settle(`${where} did not answer within ${timeoutMillis / 1_000} s`), timeoutMillis)
+    const query = request({ host, port, path, agent: false, headers: { 'user-agent': 'xce-probe', connection: 'close' } })
+    query.on('response', (response) => {
+      const status = response.statusCode ?? 0
+      settle(status >= 200 && status < 400 ? null : `${where} answered ${status}`)
+    })
+    query.on('error', (error) => settle(`${where} failed: ${error.message}`))
+    signal.addEventListener('abort', onAbort, { once: true })
+    query.end()
+  })
+}

@@ -1,0 +1,40 @@
+import type { Logger } from 'pino'
+import { workerProtocolVersion } from '../model/bounds.ts'
+import type { Failure, RegisterWorkerData, RegisterWorkerInput } from './api.ts'
+import { registerWorker } from './api.ts'
+import type { Report } from './assignment.ts'
+import { type Connection, RefusedError } from './connection.ts'
+import type { WorkerSettings } from './settings.ts'
+
+/** What a server knows this worker by, until it is fenced. */
+export interface Registration {
+  readonly worker: string
+  readonly epoch: number
+  readonly leaseSeconds: number
+}
+
+/** An answer's payload; a failure that the server answered is thrown as RefusedError with its code. */
+export function payload<Payload extends { readonly __typename: string }>(answer: Payload | Failure): Payload {
+  if ('code' in answer && 'message' in answer) throw new RefusedError(answer.code, answer.message)
+  return answer
+}
+
+/** Registers, and tells which of this worker's replicas are stale. */
+export async function register(
+  connection: Connection,
+  settings: WorkerSettings,
+  softwareVersion: string,
+  running: readonly Report[],
+  log: Logger,
+): Promise<{ registration: Registration; stop: readonly string[] }> {
+  const { name, host, addresses, cpuMillis, memoryMiB, portRange, reservedPorts } = settings
+  const protocolVersion = workerProtocolVersion
+  const input: RegisterWorkerInput = {
+    ...{ name, host, addresses, cpuMillis, memoryMiB, portRange, reservedPorts },
+    ...{ softwareVersion, protocolVersion, running },
+  }
+  const answer = await connection.request<RegisterWorkerData>(registerWorker, { input }, 30_000)
+  const { worker, epoch, leaseSeconds, stop } = payload(answer.registerWorker)
+  log.info({ worker: worker.id, epoch, leaseSeconds, running: running.length, stale: stop.length }, 'registered')
+  return { registration: { worker: worker.id, epoch, leaseSeconds }, stop }
+}

@@ -1,0 +1,55 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { ProcessStat } from './processTable.ts'
+import { readSessions } from './processTable.ts'
+
+/** The signal to a process group; false when it is gone already. */
+export function signalGroup(group: number, signal: string | number): boolean {
+  return send(-group, signal)
+}
+
+/**
+ * Ends everything that is left in sessions, also processes that left their process group. One pass over the process table serves all who wait
+ * for one, so that a thousand replicas that end together cost a few passes and not a thousand.
+ */
+export class Sessions {
+  #next: Promise<Map<number, ProcessStat[]>> | null = null
+
+  /** Living members of a session, read after this call. */
+  async membersOf(session: number): Promise<readonly ProcessStat[]> {
+    this.#next ??= new Promise((resolve, reject) => {
+      setImmediate(() => {
+        this.#next = null
+        try {
+          resolve(readSessions())
+        } catch (error) {
+          reject(error)
+        }
+      })
+    })
+    return (await this.#next).get(session) ?? []
+  }
+
+  /**
+   * Waits until nothing lives in the session but `spared`. Members get `patienceMillis` to go by themselves, then SIGKILL, again and again
+   * (a member may be forking). Rejects only when `signal` aborts.
+   */
+  async clear(session: number, options: { patienceMillis: number; spared: number | null; signal: AbortSignal }): Promise<void> {
+    const deadline = performance.now() + options.patienceMillis
+    for (let pause = 2; ; pause = Math.min(pause * 2, 200)) {
+      const members = (await this.membersOf(session)).filter((member) => member.pid !== options.spared)
+      if (members.length === 0) return
+      const left = deadline - performance.now()
+      if (left <= 0) for (const member of members) send(member.pid, 'SIGKILL')
+      await wait(left > 0 ? Math.min(pause, left) : pause, undefined, { signal: options.signal })
+    }
+  }
+}
+
+function send(target: number, signal: string | number): boolean {
+  try {
+    return process.kill(target, signal)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')) return false
+    throw error
+  }
+}

@@ -1,0 +1,130 @@
+import { isIP } from 'node:net'
+import { hostname } from 'node:os'
+import path from 'node:path'
+import { bounds, defaultPortRange } from '../model/bounds.ts'
+import { nameFault } from '../model/name.ts'
+import { findAddresses, findCapacity } from './machine.ts'
+
+/** Where the servers are: fixed, or in a file that is read at every connect. */
+export type Servers = { readonly kind: 'list'; readonly urls: readonly string[] } | { readonly kind: 'file'; readonly file: string }
+
+export interface WorkerSettings {
+  readonly servers: Servers
+  readonly tokenFile: string
+  readonly stateDirectory: string
+  readonly name: string
+  readonly host: string
+  readonly addresses: readonly string[]
+  readonly cpuMillis: number
+  readonly memoryMiB: number
+  readonly portRange: { readonly from: number; readonly to: number }
+  readonly reservedPorts: readonly number[]
+}
+
+/** Every setting, as `--help` prints it. */
+export const settingsHelp: readonly (readonly [string, string])[] = [
+  ['XCE_WORKER_SERVERS', 'URLs of the servers, separated by commas, for example http://10.0.0.1:4000/graphql'],
+  ['XCE_WORKER_SERVER_FILE', 'instead of XCE_WORKER_SERVERS: a file with one URL, read at every connect'],
+  ['XCE_WORKER_TOKEN_FILE', 'a file with the worker token (required)'],
+  ['XCE_WORKER_STATE_DIR', 'where replicas are recorded and logged, on a local disk; one worker each (.xce-worker)'],
+  ['XCE_WORKER_NAME', "this worker's name, the same at every start (the host name)"],
+  ['XCE_WORKER_HOST', 'the name of the host it runs replicas on (the host name)'],
+  ['XCE_WORKER_ADDRESSES', 'IP addresses of the host, separated by commas, the primary one first (found by itself)'],
+  ['XCE_WORKER_CPU_MILLIS', 'CPU to give to replicas, 1000 is one core (all cores)'],
+  ['XCE_WORKER_MEMORY_MIB', 'memory to give to replicas, in MiB (all memory)'],
+  ['XCE_WORKER_PORT_RANGE', `ports to give to replicas (${defaultPortRange.from}-${defaultPortRange.to})`],
+  ['XCE_WORKER_RESERVED_PORTS', 'ports of the range that are never given, separated by commas; ranges like 25000-25010 too (none)'],
+]
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The settings, or one sentence per mistake. */
+export function readSettings(environment: Environment): { settings: WorkerSettings } | { faults: string[] } {
+  const faults: string[] = []
+  const text = (name: string): string | null => {
+    const value = environment[name]?.trim()
+    return value === undefined || value === '' ? null : value
+  }
+  const number = (name: string, limits: { min: number; max: number }, fallback: number): number => {
+    const value = text(name)
+    if (value === null) return fallback
+    if (/^\d+$/.test(value) && Number(value) >= limits.min && Number(value) <= limits.max) return Number(value)
+    faults.push(`${name} is ${JSON.stringify(value)}: give a whole number from ${limits.min} to ${limits.max}.`)
+    return fallback
+  }
+  const name = (variable: string): string => {
+    const value = text(variable)
+    const used = value ?? labelOf(hostname())
+    const fault = nameFault(used, bounds.nameLength)
+    if (fault !== null) faults.push(`${variable}: ${fault}`)
+    return used
+  }
+  const capacity = findCapacity()
+  const tokenFile = text('XCE_WORKER_TOKEN_FILE')
+  if (tokenFile === null) faults.push('XCE_WORKER_TOKEN_FILE is not set: give the file that holds the worker token.')
+  const settings: WorkerSettings = {
+    servers: readServers(text('XCE_WORKER_SERVERS'), text('XCE_WORKER_SERVER_FILE'), faults),
+    tokenFile: tokenFile ?? '',
+    stateDirectory: path.resolve(text('XCE_WORKER_STATE_DIR') ?? '.xce-worker'),
+    name: name('XCE_WORKER_NAME'),
+    host: name('XCE_WORKER_HOST'),
+    addresses: readAddresses(text('XCE_WORKER_ADDRESSES'), faults),
+    cpuMillis: number('XCE_WORKER_CPU_MILLIS', bounds.cpuMillis, capacity.cpuMillis),
+    memoryMiB: number('XCE_WORKER_MEMORY_MIB', bounds.memoryMiB, capacity.memoryMiB),
+    portRange: readRange('XCE_WORKER_PORT_RANGE', text('XCE_WORKER_PORT_RANGE'), faults) ?? defaultPortRange,
+    reservedPorts: readPorts(text('XCE_WORKER_RESERVED_PORTS'), faults),
+  }
+  return faults.length > 0 ? { faults } : { settings }
+}
+
+/** A host name as a DNS label: its first part, in lower case. */
+function labelOf(host: string): string {
+  return (host.split('.')[0] ?? '')
+    .toLowerCase()
+    .replace(/[^a-z0-9-]/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, bounds.nameLength)
+}
+
+function readServers(list: string | null, file: string | null, faults: string[]): Servers {
+  if (list !== null && file !== null) faults.push('XCE_WORKER_SERVERS and XCE_WORKER_SERVER_FILE are both set: give one of them.')
+  if (file !== null) return { kind: 'file', file: path.resolve(file) }
+  if (list === null) faults.push('XCE_WORKER_SERVERS is not set: give the URLs of the servers, for example http://127.0.0.1:4000/graphql.')
+  const urls = items(list)
+  for (const url of urls)
+    if (!isServerUrl(url)) faults.push(`XCE_WORKER_SERVERS has ${JSON.stringify(url)}, which is no http or https URL.`)
+  return { kind: 'list', urls }
+}
+
+export function isServerUrl(text: string): boolean {
+  return URL.canParse(text) && ['http:', 'https:', 'ws:', 'wss:'].includes(new URL(text).protocol)
+}
+
+function readAddresses(text: string | null, faults: string[]): readonly string[] {
+  if (text === null) return findAddresses()
+  const addresses = items(text)
+  for (const address of addresses) {
+    if (isIP(address) === 0) faults.push(`XCE_WORKER_ADDRESSES has ${JSON.stringify(address)}, which is no IP address.`)
+  }
+  return addresses
+}
+
+function readRange(name: string, text: string | null, faults: string[]): { from: number; to: number } | null {
+  if (text === null) return null
+  const [, from, to] = /^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []
+  const range = { from: Number(from), to: Number(to) }
+  if (range.from >= bounds.port.min && range.from <= range.to && range.to <= bounds.port.max) return range
+  faults.push(`${name} has ${JSON.stringify(text)}: give two ports from 1 to 65535, the smaller first, for example 20000-32000.`)
+  return null
+}
+
+function readPorts(text: string | null, faults: string[]): number[] {
+  return items(text).flatMap((item) => {
+    const range = readRange('XCE_WORKER_RESERVED_PORTS', item.includes('-') ? item : `${item}-${item}`, faults)
+    return range === null ? [] : Array.from({ length: range.to - range.from + 1 }, (_, index) => range.from + index)
+  })
+}
+
+function items(text: string | null): string[] {
+  return (text ?? '').split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]))
+}

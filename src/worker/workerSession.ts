@@ -1,0 +1,112 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { AnswerLogRequestData, AssignmentsChangedData, LogRequest, RenewLeaseData, ReportReplicasData } from './api.ts'
+import { answerLogRequest, assignmentFromWire, assignmentsChanged, renewLease, reportReplicas } from './api.ts'
+import type { ReplicaName } from './assignment.ts'
+import type { Connection } from './connection.ts'
+import type { Outbox } from './outbox.ts'
+import { payload, type Registration } from './registration.ts'
+import type { Supervisor } from './supervisor.ts'
+
+/** Reports per request. */
+const batchSize = 500
+
+/**
+ * A registered worker on one socket: it follows its assignments, reports, renews its lease and answers requests for logs, all at once, until
+ * the first of them fails. All is level-triggered: what was missed between two sockets is in the next SNAPSHOT and in the outbox.
+ */
+export class WorkerSession {
+  readonly #connection: Connection
+  readonly #registration: Registration
+  readonly #supervisor: Supervisor
+  readonly #outbox: Outbox
+  readonly #log: Logger
+  readonly #nextSequence: () => number
+  /** Replicas of the parts of a SNAPSHOT that came so far. */
+  #listed: Set<ReplicaName> | null = null
+  #ended = false
+
+  constructor(
+    connection: Connection,
+    registration: Registration,
+    parts: { supervisor: Supervisor; outbox: Outbox; log: Logger; nextSequence: () => number },
+  ) {
+    this.#connection = connection
+    this.#registration = registration
+    this.#supervisor = parts.supervisor
+    this.#outbox = parts.outbox
+    this.#log = parts.log
+    this.#nextSequence = parts.nextSequence
+  }
+
+  /** Rejects with what ended it. */
+  async run(): Promise<never> {
+    const { worker, epoch } = this.#registration
+    const onChange = (data: AssignmentsChangedData): void => this.#take(data)
+    const following = this.#connection.follow<AssignmentsChangedData>(assignmentsChanged, { worker, epoch }, onChange)
+    try {
+      return await Promise.race([this.#connection.closed, following, this.#renew(), this.#report()])
+    } finally {
+      this.#ended = true
+    }
+  }
+
+  #take({ assignmentsChanged: change }: AssignmentsChangedData): void {
+    if (change.kind === 'GONE') throw new Error('The server does not know this worker any more.')
+    for (const assignment of change.assignments) this.#supervisor.assign(assignmentFromWire(assignment))
+    for (const replica of change.removed) this.#supervisor.release(replica, { drain: true })
+    if (change.kind === 'SNAPSHOT') {
+      this.#listed ??= new Set()
+      for (const { replica } of change.assignments) this.#listed.add(replica)
+      if (change.last) {
+        this.#supervisor.releaseAllBut(this.#listed)
+        this.#listed = null
+      }
+    }
+    for (const request of change.logRequests) void this.#answer(request)
+  }
+
+  async #renew(): Promise<never> {
+    const { worker, epoch, leaseSeconds } = this.#registration
+    const everyMillis = (leaseSeconds * 1_000) / 3
+    for (;;) {
+      await wait(everyMillis, undefined, { ref: false })
+      if (this.#ended) throw new Error('The session has ended.')
+      const answer = await this.#connection.request<RenewLeaseData>(renewLease, { input: { worker, epoch } }, leaseSeconds * 1_000)
+      if (payload(answer.renewLease).resync) this.#outbox.askForAll()
+    }
+  }
+
+  /** One request at a time, so that reports arrive in order; what changes meanwhile goes into the next one. */
+  async #report(): Promise<never> {
+    const { worker, epoch, leaseSeconds } = this.#registration
+    for (;;) {
+      await this.#outbox.filled()
+      if (this.#ended) throw new Error('The session has ended.')
+      const batch = this.#outbox.take(batchSize, () => this.#supervisor.reports())
+      try {
+        const input = { worker, epoch, sequence: this.#nextSequence(), ...batch }
+        const answer = await this.#connection.request<ReportReplicasData>(reportReplicas, { input }, leaseSeconds * 1_000)
+        const { fenced } = payload(answer.reportReplicas)
+        for (const replica of fenced) this.#supervisor.release(replica, { drain: false })
+        this.#supervisor.acknowledge(batch.reports)
+      } catch (error) {
+        // Perhaps it was taken: told again, with a higher sequence, it changes nothing.
+        this.#outbox.putBack(batch)
+        throw error
+      }
+    }
+  }
+
+  async #answer(request: LogRequest): Promise<void> {
+    const { worker, epoch, leaseSeconds } = this.#registration
+    try {
+      const tail = await this.#supervisor.tail(request.replica, request.tailLines)
+      const input = { worker, epoch, request: request.id, ...tail }
+      const answer = await this.#connection.request<AnswerLogRequestData>(answerLogRequest, { input }, leaseSeconds * 1_000)
+      payload(answer.answerLogRequest)
+    } catch (error) {
+      this.#log.warn({ err: error, replica: request.replica }, 'a request for logs could not be answered')
+    }
+  }
+}
