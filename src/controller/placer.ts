@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { Blocker } from '../model/blocker.ts'
 import type { CommittedFact } from '../model/fact.ts'
 import type { Grant } from '../model/host.ts'
-import type { ReplicaId, ServiceId } from '../model/id.ts'
+import type { Instant, ReplicaId, ServiceId } from '../model/id.ts'
 import { place } from '../rules/placement.ts'
 import type { Clock } from '../store/clock.ts'
 import type { Committer } from '../store/commit/committer.ts'
@@ -12,6 +12,8 @@ import type { Tail } from '../store/tail.ts'
 
 /** After a run that failed, or whose grants were all refused. */
 const againAfterMillis = 200
+/** The longest that one setTimeout can wait is 24.8 days. */
+const longestMillis = 86_400_000
 
 interface Hold {
   readonly replica: ReplicaId
@@ -34,6 +36,8 @@ export class Placer {
   #running: Promise<void> | null = null
   #again = false
   #retry: NodeJS.Timeout | undefined
+  /** Wakes when something ends that holds a replica and that no fact tells of, such as a port's quarantine. */
+  #ending: NodeJS.Timeout | undefined
   #unsubscribe: (() => void) | null = null
 
   constructor(options: {
@@ -61,6 +65,7 @@ export class Placer {
     this.#unsubscribe?.()
     this.#unsubscribe = null
     clearTimeout(this.#retry)
+    clearTimeout(this.#ending)
     this.#again = false
     await this.#running
   }
@@ -91,13 +96,24 @@ export class Placer {
     this.#retry = setTimeout(() => this.#wake(), againAfterMillis)
   }
 
+  #wakeAtEnd(holds: readonly Hold[], now: Instant): void {
+    clearTimeout(this.#ending)
+    const ends = holds.flatMap(({ blocker }) => (blocker.until === null ? [] : [blocker.until]))
+    if (ends.length === 0 || this.#unsubscribe === null) return
+    const wait = Math.max(ends.reduce((a, b) => Math.min(a, b)) - now, againAfterMillis)
+    this.#ending = setTimeout(() => this.#wake(), Math.min(wait, longestMillis))
+  }
+
   async #placeAll(): Promise<{ granted: number; refused: number }> {
     const input = await readPlacement(this.#database)
     if (input.waiting.length === 0) {
       this.#told.clear()
+      clearTimeout(this.#ending)
       return { granted: 0, refused: 0 }
     }
-    const { grants, holds } = place({ ...input, now: this.#clock.now() })
+    const now = this.#clock.now()
+    const { grants, holds } = place({ ...input, now })
+    this.#wakeAtEnd(holds, now)
     const submitted = [
       ...[...byService(grants)].map(([serviceId, own]) => this.#grant(serviceId, own)),
       ...[...byService(this.#news(holds))].map(([serviceId, own]) => this.#hold(serviceId, own)),

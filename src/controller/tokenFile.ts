@@ -1,24 +1,26 @@
-import { access, open, rename } from 'node:fs/promises'
+import { open, readFile, rename } from 'node:fs/promises'
+import type { Database } from '../store/database.ts'
+import { createToken, findToken } from '../store/tokens.ts'
 
 /**
- * Writes the token that `make` gives to `file`, readable by its owner only, unless the file is there. Returns whether it was written. The
- * file appears whole: a crash before that leaves a token that nobody knows, and the next start makes another.
+ * Makes sure that `file`, readable by its owner only, has a token that this database knows: makes one when the file is not there, or is of
+ * another database. Returns whether it did. The file appears whole: a crash before that leaves a token that nobody knows.
  */
-export async function ensureTokenFile(file: string, make: () => Promise<string>): Promise<boolean> {
+export async function ensureToken(
+  database: Database,
+  file: string,
+  holder: { readonly subject: string; readonly roles: readonly string[] },
+): Promise<boolean> {
+  const present = (await readFile(file, 'utf8').catch(() => '')).trim()
+  if (present !== '' && (await findToken(database, present)) !== null) return false
+  const token = await createToken(database, { subject: holder.subject, roles: [...holder.roles] })
+  const handle = await open(`${file}.new`, 'w', 0o600)
   try {
-    await access(file)
-    return false
-  } catch {
-    const token = await make()
-    const fresh = `${file}.new`
-    const handle = await open(fresh, 'w', 0o600)
-    try {
-      await handle.write(`${token}\n`)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await rename(fresh, file)
-    return true
+    await handle.write(`${token}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
+  await rename(`${file}.new`, file)
+  return true
 }

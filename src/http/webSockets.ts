@@ -9,8 +9,9 @@ import { subscribe } from '../graphql/subscribe.ts'
 import { authenticate } from './authenticate.ts'
 import { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
-import { requestBytes } from './yoga.ts'
 
+/** A worker tells all its replicas in one message when it registers. */
+const messageBytes = 4_194_304
 const initWithinMillis = 5_000
 const pingEveryMillis = 12_000
 const closeWithinMillis = 2_000
@@ -32,7 +33,7 @@ export class WebSockets {
 
   constructor(app: App, schema: GraphQLSchema) {
     this.#app = app
-    this.#server = new WebSocketServer({ noServer: true, maxPayload: requestBytes, handleProtocols })
+    this.#server = new WebSocketServer({ noServer: true, maxPayload: messageBytes, handleProtocols })
     this.#protocol = makeProtocol(app, schema)
   }
 

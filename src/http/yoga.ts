@@ -5,8 +5,8 @@ import { createContext, type GraphQLContext, type Viewer } from '../graphql/cont
 import { subscribe } from '../graphql/subscribe.ts'
 import { maskError } from './maskError.ts'
 
-/** The largest body of a request and the largest message of a WebSocket. */
-export const requestBytes = 1_048_576
+/** The largest body of a request. */
+const requestBytes = 1_048_576
 
 export interface Requester extends Record<string, unknown> {
   readonly viewer: Viewer

@@ -1,0 +1,51 @@
+import type { HostId, ReplicaId, ServiceId } from '../model/id.ts'
+import type { ReplicaReport } from '../model/intent.ts'
+import type { Database } from '../store/database.ts'
+
+/** Whose a reported replica is. */
+export interface ReplicaOwner {
+  readonly serviceId: ServiceId
+  /** Whether it has not ended and is placed on that host. */
+  aliveOn(hostId: HostId): boolean
+}
+
+/** The owners of replicas, as the database has them now; unknown ids are left out. */
+export async function ownersOf(database: Database, ids: readonly ReplicaId[]): Promise<ReadonlyMap<ReplicaId, ReplicaOwner>> {
+  if (ids.length === 0) return new Map()
+  const rows = await database.prisma.replica.findMany({
+    where: { id: { in: [...ids] } },
+    select: { id: true, serviceId: true, hostId: true, state: true },
+  })
+  return new Map(
+    rows.map(({ id, serviceId, hostId, state }) => [
+      id as ReplicaId,
+      { serviceId: serviceId as ServiceId, aliveOn: (host) => hostId === host && state !== 'ENDED' },
+    ]),
+  )
+}
+
+/** Services that have replicas on a host that have not ended. */
+export async function servicesOn(database: Database, hostId: HostId): Promise<readonly ServiceId[]> {
+  const rows = await database.prisma.replica.findMany({
+    where: { hostId, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
+    select: { serviceId: true },
+    distinct: ['serviceId'],
+  })
+  return rows.map(({ serviceId }) => serviceId as ServiceId)
+}
+
+/** Reports of known replicas, by service, in the order they came in. */
+export function reportsByService(
+  reports: readonly ReplicaReport[],
+  owners: ReadonlyMap<ReplicaId, ReplicaOwner>,
+): ReadonlyMap<ServiceId, readonly ReplicaReport[]> {
+  const groups = new Map<ServiceId, ReplicaReport[]>()
+  for (const report of reports) {
+    const serviceId = owners.get(report.replica)?.serviceId
+    if (serviceId === undefined) continue
+    const group = groups.get(serviceId)
+    if (group === undefined) groups.set(serviceId, [report])
+    else group.push(report)
+  }
+  return groups
+}

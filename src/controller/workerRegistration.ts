@@ -1,0 +1,52 @@
+import type { HostId, ReplicaId, WorkerId } from '../model/id.ts'
+import type { ReplicaReport, Reporter } from '../model/intent.ts'
+import type { Refusal } from '../model/refusal.ts'
+import type { RegisterWorker } from '../store/commit/outcome.ts'
+import type { App } from './app.ts'
+import { ownersOf, reportsByService, servicesOn } from './replicaOwners.ts'
+
+export interface Registered {
+  readonly kind: 'registered'
+  readonly workerId: WorkerId
+  readonly hostId: HostId
+  readonly epoch: number
+  /** What runs there and should not: replicas that are not this host's, or that have ended. */
+  readonly stop: readonly ReplicaId[]
+}
+
+type Parts = Pick<App, 'committer' | 'database'>
+
+/**
+ * A worker (re)starts (R15): it gets a new epoch, which fences what it said before; then each service that has replicas there, or that it still
+ * runs replicas of, adopts them in a commit of its own.
+ */
+export async function registerWorker(
+  parts: Parts,
+  worker: Omit<RegisterWorker, 'kind'>,
+  running: readonly ReplicaReport[],
+  /** An admin may register a worker that another token registered before. */
+  asAdmin: boolean,
+): Promise<Registered | { readonly kind: 'refused'; readonly refusal: Refusal }> {
+  const known = await parts.database.prisma.worker.findUnique({ where: { name: worker.name }, select: { subject: true } })
+  if (known !== null && known.subject !== worker.subject && !asAdmin) {
+    const message = `Worker ${worker.name} was registered with another token: use that one, or another name.`
+    return { kind: 'refused', refusal: { code: 'FORBIDDEN', message } }
+  }
+  const outcome = await parts.committer.write({ kind: 'registerWorker', ...worker })
+  if (outcome.kind === 'refused') return outcome
+  if (outcome.kind !== 'worker') throw new Error(`A registration was answered with ${outcome.kind}.`)
+  const { workerId, hostId, epoch } = outcome
+  const reporter: Reporter = { workerId, hostId, epoch }
+  const host = { id: hostId, name: worker.host, addresses: worker.addresses }
+
+  const said = running.map((report) => report.replica)
+  const reports = reportsByService(running, await ownersOf(parts.database, said))
+  const services = new Set([...reports.keys(), ...(await servicesOn(parts.database, hostId))])
+  await Promise.all(
+    [...services].map((id) => parts.committer.submit(id, { kind: 'adopt', reporter, host, running: reports.get(id) ?? [] })),
+  )
+
+  const owners = await ownersOf(parts.database, said)
+  const stale = running.filter(({ replica, state }) => state !== 'ENDED' && !owners.get(replica)?.aliveOn(hostId))
+  return { kind: 'registered', workerId, hostId, epoch, stop: stale.map((report) => report.replica) }
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env node
+import path from 'node:path'
+import { type Logger, pino } from 'pino'
+import pretty from 'pino-pretty'
+import { type Config, ConfigError, helpText, readConfig } from './config.ts'
+import { type RunningServer, startServer } from './startServer.ts'
+
+/** Everything has to have stopped by then. */
+const stopWithinMillis = 29_000
+
+async function main(): Promise<void> {
+  if (process.argv.includes('--help')) {
+    process.stdout.write(helpText())
+    return
+  }
+  const { config, warnings } = settings()
+  const log = makeLog(config)
+  for (const warning of warnings) log.warn(warning)
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'The server fails.')
+    process.exit(1)
+  })
+  const starting = startServer({ config, log, env: process.env, workerProgram: path.join(import.meta.dirname, 'worker.js') })
+  stopOnSignal(starting, log)
+  try {
+    const { url } = await starting
+    log.info(`The API and GraphiQL are at ${url}`)
+  } catch (error) {
+    log.fatal(sentence(error, config))
+    log.debug({ err: error }, 'The start failed')
+    process.exitCode = 1
+  }
+}
+
+function settings(): { config: Config; warnings: readonly string[] } {
+  try {
+    return readConfig(process.env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    for (const mistake of error.mistakes) process.stderr.write(`${mistake}\n`)
+    process.exit(1)
+  }
+}
+
+function makeLog({ logLevel: level }: Config): Logger {
+  return process.stdout.isTTY ? pino({ level }, pretty({ sync: true, ignore: 'pid,hostname' })) : pino({ level })
+}
+
+/** The first signal stops in order; a second one ends the process at once. */
+function stopOnSignal(starting: Promise<RunningServer>, log: Logger): void {
+  let stopping = false
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping) {
+      log.warn(`${signal} again: the server ends at once.`)
+      process.exit(1)
+    }
+    stopping = true
+    log.info(`${signal}: the server stops.`)
+    setTimeout(() => {
+      log.fatal(`The server did not stop within ${stopWithinMillis / 1000} s: it ends now.`)
+      process.exit(1)
+    }, stopWithinMillis).unref()
+    starting
+      .then((server) => server.stop())
+      .then(
+        () => {
+          log.info('The server has stopped.')
+          process.exit(0)
+        },
+        () => process.exit(1),
+      )
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+}
+
+/** What went wrong at the start, for the person who starts it. */
+function sentence(error: unknown, { host, port }: Config): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use: stop what uses it, or choose another port with XCE_PORT.`
+  if (code === 'EACCES') return `Port ${port} on ${host} may not be used by this user: choose another port with XCE_PORT.`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${host} is no address of this machine: choose another with XCE_HOST.`
+  return error instanceof Error ? error.message : String(error)
+}
+
+await main()

@@ -1,0 +1,127 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import path from 'node:path'
+import type { Logger } from 'pino'
+import { v7 } from 'uuid'
+import type { Config } from './config.ts'
+import type { App } from './controller/app.ts'
+import { Feed } from './controller/feed/feed.ts'
+import { LocalWorker } from './controller/localWorker.ts'
+import { LogRequests } from './controller/logRequests.ts'
+import { Placer } from './controller/placer.ts'
+import { scanServices } from './controller/startup.ts'
+import { Timers } from './controller/timers.ts'
+import { ensureToken } from './controller/tokenFile.ts'
+import { schema } from './graphql/schema.ts'
+import { HttpServer } from './http/httpServer.ts'
+import { DatabaseClock, synchronise } from './store/clock.ts'
+import { Committer } from './store/commit/committer.ts'
+import { openDatabase } from './store/database.ts'
+import { Tail } from './store/tail.ts'
+
+export interface RunningServer {
+  readonly app: App
+  /** Of the API, for programs on this machine. */
+  readonly url: string
+  /** Stops everything in the reverse order of its start. */
+  stop(): Promise<void>
+}
+
+export interface ServerOptions {
+  readonly config: Config
+  readonly log: Logger
+  /** The compiled worker, for the local one. */
+  readonly workerProgram: string
+  readonly env: NodeJS.ProcessEnv
+}
+
+/** Starts a server. When something fails, what was started before it is stopped again. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { log } = options
+  const stops: { readonly what: string; readonly stop: () => Promise<void> | void }[] = []
+  const started = (what: string, stop: () => Promise<void> | void) => stops.unshift({ what, stop })
+  const stop = async () => {
+    for (const part of stops.splice(0)) {
+      try {
+        await part.stop()
+      } catch (error) {
+        log.error({ err: error }, `Stopping failed: ${part.what}.`)
+      }
+    }
+  }
+  try {
+    return { ...(await start(options, started)), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function start(
+  { config, log, workerProgram, env }: ServerOptions,
+  started: (what: string, stop: () => Promise<void> | void) => void,
+): Promise<{ app: App; url: string }> {
+  const { dataDirectory } = config
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
+  const database = await openDatabase({ dataDirectory, log, ...(config.databaseUrl === null ? {} : { url: config.databaseUrl }) })
+  started('the database', () => database.close())
+  const clock = new DatabaseClock()
+  await synchronise(clock, database)
+  const committer = new Committer({ database, clock, newId: v7, log })
+  started('the committer', () => committer.stop())
+  const tail = new Tail({ database, committer, log })
+  await tail.start()
+  started('the tail', () => tail.stop())
+  const feed = new Feed({ database, tail })
+  feed.start()
+  started('the feed', () => feed.stop())
+  const logRequests = new LogRequests(v7)
+  started('log requests', () => logRequests.stop())
+  const app: App = { config, log, database, committer, tail, clock, newId: v7, feed, logRequests }
+
+  await scanServices(app)
+  const timers = new Timers(app)
+  await timers.start()
+  started('the timers', () => timers.stop())
+  const placer = new Placer(app)
+  placer.start()
+  started('placement', () => placer.stop())
+
+  await ensureTokens(app)
+  const http = new HttpServer(app, schema)
+  const port = await http.listen(config.host, config.port)
+  started('the HTTP server', () => http.stop())
+  const url = `http://${localAddress(config.host)}:${port}/graphql`
+  await writeWhole(path.join(dataDirectory, 'server-url'), `${url}\n`)
+  started('the address file', () => rm(path.join(dataDirectory, 'server-url'), { force: true }))
+
+  if (config.localWorker) {
+    const worker = new LocalWorker({ log, program: workerProgram, dataDirectory, stopReplicas: config.stopReplicasOnExit, env })
+    await worker.start()
+    started('the local worker', () => worker.stop())
+  }
+  return { app, url }
+}
+
+async function ensureTokens(app: App): Promise<void> {
+  const { config, log } = app
+  const adminFile = path.join(config.dataDirectory, 'admin-token')
+  if (await ensureToken(app.database, adminFile, { subject: 'admin', roles: ['admin'] })) {
+    log.info(`An admin token is in ${path.resolve(adminFile)}: send it as "Authorization: Bearer …".`)
+  }
+  if (!config.localWorker) return
+  await ensureToken(app.database, path.join(config.dataDirectory, 'worker-token'), { subject: `worker:${hostname()}`, roles: ['worker'] })
+}
+
+/** Where programs on this machine reach a server that listens on `host`. */
+function localAddress(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** A reader never sees half of it. */
+async function writeWhole(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: 0o600 })
+  await rename(`${file}.new`, file)
+}
