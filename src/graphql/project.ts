@@ -1,7 +1,13 @@
 import type { Project as ProjectRow } from '../generated/prisma/client.ts'
+import { bounds } from '../model/bounds.ts'
+import type { CatalogueOutcome } from '../store/commit/outcome.ts'
 import { builder } from './builder.ts'
+import { appliedOf } from './catalogue.ts'
 import { connectionOf } from './connection/connection.ts'
 import type { Listing } from './connection/listing.ts'
+import { checkProject } from './input/project.ts'
+import { keyDescription } from './inputFields.ts'
+import { userMutation } from './mutation.ts'
 import { storable } from './text.ts'
 
 const projects: Listing = {
@@ -51,3 +57,39 @@ builder.queryFields((t) => ({
     ProjectConnection,
   ),
 }))
+
+const ApplyProjectInput = builder.inputType('ApplyProjectInput', {
+  description: 'A whole project: what is left out has its default.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: `A DNS-1123 label of at most ${bounds.nameLength} characters.` }),
+    maxReplicas: t.int({
+      description: `The most replicas that may hold quota at once, ${bounds.projectReplicas.min} to ${bounds.projectReplicas.max}; null: no limit. Less than are used now stops none.`,
+    }),
+    idempotencyKey: t.string({ description: keyDescription }),
+  }),
+})
+
+const ApplyProjectPayload = builder.objectRef<Extract<CatalogueOutcome, { kind: 'project' }>>('ApplyProjectPayload').implement({
+  description: 'The project was applied.',
+  fields: (t) => ({
+    project: t.prismaField({
+      type: 'Project',
+      description: 'The project.',
+      resolve: (query, { projectId: id }, _args, { app }) => app.database.prisma.project.findUniqueOrThrow({ ...query, where: { id } }),
+    }),
+  }),
+})
+
+userMutation({
+  name: 'applyProject',
+  description: 'Makes a project, or changes its quota.',
+  input: ApplyProjectInput,
+  payload: ApplyProjectPayload,
+  errors: [],
+  about: (input) => ({ project: input.name }),
+  perform: async (input, { app, viewer, remember }) =>
+    appliedOf(
+      'project',
+      await app.committer.write({ kind: 'applyProject', ...checkProject(input), actor: viewer.subject }, remember(null)),
+    ),
+})

@@ -1,7 +1,13 @@
 import type { Queue as QueueRow } from '../generated/prisma/client.ts'
+import { bounds } from '../model/bounds.ts'
+import type { CatalogueOutcome } from '../store/commit/outcome.ts'
 import { builder } from './builder.ts'
+import { appliedOf } from './catalogue.ts'
 import { connectionOf } from './connection/connection.ts'
 import type { Listing } from './connection/listing.ts'
+import { checkQueue } from './input/queue.ts'
+import { keyDescription } from './inputFields.ts'
+import { userMutation } from './mutation.ts'
 
 const queues: Listing = { name: 'Query.queues', table: 'Queue', parent: null, order: [{ column: 'name', type: 'text' }], descending: false }
 
@@ -30,3 +36,34 @@ builder.queryFields((t) => ({
     QueueConnection,
   ),
 }))
+
+const ApplyQueueInput = builder.inputType('ApplyQueueInput', {
+  description: 'A whole queue.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: `A DNS-1123 label of at most ${bounds.nameLength} characters.` }),
+    priority: t.int({ required: true, description: `Higher is placed first, ${bounds.queuePriority.min} to ${bounds.queuePriority.max}.` }),
+    idempotencyKey: t.string({ description: keyDescription }),
+  }),
+})
+
+const ApplyQueuePayload = builder.objectRef<Extract<CatalogueOutcome, { kind: 'queue' }>>('ApplyQueuePayload').implement({
+  description: 'The queue was applied.',
+  fields: (t) => ({
+    queue: t.prismaField({
+      type: 'Queue',
+      description: 'The queue.',
+      resolve: (query, { queueId: id }, _args, { app }) => app.database.prisma.queue.findUniqueOrThrow({ ...query, where: { id } }),
+    }),
+  }),
+})
+
+userMutation({
+  name: 'applyQueue',
+  description: 'Makes a queue, or changes its priority. Replicas that wait are placed by the new one.',
+  input: ApplyQueueInput,
+  payload: ApplyQueuePayload,
+  errors: [],
+  about: (input) => ({ queue: input.name }),
+  perform: async (input, { app, viewer, remember }) =>
+    appliedOf('queue', await app.committer.write({ kind: 'applyQueue', ...checkQueue(input), actor: viewer.subject }, remember(null))),
+})

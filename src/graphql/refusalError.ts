@@ -7,7 +7,7 @@ import type { InputIssue, Refusal } from '../model/refusal.ts'
 
 export type ErrorCode = Refusal['code']
 
-abstract class RefusalError extends GraphQLError {
+export abstract class RefusalError extends GraphQLError {
   readonly code: ErrorCode
 
   constructor(code: ErrorCode, message: string) {
@@ -122,5 +122,3 @@ export function errorOf(refusal: Refusal): RefusalError {
       return new FencedError(refusal.message)
   }
 }
-
-export type { RefusalError }

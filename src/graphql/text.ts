@@ -13,3 +13,8 @@ export function refuseNul(argument: string, value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   for (const [key, part] of Object.entries(value)) refuseNul(`${argument}.${key}`, part)
 }
+
+/** A name of the input in a message: quoted, cut, and without characters that hide. */
+export function shown(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+}

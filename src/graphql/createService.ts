@@ -1,0 +1,98 @@
+import type { App } from '../controller/app.ts'
+import { bounds } from '../model/bounds.ts'
+import type { ProfileRevisionId, ProjectId, QueueId, ServiceId } from '../model/id.ts'
+import { mergeContent } from '../rules/content.ts'
+import { builder } from './builder.ts'
+import { contentOf } from './content.ts'
+import { checkCreateService, checkMerged } from './input/service.ts'
+import { EnvironmentVariableInput, keyDescription } from './inputFields.ts'
+import { settled, userMutation } from './mutation.ts'
+import { NameTakenError, NotFoundError, QuotaExceededError } from './refusalError.ts'
+import { servicePayload } from './servicePayload.ts'
+import { settingsOf } from './settings.ts'
+import { shown, storable } from './text.ts'
+
+const CreateServiceInput = builder.inputType('CreateServiceInput', {
+  description: 'A service to be.',
+  fields: (t) => ({
+    name: t.string({
+      required: true,
+      description: `A DNS-1123 label of at most ${bounds.nameLength} characters, held by no other service of the project.`,
+    }),
+    project: t.string({ required: true, defaultValue: 'default', description: "The project's name; unknown: NotFoundError." }),
+    queue: t.string({ required: true, defaultValue: 'default', description: "The queue's name; unknown: NotFoundError." }),
+    profile: t.string({ required: true, description: "The profile's name; unknown: NotFoundError." }),
+    profileRevision: t.int({ description: 'A revision of it; left out: the newest one. Unknown: NotFoundError.' }),
+    replicas: t.int({ description: `Desired replicas, ${bounds.replicas.min} to ${bounds.replicas.max}; left out: as the profile says.` }),
+    command: t.stringList({ description: "Instead of the profile's command, within the same bounds." }),
+    env: t.field({
+      type: [EnvironmentVariableInput],
+      required: { list: false, items: true },
+      description: "By name over the profile's variables.",
+    }),
+    idempotencyKey: t.string({ description: keyDescription }),
+  }),
+})
+
+userMutation({
+  name: 'createService',
+  description: 'Makes a service with version 1 and rollout 1. Its replicas are placed when there is room: blockers say what they wait for.',
+  input: CreateServiceInput,
+  payload: servicePayload('CreateServicePayload', 'The service was created.'),
+  errors: [NotFoundError, NameTakenError, QuotaExceededError],
+  about: ({ project, name }) => ({ service: `${project}/${name}` }),
+  perform: async (input, { app, viewer, remember }) => {
+    const { name, replicas, overrides } = checkCreateService(input)
+    const { project, queue, revision } = await foundFor(input, app)
+    const content = mergeContent(contentOf(revision), overrides)
+    checkMerged(content, overrides)
+    const settings = settingsOf(revision)
+    const result = { serviceId: app.newId() as ServiceId }
+    const service = {
+      id: result.serviceId,
+      projectId: project.id as ProjectId,
+      projectName: project.name,
+      queueId: queue.id as QueueId,
+      name,
+      owner: viewer.subject,
+      profileRevisionId: revision.id as ProfileRevisionId,
+      content,
+      overrides,
+      settings,
+      replicas: replicas ?? settings.replicas,
+      maxReplicas: project.maxReplicas,
+    }
+    return settled(await app.committer.create(service, viewer.subject, remember(result)), result)
+  },
+})
+
+interface References {
+  readonly project: string
+  readonly queue: string
+  readonly profile: string
+  readonly profileRevision?: number | null | undefined
+}
+
+/** What the input names. Throws NotFoundError for the first that does not exist. */
+async function foundFor({ project: projectName, queue: queueName, profile: profileName, profileRevision }: References, { database }: App) {
+  const { prisma } = database
+  const [project, queue, profile] = await Promise.all([
+    storable(projectName) ? prisma.project.findUnique({ where: { name: projectName } }) : null,
+    storable(queueName) ? prisma.queue.findUnique({ where: { name: queueName } }) : null,
+    storable(profileName) ? prisma.profile.findUnique({ where: { name: profileName } }) : null,
+  ])
+  if (project === null)
+    throw new NotFoundError(`There is no project ${shown(projectName)}: make it with applyProject.`, ['input', 'project'])
+  if (queue === null) throw new NotFoundError(`There is no queue ${shown(queueName)}: make it with applyQueue.`, ['input', 'queue'])
+  if (profile === null)
+    throw new NotFoundError(`There is no profile ${shown(profileName)}: make it with applyProfile.`, ['input', 'profile'])
+  const number = profileRevision ?? profile.currentRevision
+  const revision = await prisma.profileRevision.findUnique({ where: { profileId_revision: { profileId: profile.id, revision: number } } })
+  if (revision === null) {
+    throw new NotFoundError(`The profile ${shown(profileName)} has no revision ${number}: it has 1 to ${profile.currentRevision}.`, [
+      'input',
+      'profileRevision',
+    ])
+  }
+  return { project, queue, revision }
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { bounds } from '../../model/bounds.ts'
+import type { RestartPolicy, StopPolicy } from '../../model/content.ts'
+import { shown } from '../text.ts'
+import { faultless, whole } from './values.ts'
+
+export const restart = z.object({
+  maxAttempts: whole('restarts in place', bounds.restartAttempts).nullish(),
+  windowSeconds: whole('the seconds of the window', bounds.restartWindowSeconds).nullish(),
+  delaySeconds: whole('the seconds before a restart', bounds.restartDelaySeconds).nullish(),
+})
+
+const signals = ['TERM', 'INT', 'QUIT', 'HUP', 'USR1', 'USR2', 'WINCH', 'ABRT', 'ALRM', 'KILL']
+
+const signal = faultless(z.string(), (text) =>
+  signals.includes(bare(text))
+    ? []
+    : [{ message: `${shown(text)} is no signal to stop a program with: give one of ${signals.join(', ')}.` }],
+)
+
+function bare(text: string): string {
+  return text.replace(/^SIG/, '')
+}
+
+export const stop = z.object({
+  signal: signal.nullish(),
+  drainSeconds: whole('the seconds before the signal', bounds.drainSeconds).nullish(),
+  graceSeconds: whole('the seconds before SIGKILL', bounds.graceSeconds).nullish(),
+  onLostContact: z.enum(['KEEP', 'STOP']).nullish(),
+})
+
+/** 3 restarts within 600 s: the first at once, the others after 1 s. */
+export function restartOf(input: z.output<typeof restart> | null | undefined): RestartPolicy {
+  return { maxAttempts: input?.maxAttempts ?? 3, windowSeconds: input?.windowSeconds ?? 600, delaySeconds: input?.delaySeconds ?? 1 }
+}
+
+export function stopOf(input: z.output<typeof stop> | null | undefined): StopPolicy {
+  return {
+    signal: bare(input?.signal ?? 'TERM'),
+    drainSeconds: input?.drainSeconds ?? 3,
+    graceSeconds: input?.graceSeconds ?? 10,
+    onLostContact: input?.onLostContact ?? 'KEEP',
+  }
+}

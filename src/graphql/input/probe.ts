@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { bounds } from '../../model/bounds.ts'
+import type { Probe } from '../../model/content.ts'
+import { shown } from '../text.ts'
+import type { PortInputValue } from './ports.ts'
+import { command, type Fault, faultless, pathFaults, whole } from './values.ts'
+
+const requestPath = faultless(z.string(), (text) => {
+  // A request line ends at a blank or a line break.
+  if (/[\s]/.test(text)) return [{ message: `The path ${shown(text)} contains a blank: write it as %20.` }]
+  return pathFaults('The path', text)
+})
+
+export const probe = faultless(
+  z.object({
+    http: z.object({ port: z.string(), path: requestPath.nullish() }).nullish(),
+    tcp: z.object({ port: z.string() }).nullish(),
+    exec: z.object({ command }).nullish(),
+    initialDelaySeconds: whole('the seconds before the first probe', bounds.probeInitialDelaySeconds).nullish(),
+    periodSeconds: whole('the seconds between two probes', bounds.probePeriodSeconds).nullish(),
+    timeoutSeconds: whole('the seconds until a probe has failed', bounds.probeTimeoutSeconds).nullish(),
+    failureThreshold: whole('failures in a row', bounds.probeThreshold).nullish(),
+    successThreshold: whole('successes in a row', bounds.probeThreshold).nullish(),
+  }),
+  ({ http, tcp, exec }) => {
+    const given = Object.entries({ http, tcp, exec }).filter(([, action]) => action !== null && action !== undefined)
+    if (given.length === 1) return []
+    return [
+      {
+        message: `The probe has ${given.length === 0 ? 'none' : given.map(([kind]) => kind).join(' and ')} of http, tcp and exec: give exactly one.`,
+      },
+    ]
+  },
+)
+type ProbeInputValue = z.output<typeof probe>
+
+/** A probe of a port has to name a declared one, and one that speaks TCP. */
+export function probePortFaults(probe: ProbeInputValue | null | undefined, ports: readonly PortInputValue[]): Fault[] {
+  return (['http', 'tcp'] as const).flatMap((kind) => {
+    const wanted = probe?.[kind]?.port
+    if (wanted === undefined) return []
+    const declared = ports.find((port) => port.name === wanted)
+    if (declared?.protocol === 'UDP')
+      return [{ path: [kind, 'port'], message: `The port ${shown(wanted)} is a UDP port: only a TCP port can be probed.` }]
+    if (declared !== undefined) return []
+    const names = ports.map((port) => shown(port.name)).join(', ') || 'none'
+    return [{ path: [kind, 'port'], message: `The port ${shown(wanted)} is not declared: declared are ${names}.` }]
+  })
+}
+
+/** With the defaults of Kubernetes. */
+export function probeOf(input: ProbeInputValue | null | undefined): Probe | null {
+  if (input === null || input === undefined) return null
+  return {
+    action: actionOf(input),
+    initialDelaySeconds: input.initialDelaySeconds ?? 0,
+    periodSeconds: input.periodSeconds ?? 10,
+    timeoutSeconds: input.timeoutSeconds ?? 1,
+    failureThreshold: input.failureThreshold ?? 3,
+    successThreshold: input.successThreshold ?? 1,
+  }
+}
+
+function actionOf({ http, tcp, exec }: ProbeInputValue): Probe['action'] {
+  if (http) return { kind: 'http', port: http.port, path: http.path ?? '/' }
+  if (tcp) return { kind: 'tcp', port: tcp.port }
+  return { kind: 'exec', command: exec?.command ?? [] }
+}

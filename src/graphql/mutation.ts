@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto'
+import type { InputRef, ObjectRef } from '@pothos/core'
+import type { App } from '../controller/app.ts'
+import type { Json, Remember, StoreOutcome } from '../store/commit/outcome.ts'
+import { type ApiTypes, builder } from './builder.ts'
+import type { GraphQLContext, Viewer } from './context.ts'
+import { unauthenticated } from './fault.ts'
+import { check } from './input/check.ts'
+import { keyed } from './input/key.ts'
+import { errorOf, ForbiddenError, IdempotencyMismatchError, InvalidInputError, RefusalError } from './refusalError.ts'
+
+/** One call of a user's mutation. */
+export interface Call {
+  readonly app: App
+  readonly viewer: Viewer
+  /** What the store keeps under the caller's idempotencyKey, in the same commit; undefined when none was given. */
+  remember(result: Json): Remember | undefined
+}
+
+interface MutationOptions<Input, Result extends object> {
+  readonly name: string
+  readonly description: string
+  readonly input: InputRef<Input>
+  /** Shows the result: ids, from which the objects are read anew, so that a repeated call shows them as they are now (R17). */
+  readonly payload: ObjectRef<PothosSchemaTypes.ExtendDefaultTypes<ApiTypes>, Result>
+  /** Beside InvalidInputError, ForbiddenError and IdempotencyMismatchError, which every mutation can answer. */
+  readonly errors: readonly (new (
+    ...parts: never[]
+  ) => RefusalError)[]
+  /** For the log: what it is about. */
+  readonly about: (input: Input) => Readonly<Record<string, string>>
+  /** Throws what it refuses. */
+  readonly perform: (input: Input, call: Call) => Promise<Result>
+}
+
+/**
+ * Adds a user's mutation: an input, a result union, the idempotencyKey (R17) and one log line. `perform` says what is its own.
+ */
+export function userMutation<Input extends object, Result extends object>(options: MutationOptions<Input, Result>): void {
+  const { name, description, input, payload, errors } = options
+  const resolve = (_root: unknown, args: { readonly input: Input }, context: GraphQLContext) => logged(options, args.input, context)
+  builder.mutationField(name, (t) =>
+    t.field({
+      type: payload,
+      description,
+      args: { input: t.arg({ type: input, required: true, description: 'What is asked for.' }) },
+      errors: {
+        types: [...errors, InvalidInputError, ForbiddenError, IdempotencyMismatchError],
+        union: {
+          name: `${name.charAt(0).toUpperCase()}${name.slice(1)}Result`,
+          description: `What became of ${name}: its payload, or why it was not done.`,
+        },
+      },
+      // Pothos derives the arguments' type from the input's, which is open here.
+      resolve: resolve as never,
+    }),
+  )
+}
+
+async function logged<Input extends object, Result extends object>(
+  { name: operation, about, perform }: MutationOptions<Input, Result>,
+  input: Input,
+  { app, viewer }: GraphQLContext,
+): Promise<Result> {
+  if (viewer === null) throw unauthenticated()
+  const begun = performance.now()
+  let outcome = 'FAILED'
+  try {
+    const result = await idempotent(operation, input, { app, viewer }, perform)
+    outcome = 'DONE'
+    return result
+  } catch (error) {
+    if (error instanceof RefusalError) outcome = error.code
+    throw error
+  } finally {
+    const milliseconds = Math.round(performance.now() - begun)
+    app.log.info({ operation, subject: viewer.subject, ...about(input), outcome, milliseconds }, `${operation}: ${outcome}`)
+  }
+}
+
+/** What was done before under the same key is answered from what was kept; the store keeps it, and judges two such calls at once. */
+async function idempotent<Input extends object, Result extends object>(
+  operation: string,
+  input: Input,
+  { app, viewer }: { readonly app: App; readonly viewer: Viewer },
+  perform: (input: Input, call: Call) => Promise<Result>,
+): Promise<Result> {
+  const { idempotencyKey: key } = check(keyed, input)
+  const { subject } = viewer
+  if (typeof key !== 'string') return perform(input, { app, viewer, remember: () => undefined })
+  const inputHash = hashOf(input)
+  const kept = await app.database.prisma.idempotencyKey.findUnique({ where: { subject_operation_key: { subject, operation, key } } })
+  if (kept !== null && app.clock.now() - kept.at.getTime() < keptMillis) {
+    if (kept.inputHash === inputHash) return kept.result as unknown as Result
+    throw new IdempotencyMismatchError(
+      `The idempotencyKey ${JSON.stringify(key)} was used for ${operation} with another input: use a new key.`,
+    )
+  }
+  return perform(input, { app, viewer, remember: (result) => ({ subject, operation, key, inputHash, result }) })
+}
+
+/** R17. */
+const keptMillis = 24 * 60 * 60 * 1000
+
+/** What the store answers for a service, as the mutation's result. Throws what was refused. */
+export function settled<Result extends object>(outcome: StoreOutcome, result: Result): Result {
+  if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
+  return outcome.kind === 'remembered' ? (outcome.result as unknown as Result) : result
+}
+
+function hashOf(input: object): string {
+  const { idempotencyKey: _, ...rest } = input as Readonly<Record<string, unknown>>
+  return createHash('sha256').update(canonical(rest)).digest('hex')
+}
+
+/** JSON with the keys of every object in order, so that the same input has the same hash however it was written down. */
+function canonical(value: unknown): string {
+  if (typeof value === 'bigint') return JSON.stringify(String(value))
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const entries = Object.entries(value).filter(([, part]) => part !== undefined)
+  entries.sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${entries.map(([key, part]) => `${JSON.stringify(key)}:${canonical(part)}`).join()}}`
+}
