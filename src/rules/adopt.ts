@@ -4,6 +4,7 @@ import type { HostView, Replica } from '../model/service.ts'
 import type { Context } from './context.ts'
 import type { Draft } from './draft.ts'
 import { end } from './end.ts'
+import { sameHost } from './hostView.ts'
 import { fence, report } from './report.ts'
 
 /**
@@ -31,5 +32,5 @@ function isGone(row: Replica, reporter: Reporter): boolean {
 
 function hostChanged(draft: Draft, host: HostView): boolean {
   const before = draft.base.hosts.get(host.id)
-  return before !== undefined && (before.name !== host.name || before.addresses.join() !== host.addresses.join())
+  return before !== undefined && !sameHost(before, host)
 }

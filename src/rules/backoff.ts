@@ -5,7 +5,7 @@ import type { Outcome } from '../model/outcome.ts'
 import type { Replica, Slot } from '../model/service.ts'
 import type { Settings } from '../model/settings.ts'
 import type { Context } from './context.ts'
-import { type Draft, put } from './draft.ts'
+import type { Draft } from './draft.ts'
 import { say } from './note.ts'
 import { queued } from './queued.ts'
 import { keyOf } from './slot.ts'
@@ -68,20 +68,18 @@ export function waitOf(
   return { notBefore: slot.retryAt, pending }
 }
 
-/** Forgets all failures: what waits for a backoff may be placed at once. NO_CHANGE when there is nothing to forget. */
-export function resetBackoff(draft: Draft, actor: string, ctx: Context): Outcome {
+/** Forgets all failures: waits that have no failures to stand for end with the commit. NO_CHANGE when there is nothing to forget. */
+export function resetBackoff(draft: Draft, actor: string): Outcome {
   if (draft.slots.size === 0) {
     const message = `No replica of service ${draft.base.name} has failed lately: there is no backoff to reset.`
     return { kind: 'refused', refusal: { code: 'NO_CHANGE', message, path: ['input', 'service'] } }
   }
   draft.slots = new Map()
-  for (const row of draft.alive.values()) if (row.notBefore !== null) endWait(draft, row, ctx.now)
   say(draft, 'SERVICE_UPDATED', `${actor} reset the backoff of ${draft.base.name}.`, actor)
   return { kind: 'done', changed: true }
 }
 
-/** A wait is over: the row is for placement. */
-export function endWait(draft: Draft, row: Replica, now: Instant): void {
-  put(draft, { ...row, notBefore: null, pending: queued(row, now) })
-  draft.wakesPlacement = true
+/** When a PENDING row is to be looked at again by itself: its backoff is over, or what it was held for (a port's quarantine, say). */
+export function waitEnd(row: Pick<Replica, 'notBefore' | 'pending'>): Instant | null {
+  return row.notBefore ?? row.pending?.until ?? null
 }

@@ -52,6 +52,7 @@ export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
     draft.notes.length > 0 ||
     rows.length > 0 ||
     Object.keys(data.after).length > 0 ||
+    next.hosts !== base.hosts ||
     data.upserted.length + data.removed.length > 0 ||
     change.rollouts.length + change.slots.upserted.length + change.slots.deleted.length > 0 ||
     change.timers.upserted.size + change.timers.deleted.length > 0

@@ -28,7 +28,7 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Outco
     case 'delete':
       return deleteService(draft, intent, ctx)
     case 'resetBackoff':
-      return resetBackoff(draft, intent.actor, ctx)
+      return resetBackoff(draft, intent.actor)
     case 'kill':
       return kill(draft, intent, ctx)
     case 'report':

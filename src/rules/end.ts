@@ -5,9 +5,10 @@ import type { Replica } from '../model/service.ts'
 import { backoffSeconds, rememberFailure } from './backoff.ts'
 import type { Context } from './context.ts'
 import { type Draft, hostOf, isDeleting, put } from './draft.ts'
-import { note, sayOf } from './note.ts'
+import { sayOf } from './note.ts'
 import { keyOf } from './slot.ts'
 import { replace } from './start.ts'
+import { noteStopped } from './stopNotes.ts'
 
 /** How a replica ended, as its worker or the rules say. */
 export type End = Pick<ReplicaReport, 'exitCode' | 'exitSignal' | 'message'> & { readonly reason: EndReason }
@@ -40,10 +41,10 @@ export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
   }
   put(draft, ended)
   if (!wasActive) {
-    note(draft, ended, `has stopped (${reason})`, `have stopped (${reason})`)
+    noteStopped(draft, ended, reason)
     return
   }
-  const failed = failures.has(reason) && rememberFailure(draft, row, ctx)
+  const failed = failures.has(reason) && !isDeleting(draft) && rememberFailure(draft, row, ctx)
   sayOf(draft, ended, `${endSentence(draft, row, how)}${failed ? waitSentence(draft, row) : ''}`)
   replace(draft, row, row.holdsQuota, ctx)
 }
@@ -67,5 +68,5 @@ function endSentence(draft: Draft, row: Replica, how: End): string {
 function waitSentence(draft: Draft, row: Replica): string {
   const slot = draft.slots.get(keyOf(row))
   const wait = slot === undefined ? 0 : backoffSeconds(slot.failures, draft.columns.settings)
-  return slot === undefined || wait === 0 || isDeleting(draft) ? '' : ` After ${slot.failures} failures its replacement waits ${wait} s.`
+  return slot === undefined || wait === 0 ? '' : ` After ${slot.failures} failures its replacement waits ${wait} s.`
 }

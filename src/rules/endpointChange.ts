@@ -2,6 +2,7 @@ import type { EndpointAddress } from '../model/endpoint.ts'
 import type { Replica } from '../model/service.ts'
 import { type Draft, hostOf } from './draft.ts'
 import { addressesOf, sameAddress } from './endpoint.ts'
+import { sameHost } from './hostView.ts'
 import type { RowChange } from './rowChange.ts'
 
 export interface EndpointDifference {
@@ -17,7 +18,7 @@ export function endpointChangeOf(draft: Draft, changes: readonly RowChange[]): E
   for (const { before, after } of changes) compare(draft, before, after, difference)
   const moved = [...draft.hosts.values()].filter((host) => {
     const before = draft.base.hosts.get(host.id)
-    return before !== undefined && (before.name !== host.name || before.addresses.join() !== host.addresses.join())
+    return before !== undefined && !sameHost(before, host)
   })
   if (moved.length === 0) return difference
   const changed = new Set(changes.map((change) => change.after.id))

@@ -11,7 +11,7 @@ import { stop } from './stop.ts'
 export function kill(draft: Draft, intent: Extract<ServiceIntent, { kind: 'kill' }>, ctx: Context): Outcome {
   const row = draft.alive.get(intent.replica)
   if (row === undefined) return refused(`The replica has ended: there is nothing to kill.`)
-  if (!isActive(row)) return refused(`Replica ${row.index} is already being stopped (${row.stopReason ?? 'KILLED'}): wait for its end.`)
+  if (!isActive(row)) return refused(`Replica ${row.index} is being stopped already: wait for its end.`)
   sayOf(draft, row, `${intent.actor} killed replica ${row.index}.`, intent.actor)
   stop(draft, row, 'KILLED', ctx.now)
   // One that is on no host ends at once and leaves its quota to the replacement; any other holds it until its end is confirmed.

@@ -2,6 +2,7 @@ import type { TimerKind } from '../generated/prisma/enums.ts'
 import type { HostId, Instant, ReplicaId } from '../model/id.ts'
 import type { HostView, Replica, ServiceColumns, ServiceSnapshot, Version } from '../model/service.ts'
 import { type Draft, hostOf, versionOf } from './draft.ts'
+import { sameHost } from './hostView.ts'
 import { compareIds } from './rowChange.ts'
 
 /** The snapshot after the change. Whatever did not change is the base's own. */
@@ -43,5 +44,6 @@ function hostsOf(draft: Draft): ReadonlyMap<HostId, HostView> {
     const host = hostOf(draft, id)
     if (host !== null) hosts.set(id, host)
   }
-  return hosts
+  const same = hosts.size === draft.base.hosts.size && [...hosts].every(([id, host]) => sameHost(draft.base.hosts.get(id), host))
+  return same ? draft.base.hosts : hosts
 }

@@ -42,10 +42,7 @@ const progress = { STARTING: 1, RUNNING: 2, ENDED: 3 } as const
 
 function take(draft: Draft, row: Replica, said: ReplicaReport, ctx: Context): void {
   const reported = Math.max(said.start, 1)
-  if (reported < row.start || (reported === row.start && progress[said.state] < progressOf(row))) {
-    put(draft, row)
-    return
-  }
+  if (reported < row.start || (reported === row.start && progress[said.state] < progressOf(row))) return
   if (said.state === 'ENDED') {
     takeEnd(draft, { ...row, start: reported }, said, ctx)
     return

@@ -4,18 +4,20 @@ import type { Replica } from '../model/service.ts'
 import { type Census, takeCensus } from './census.ts'
 import type { Context } from './context.ts'
 import { type Draft, isCreatedHere, isDeleting, targetOf, versionOf } from './draft.ts'
-import { passDue } from './due.ts'
+import { forgetOtherContent, passDue } from './due.ts'
 import { resolveLimits } from './limits.ts'
 import { note, say } from './note.ts'
 import { rollingStep } from './rolling.ts'
 import { stepRollout } from './rollout.ts'
 import { freeIndexes, start } from './start.ts'
 import { stop } from './stop.ts'
+import { noteStopped, noteStopping } from './stopNotes.ts'
 
 /** Lets the rules follow from what the intents changed, once per commit: what is due, starts and stops, the rollout, the end of the service. */
 export function settle(draft: Draft, ctx: Context): Census {
   passDue(draft, ctx)
   stepReplicas(draft, ctx)
+  forgetOtherContent(draft)
   const census = takeCensus(draft.alive.values(), targetOf(draft).contentNumber)
   if (!isDeleting(draft)) stepRollout(draft, census, ctx)
   else if (draft.alive.size === 0 && draft.columns.deletedAt === null) {
@@ -38,15 +40,15 @@ function stepReplicas(draft: Draft, ctx: Context): void {
     cap: Math.max(0, rowsPerCommit - draft.touched.size),
     replicas: draft.alive.values(),
   })
-  draft.capped = capped
+  draft.capped ||= capped
   for (const { id, reason } of stops) {
     const row = draft.alive.get(id)
     if (row === undefined) continue
     const why = stopReason(draft, row, reason)
     stop(draft, row, why, ctx.now)
     if (isCreatedHere(draft, row.id)) continue
-    if (row.hostId === null) note(draft, row, `has stopped (${why})`, `have stopped (${why})`)
-    else note(draft, row, `is being stopped (${why})`, `are being stopped (${why})`)
+    if (row.hostId === null) noteStopped(draft, row, why)
+    else noteStopping(draft, row, why)
   }
   if (starts.length === 0) return
   const indexes = freeIndexes(draft)

@@ -1,7 +1,7 @@
 import type { TimerKind } from '../generated/prisma/enums.ts'
 import type { Instant } from '../model/id.ts'
 import { isActive } from '../model/replica.ts'
-import { resetAt } from './backoff.ts'
+import { resetAt, waitEnd } from './backoff.ts'
 import { type Draft, openRollout } from './draft.ts'
 import { availableFrom } from './readiness.ts'
 import { keyOf } from './slot.ts'
@@ -16,7 +16,8 @@ export function timersOf(draft: Draft, now: Instant): Map<TimerKind, Instant> {
   }
   for (const row of draft.alive.values()) {
     if (!isActive(row)) continue
-    if (row.notBefore !== null) arm('BACKOFF', row.notBefore)
+    const waitsUntil = waitEnd(row)
+    if (waitsUntil !== null) arm('BACKOFF', waitsUntil)
     if (row.ready && !row.available && row.readySince !== null) arm('MIN_READY', availableFrom(row.readySince, settings.minReadySeconds))
     if (row.available && row.availableSince !== null && draft.slots.size > 0 && draft.slots.has(keyOf(row))) {
       arm('BACKOFF_RESET', resetAt(row.availableSince, settings))

@@ -2,7 +2,7 @@ import type { Blocker } from '../model/blocker.ts'
 import type { Instant } from '../model/id.ts'
 import { isActive } from '../model/replica.ts'
 import type { Replica, Slot } from '../model/service.ts'
-import { isCrashLooping, resetAt } from './backoff.ts'
+import { isCrashLooping, resetAt, waitEnd } from './backoff.ts'
 import { counted } from './counted.ts'
 import { type Draft, hostOf } from './draft.ts'
 import { queued } from './queued.ts'
@@ -58,7 +58,7 @@ function reasonOf(draft: Draft, row: Replica): Reason | null {
 
 function untilOf(draft: Draft, row: Replica, reason: Reason): Instant | null {
   const { settings } = draft.columns
-  if (row.state === 'PENDING') return row.notBefore ?? row.pending?.until ?? null
+  if (row.state === 'PENDING') return waitEnd(row)
   if (reason === 'MIN_READY' && row.readySince !== null) return availableFrom(row.readySince, settings.minReadySeconds)
   if (reason === 'CRASH_LOOP' && row.availableSince !== null) return resetAt(row.availableSince, settings)
   return null
