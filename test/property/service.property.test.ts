@@ -1,0 +1,29 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { history } from './serviceHistory.ts'
+import { ServiceLife } from './serviceLife.ts'
+
+// fast-check prints the seed and path of a failure: put them into the parameters to live through it again.
+const parameters = { seed: 20_261_129, numRuns: Number(process.env['XCE_PROPERTY_RUNS'] ?? 1_500) }
+
+test('random histories of one service keep every invariant, and end at n available replicas when all becomes ready', () => {
+  fc.assert(
+    fc.property(history, (told) => {
+      const life = new ServiceLife(told)
+      life.becomeReady()
+      const { columns } = life.store.snapshot
+      if (columns.deletionRequestedAt !== null) expect(columns.deletedAt).not.toBeNull()
+      else expect(columns.availableReplicas).toBe(columns.desiredReplicas)
+    }),
+    parameters,
+  )
+}, 120_000)
+
+test('the same history gives the same changes', () => {
+  fc.assert(
+    fc.property(history, (told) => {
+      expect(new ServiceLife(told).store.changes).toEqual(new ServiceLife(told).store.changes)
+    }),
+    { ...parameters, numRuns: 200 },
+  )
+}, 60_000)

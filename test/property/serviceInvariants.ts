@@ -1,0 +1,111 @@
+import type { EndpointAddress } from '../../src/model/endpoint.ts'
+import type { ReplicaId } from '../../src/model/id.ts'
+import { isActive, isOutdated, isPlaced } from '../../src/model/replica.ts'
+import type { Replica } from '../../src/model/service.ts'
+import type { ServiceChange } from '../../src/rules/change.ts'
+import type { Context } from '../../src/rules/context.ts'
+import { closeDraft, decide, openDraft } from '../../src/rules/decide.ts'
+import { addressesOf } from '../../src/rules/endpoint.ts'
+import { resolveLimits } from '../../src/rules/limits.ts'
+import { check, type ServiceStore } from '../support/serviceStore.ts'
+
+// What must hold of a service after every commit, whatever happened (the rules' invariants).
+
+/** The controller's own stops never take available below min(before, n − u), its starts never active above max(before, n + s). */
+export function checkSafety(before: ReadonlyMap<ReplicaId, Replica>, change: ServiceChange): void {
+  const { columns } = change
+  if (columns.deletionRequestedAt !== null) return
+  const n = columns.desiredReplicas
+  const { maxSurge, maxUnavailable } = resolveLimits(n, columns.settings)
+  const stopped = change.updatedReplicas.filter(
+    (row) =>
+      row.stopReason !== null && row.stopReason !== 'KILLED' && before.get(row.id)?.available && before.get(row.id)?.stopReason === null,
+  )
+  const available = columns.availableReplicas
+  check(
+    available >= Math.min(available + stopped.length, n - maxUnavailable),
+    `available ${available} is not taken below ${n - maxUnavailable}`,
+  )
+  const activeBefore = [...before.values()].filter(isActive).length
+  check(columns.activeReplicas <= Math.max(activeBefore, n + maxSurge), `active ${columns.activeReplicas} stays within ${n} + ${maxSurge}`)
+}
+
+export function checkInvariants(store: ServiceStore, ctx: Context): void {
+  const { snapshot, alive } = store
+  const { columns, timers } = snapshot
+  const active = alive.filter(isActive)
+  check(new Set(active.map((row) => row.index)).size === active.length, 'one active replica per index')
+  const target = snapshot.versions.get(columns.versionNumber)?.contentNumber ?? 0
+  const outdated = active.filter((row) => isOutdated(row, target))
+  if (columns.deletionRequestedAt === null && !columns.paused && outdated.length === 0) {
+    check(
+      active.length === columns.desiredReplicas,
+      `with nothing outdated ${active.length} active are the ${columns.desiredReplicas} desired`,
+    )
+  }
+  const count = (test: (row: Replica) => boolean) => alive.filter(test).length
+  check(columns.activeReplicas === active.length, 'activeReplicas')
+  check(columns.runningReplicas === count((row) => row.state === 'RUNNING'), 'runningReplicas')
+  check(columns.readyReplicas === count((row) => row.ready), 'readyReplicas')
+  check(columns.availableReplicas === count((row) => row.available), 'availableReplicas')
+  check(columns.updatedReplicas === active.length - outdated.length, 'updatedReplicas')
+  check(columns.stoppingReplicas === count((row) => row.state === 'STOPPING'), 'stoppingReplicas')
+  check(store.usedQuota === count((row) => row.holdsQuota), 'quota used is the rows that hold it')
+  checkTable(store)
+  checkHosts(store)
+  for (const row of alive) {
+    check(
+      isPlaced(row) ? row.pending === null && row.holdsQuota : row.pending !== null && row.ports.length === 0,
+      'every alive replica is on a host or has a blocker',
+    )
+    check(!row.ready || (row.state === 'RUNNING' && row.reportedReady && row.readySince !== null), 'ready as R9 says')
+    check(!row.available || (row.ready && row.availableSince !== null), 'available as R9 says')
+  }
+  check(new Set(columns.blockers.map(({ reason }) => reason)).size === columns.blockers.length, 'one blocker per reason')
+  check(snapshot.rollout.finishedAt !== null || snapshot.rollout.hold !== null, 'a rollout that is not finished says what it waits for')
+  if (columns.deletionRequestedAt !== null) check((columns.deletedAt !== null) === (alive.length === 0), 'deleted with the last end')
+  if ([...timers.values()].every((dueAt) => dueAt > ctx.now)) checkTickIsIdle(store, ctx)
+}
+
+function checkTable(store: ServiceStore): void {
+  const { alive, snapshot, table } = store
+  const listed = alive.flatMap((row) => (row.hostId === null ? [] : addressesOf(row, snapshot.hosts.get(row.hostId) ?? null)))
+  check(
+    JSON.stringify([...listed].sort(byId)) === JSON.stringify([...table.values()].sort(byId)),
+    'the table is what follows from the rows',
+  )
+  const ready = new Set([...table.values()].filter((address) => address.ready).map((address) => address.replicaId))
+  for (const row of alive) {
+    const host = row.hostId === null ? undefined : snapshot.hosts.get(row.hostId)
+    if (host !== undefined && host.addresses.length > 0)
+      check(ready.has(row.id) === row.ready, 'the ready addresses are those of the ready replicas')
+  }
+}
+
+function checkHosts(store: ServiceStore): void {
+  for (const [host, used] of store.used) {
+    const own = store.alive.filter((row) => row.hostId === host)
+    const sum = (of: (row: Replica) => number) => own.reduce((total, row) => total + of(row), 0)
+    check(
+      used.cpuMillis === sum((row) => row.cpuMillis) && used.memoryMiB === sum((row) => row.memoryMiB),
+      'a host holds what its alive replicas hold',
+    )
+    check(used.ports.size === sum((row) => row.ports.length), 'a host holds the ports of its alive replicas')
+  }
+  const placed = store.alive.filter(isPlaced)
+  check(new Set(placed.map((row) => row.hostId)).size === store.snapshot.hosts.size, 'the snapshot knows the hosts of its replicas')
+}
+
+/** On a committed state with no timer due, rules find nothing to do. */
+function checkTickIsIdle(store: ServiceStore, ctx: Context): void {
+  const draft = openDraft(store.snapshot)
+  const outcome = decide(draft, { kind: 'tick' }, ctx)
+  check(outcome.kind === 'done' && !outcome.changed, 'an idle tick changes nothing')
+  const { facts } = closeDraft(draft, ctx)
+  check(
+    facts.length === 0,
+    `an idle tick makes no fact: ${JSON.stringify(facts, (_, value) => (typeof value === 'bigint' ? String(value) : value))}`,
+  )
+}
+
+const byId = (a: EndpointAddress, b: EndpointAddress) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
