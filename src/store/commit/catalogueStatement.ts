@@ -1,0 +1,120 @@
+import type { CatalogueFactData, EventText, NewFact } from '../../model/fact.ts'
+import type { HostId } from '../../model/id.ts'
+import type { Remember } from './outcome.ts'
+
+/** One write that is about no service: a row or two under a guard, one fact, and what an idempotencyKey needs. */
+export interface CatalogueWrite {
+  readonly table: keyof typeof statements
+  /** Values of the statement's input. */
+  readonly row: object
+  readonly fact: {
+    readonly kind: Exclude<NewFact['kind'], 'said' | 'change'>
+    readonly hostId: HostId | null
+    readonly data: CatalogueFactData
+    readonly event: EventText
+  }
+}
+
+const now = 'statement_timestamp()'
+
+// In each: `guard` takes the locks (host before worker, as everywhere) and has a row when the decision still holds.
+const statements = {
+  profile: {
+    input: '"id" text, "name" text, "isNew" boolean, "revision" int, "revisionId" text, "content" jsonb, "settings" jsonb, "actor" text',
+    guard: `
+guard AS MATERIALIZED (
+  SELECT x."id" FROM input x WHERE x."isNew" UNION ALL
+  SELECT "id" FROM (SELECT t."id" FROM "Profile" t JOIN input x ON x."id" = t."id" AND t."currentRevision" = x."revision" - 1 FOR NO KEY UPDATE OF t) l)`,
+    writes: `
+profile AS (
+  INSERT INTO "Profile" ("id", "name", "currentRevision", "createdAt") SELECT x."id", x."name", x."revision", ${now} FROM input x, counter
+  ON CONFLICT ("id") DO UPDATE SET "currentRevision" = excluded."currentRevision"),
+revision AS (
+  INSERT INTO "ProfileRevision" ("id", "profileId", "revision", "content", "settings", "createdAt", "createdBy")
+  SELECT x."revisionId", x."id", x."revision", x."content", x."settings", ${now}, x."actor" FROM input x, counter)`,
+  },
+  project: {
+    input: '"id" text, "name" text, "isNew" boolean, "maxReplicas" int',
+    guard: `
+guard AS MATERIALIZED (
+  SELECT x."id" FROM input x WHERE x."isNew" UNION ALL
+  SELECT "id" FROM (SELECT t."id" FROM "Project" t JOIN input x ON x."id" = t."id" FOR NO KEY UPDATE OF t) l)`,
+    writes: `
+project AS (
+  INSERT INTO "Project" ("id", "name", "maxReplicas", "createdAt") SELECT x."id", x."name", x."maxReplicas", ${now} FROM input x, counter
+  ON CONFLICT ("id") DO UPDATE SET "maxReplicas" = excluded."maxReplicas")`,
+  },
+  queue: {
+    input: '"id" text, "name" text, "isNew" boolean, "priority" int',
+    guard: `
+guard AS MATERIALIZED (
+  SELECT x."id" FROM input x WHERE x."isNew" UNION ALL
+  SELECT "id" FROM (SELECT t."id" FROM "Queue" t JOIN input x ON x."id" = t."id" FOR NO KEY UPDATE OF t) l)`,
+    writes: `
+queue AS (
+  INSERT INTO "Queue" ("id", "name", "priority", "createdAt") SELECT x."id", x."name", x."priority", ${now} FROM input x, counter
+  ON CONFLICT ("id") DO UPDATE SET "priority" = excluded."priority")`,
+  },
+  worker: {
+    input: `"hostId" text, "hostName" text, "allocation" int, "addresses" text[], "hostCpuMillis" int, "hostMemoryMiB" int, "portFrom" int,
+  "portTo" int, "reservedPorts" int[], "workerId" text, "name" text, "epoch" int, "leaseSeconds" int, "cpuMillis" int, "memoryMiB" int,
+  "softwareVersion" text, "protocolVersion" int, "subject" text`,
+    // A new host has allocation 0 to be, a new worker epoch 1.
+    guard: `
+host_lock AS MATERIALIZED (
+  SELECT t."id", t."allocation" FROM "Host" t JOIN input x ON x."hostId" = t."id" FOR NO KEY UPDATE OF t),
+worker_lock AS MATERIALIZED (
+  SELECT t."id", t."epoch" FROM "Worker" t JOIN input x ON x."workerId" = t."id" WHERE (SELECT count(*) FROM host_lock) >= 0 FOR NO KEY UPDATE OF t),
+guard AS MATERIALIZED (
+  SELECT 1 FROM input x LEFT JOIN host_lock h ON true LEFT JOIN worker_lock w ON true
+  WHERE coalesce(h."allocation" + 1, 0) = x."allocation" AND coalesce(w."epoch" + 1, 1) = x."epoch")`,
+    writes: `
+host AS (
+  INSERT INTO "Host" AS t ("id", "name", "addresses", "schedulingSince", "reachabilitySince", "cpuMillis", "memoryMiB", "portFrom", "portTo",
+    "reservedPorts", "allocation", "createdAt")
+  SELECT x."hostId", x."hostName", x."addresses", ${now}, ${now}, x."hostCpuMillis", x."hostMemoryMiB", x."portFrom", x."portTo",
+    x."reservedPorts", x."allocation", ${now} FROM input x, counter
+  ON CONFLICT ("id") DO UPDATE SET "addresses" = excluded."addresses", "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
+    "portFrom" = excluded."portFrom", "portTo" = excluded."portTo", "reservedPorts" = excluded."reservedPorts",
+    "allocation" = excluded."allocation", "reachability" = 'REACHABLE',
+    "reachabilitySince" = CASE WHEN t."reachability" = 'REACHABLE' THEN t."reachabilitySince" ELSE ${now} END),
+worker AS (
+  INSERT INTO "Worker" AS t ("id", "hostId", "name", "epoch", "leaseUntil", "reachabilitySince", "cpuMillis", "memoryMiB", "softwareVersion",
+    "protocolVersion", "subject", "registeredAt", "lastSeenAt")
+  SELECT x."workerId", x."hostId", x."name", x."epoch", ${now} + make_interval(secs => x."leaseSeconds"), ${now}, x."cpuMillis",
+    x."memoryMiB", x."softwareVersion", x."protocolVersion", x."subject", ${now}, ${now} FROM input x, counter
+  ON CONFLICT ("id") DO UPDATE SET "hostId" = excluded."hostId", "epoch" = excluded."epoch", "leaseUntil" = excluded."leaseUntil",
+    "reachability" = 'REACHABLE', "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
+    "softwareVersion" = excluded."softwareVersion", "protocolVersion" = excluded."protocolVersion", "subject" = excluded."subject",
+    "registeredAt" = excluded."registeredAt", "lastSeenAt" = excluded."lastSeenAt",
+    "reachabilitySince" = CASE WHEN t."reachability" = 'REACHABLE' THEN t."reachabilitySince" ELSE ${now} END)`,
+  },
+} as const
+
+/** The statement and its parameters. It answers with no row when the guard failed: another server was faster. */
+export function encodeCatalogueWrite(id: string, write: CatalogueWrite, remember: Remember | null): { text: string; parameters: string[] } {
+  const { input, guard, writes } = statements[write.table]
+  const text = `
+WITH input AS MATERIALIZED (SELECT * FROM json_to_record($2::json) AS x(${input})),
+fact AS MATERIALIZED (SELECT * FROM json_to_record($3::json) AS x("kind" text, "hostId" text, "data" jsonb, "event" "EventKind", "message" text,
+  "actor" text, "projectId" text)),
+${guard.trim()},
+counter AS (UPDATE "Feed" t SET "head" = t."head" + 1 WHERE t."id" = 1 AND EXISTS (SELECT FROM guard) RETURNING t."head"),
+${writes.trim()},
+fact_row AS (
+  INSERT INTO "Fact" ("revision", "hostId", "kind", "data", "at") SELECT c."head", f."hostId", f."kind", f."data", ${now} FROM fact f, counter c),
+event_row AS (
+  INSERT INTO "Event" ("revision", "kind", "message", "actor", "projectId", "hostId", "at")
+  SELECT c."head", f."event", f."message", f."actor", f."projectId", f."hostId", ${now} FROM fact f, counter c),
+key_row AS (
+  INSERT INTO "IdempotencyKey" ("subject", "operation", "key", "inputHash", "result", "at")
+  SELECT k."subject", k."operation", k."key", k."inputHash", coalesce(k."result", 'null'::jsonb), ${now} FROM counter,
+    json_to_recordset($4::json) AS k("subject" text, "operation" text, "key" text, "inputHash" text, "result" jsonb)),
+batch_row AS (
+  INSERT INTO "Batch" ("id", "result", "at") SELECT $1, jsonb_build_object('base', (c."head" - 1)::text, 'head', c."head"::text), ${now} FROM counter c)
+SELECT c."head"::text AS head, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS clock, pg_notify('facts', c."head"::text)::text AS notified
+FROM counter c`
+  const { kind, hostId, data, event } = write.fact
+  const fact = { kind, hostId, data, event: event.kind, message: event.message, actor: event.actor, projectId: data.projectId }
+  return { text, parameters: [id, JSON.stringify(write.row), JSON.stringify(fact), JSON.stringify(remember ? [remember] : [])] }
+}

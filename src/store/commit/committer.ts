@@ -1,0 +1,167 @@
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { intentsPerCommit } from '../../model/bounds.ts'
+import type { Revision, ServiceId } from '../../model/id.ts'
+import type { NewService, ServiceIntent } from '../../model/intent.ts'
+import type { DatabaseClock } from '../clock.ts'
+import type { Database } from '../database.ts'
+import { SnapshotCache } from './cache.ts'
+import { writeCatalogue } from './catalogue.ts'
+import type { CatalogueEntry, Entry, ServiceEntry } from './entry.ts'
+import type { CatalogueChange, CatalogueOutcome, Remember, StoreOutcome } from './outcome.ts'
+import { ServiceWriter } from './serviceWriter.ts'
+
+export interface CommitterOptions {
+  readonly database: Database
+  readonly clock: DatabaseClock
+  /** A new id; each call another. */
+  readonly newId: () => string
+  readonly log: Logger
+}
+
+/** Reads before a commit failed this often in a row, with growing pauses: the waiting intents are told. */
+const mostFailures = 10
+
+/**
+ * The one way into the database for all that makes facts. What waits is taken together (while one batch is on its way, the next one gathers),
+ * decided on cached snapshots, and written by one statement. A promise resolves when its commit is certain.
+ */
+export class Committer {
+  /** Snapshots by their last use here; the tail drops what other servers changed. */
+  readonly cache = new SnapshotCache()
+  readonly #database: Database
+  readonly #log: Logger
+  readonly #clock: DatabaseClock
+  readonly #newId: () => string
+  readonly #writer: ServiceWriter
+  readonly #listeners = new Set<(head: Revision) => void>()
+  /** Neither answered nor given up. */
+  readonly #open = new Set<Entry>()
+  #queue: Entry[] = []
+  #running: Promise<void> | null = null
+  #stopping = false
+
+  constructor({ database, clock, newId, log }: CommitterOptions) {
+    this.#database = database
+    this.#clock = clock
+    this.#newId = newId
+    this.#log = log
+    this.#writer = new ServiceWriter({
+      database,
+      clock,
+      newId,
+      log,
+      cache: this.cache,
+      requeue: (entries) => this.#requeue(entries),
+      committed: (head) => this.#committed(head),
+      isStopping: () => this.#stopping,
+    })
+  }
+
+  /** Takes an intent to a service. A service that does not exist, or is gone, is a NOT_FOUND refusal. */
+  submit(id: ServiceId, intent: ServiceIntent, remember: Remember | null = null): Promise<StoreOutcome> {
+    return this.#enqueue((settle) => ({ kind: 'intent', id, intent, remember, tries: { stale: 0, again: 0 }, ...settle }))
+  }
+
+  /** Creates a service. NAME_TAKEN when its project has the name, QUOTA_EXCEEDED when it could never fit. */
+  create(service: NewService, actor: string, remember: Remember | null = null): Promise<StoreOutcome> {
+    return this.#enqueue((settle) => ({ kind: 'create', service, actor, remember, tries: { stale: 0, again: 0 }, ...settle }))
+  }
+
+  /** Writes what is about no service. */
+  write(change: CatalogueChange, remember: Remember | null = null): Promise<CatalogueOutcome> {
+    return this.#enqueue((settle) => ({ kind: 'catalogue', change, remember, ...settle }))
+  }
+
+  /** Told of each head that a commit of this server made, until the returned function is called. */
+  onCommitted(listener: (head: Revision) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Takes nothing new and resolves when all that waits is answered. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    await this.#running
+  }
+
+  #enqueue<Outcome>(entryOf: (settle: { resolve(outcome: Outcome): void; reject(error: unknown): void }) => Entry): Promise<Outcome> {
+    if (this.#stopping)
+      return Promise.reject(new Error('The server is stopping and takes no more changes: send it again to another one, or later.'))
+    return new Promise<Outcome>((resolve, reject) => {
+      const entry = entryOf({
+        resolve: (outcome) => {
+          this.#open.delete(entry)
+          resolve(outcome)
+        },
+        reject: (error) => {
+          this.#open.delete(entry)
+          reject(error)
+        },
+      })
+      this.#open.add(entry)
+      this.#queue.push(entry)
+      this.#running ??= this.#run()
+    })
+  }
+
+  #requeue(entries: readonly Entry[]): void {
+    if (entries.length > 0) this.#queue = [...entries, ...this.#queue]
+  }
+
+  #committed(head: Revision): void {
+    for (const listener of this.#listeners) listener(head)
+  }
+
+  async #run(): Promise<void> {
+    // What arrives in this turn of the event loop belongs to the first batch. PGlite answers in microtasks, so without a turn between batches
+    // timers and sockets would starve.
+    await nextTurn()
+    let failures = 0
+    while (this.#queue.length > 0) {
+      const taken = this.#take()
+      try {
+        if (taken.kind === 'catalogue') await this.#writeCatalogue(taken.entry)
+        else await this.#writer.write(taken.entries)
+        failures = 0
+      } catch (error) {
+        // The database did not answer a read; nothing was written.
+        failures++
+        const queued = new Set(this.#queue)
+        const unsettled = taken.kind === 'services' ? taken.entries.filter((entry) => this.#open.has(entry) && !queued.has(entry)) : []
+        this.#log.warn({ err: error, failures }, 'The database could not be read before a commit.')
+        if (failures >= mostFailures || this.#stopping) for (const entry of unsettled) entry.reject(error)
+        else this.#requeue(unsettled)
+        await wait(Math.min(2_000, 10 * 2 ** failures))
+      }
+      if (this.#database.kind === 'embedded') await nextTurn()
+    }
+    this.#running = null
+  }
+
+  async #writeCatalogue(entry: CatalogueEntry): Promise<void> {
+    try {
+      const writer = { database: this.#database, clock: this.#clock, newId: this.#newId, isStopping: () => this.#stopping }
+      const head = await writeCatalogue(writer, entry)
+      if (head !== null) this.#committed(head)
+    } catch (error) {
+      entry.reject(error)
+    }
+  }
+
+  /** The next batch: one change of the catalogue, or intents up to the next such. */
+  #take(): { kind: 'catalogue'; entry: CatalogueEntry } | { kind: 'services'; entries: ServiceEntry[] } {
+    const entries: ServiceEntry[] = []
+    for (const entry of this.#queue) {
+      if (entries.length === intentsPerCommit) break
+      if (entry.kind === 'catalogue') {
+        if (entries.length > 0) break
+        this.#queue.shift()
+        return { kind: 'catalogue', entry }
+      }
+      entries.push(entry)
+    }
+    this.#queue.splice(0, entries.length)
+    return { kind: 'services', entries }
+  }
+}

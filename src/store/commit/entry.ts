@@ -1,0 +1,43 @@
+import type { ServiceId } from '../../model/id.ts'
+import type { NewService, ServiceIntent } from '../../model/intent.ts'
+import type { CatalogueChange, CatalogueOutcome, Remember, StoreOutcome } from './outcome.ts'
+
+interface Waiting<Outcome> {
+  readonly remember: Remember | null
+  resolve(outcome: Outcome): void
+  reject(error: unknown): void
+}
+
+/** Why an entry is decided again. Each has its bound. */
+interface Tries {
+  /** Another server changed the service in between. From the second on, the service is locked first. */
+  stale: number
+  /** Anything else: its connection was cut, another intent of its batch was refused, a deadlock. */
+  again: number
+}
+
+export interface IntentEntry extends Waiting<StoreOutcome> {
+  readonly kind: 'intent'
+  readonly id: ServiceId
+  readonly intent: ServiceIntent
+  readonly tries: Tries
+}
+
+export interface CreateEntry extends Waiting<StoreOutcome> {
+  readonly kind: 'create'
+  readonly service: NewService
+  readonly actor: string
+  readonly tries: Tries
+}
+
+export interface CatalogueEntry extends Waiting<CatalogueOutcome> {
+  readonly kind: 'catalogue'
+  readonly change: CatalogueChange
+}
+
+export type ServiceEntry = IntentEntry | CreateEntry
+export type Entry = ServiceEntry | CatalogueEntry
+
+export function serviceOf(entry: ServiceEntry): ServiceId {
+  return entry.kind === 'create' ? entry.service.id : entry.id
+}

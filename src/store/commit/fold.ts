@@ -1,0 +1,68 @@
+import type { ServiceId } from '../../model/id.ts'
+import type { Outcome } from '../../model/outcome.ts'
+import type { ServiceSnapshot } from '../../model/service.ts'
+import type { ServiceChange } from '../../rules/change.ts'
+import type { Context } from '../../rules/context.ts'
+import { closeDraft, createDraft, type Draft, decide, openDraft } from '../../rules/decide.ts'
+import type { CreateEntry, IntentEntry, ServiceEntry } from './entry.ts'
+import type { Remember } from './outcome.ts'
+
+export interface Answered {
+  readonly entry: ServiceEntry
+  /** Holds once the commit was accepted. */
+  readonly outcome: Outcome
+}
+
+/** What the intents of one service come to in one commit. */
+export interface Decision {
+  readonly id: ServiceId
+  readonly change: ServiceChange
+  readonly answered: readonly Answered[]
+  /** For the next commit. */
+  readonly deferred: readonly ServiceEntry[]
+}
+
+/** Decides intents of one service one after the other and folds them into one change. */
+export function foldIntents(snapshot: ServiceSnapshot, entries: readonly IntentEntry[], context: Context): Decision {
+  const draft = openDraft(snapshot)
+  const answered: Answered[] = []
+  let taken = 0
+  for (const entry of entries) {
+    // What it expects is compared with a specRevision that is known only after this commit.
+    if (draft.specChanged && expectsRevision(entry)) break
+    taken++
+    const outcome = decideSafely(draft, entry, context)
+    if (outcome) answered.push({ entry, outcome })
+  }
+  return { id: snapshot.id, change: closeDraft(draft, context), answered, deferred: entries.slice(taken) }
+}
+
+/** Null: the service can't be created, and the entry is answered. */
+export function foldCreation(entry: CreateEntry, context: Context): Decision | null {
+  const draft = createDraft(entry.service, entry.actor, context)
+  if ('code' in draft) {
+    entry.resolve({ kind: 'refused', refusal: draft })
+    return null
+  }
+  const change = closeDraft(draft, context)
+  return { id: change.id, change, answered: [{ entry, outcome: { kind: 'done', changed: true } }], deferred: [] }
+}
+
+/** A refusal is not remembered (R17). */
+export function remembersOf(decision: Decision): Remember[] {
+  return decision.answered.flatMap(({ entry, outcome }) => (outcome.kind === 'done' && entry.remember ? [entry.remember] : []))
+}
+
+function expectsRevision({ intent }: IntentEntry): boolean {
+  return 'expectedRevision' in intent && intent.expectedRevision !== null
+}
+
+/** One intent that the rules can't take must not fail the others of its batch. */
+function decideSafely(draft: Draft, entry: IntentEntry, context: Context): Outcome | null {
+  try {
+    return decide(draft, entry.intent, context)
+  } catch (error) {
+    entry.reject(error)
+    return null
+  }
+}

@@ -1,0 +1,305 @@
+import type { Logger } from 'pino'
+import type { HostId, Revision, ServiceId, WorkerId } from '../../model/id.ts'
+import type { ServiceSnapshot } from '../../model/service.ts'
+import type { Context } from '../../rules/context.ts'
+import type { DatabaseClock } from '../clock.ts'
+import type { Database } from '../database.ts'
+import { loadSnapshots } from '../snapshot.ts'
+import { isTransient, type SqlError, sqlErrorOf, uniqueViolation } from '../sqlError.ts'
+import { isWritten } from './batch.ts'
+import type { SnapshotCache } from './cache.ts'
+import { type CreateEntry, type IntentEntry, type ServiceEntry, serviceOf } from './entry.ts'
+import { type Decision, foldCreation, foldIntents, remembersOf } from './fold.ts'
+import { takenNames } from './heldNames.ts'
+import { keyOf, lookUpKeys } from './keys.ts'
+import { writeLocked } from './locked.ts'
+import { fenced, keyMismatch, nameTaken, notFound } from './refusals.ts'
+import { type Answer, BatchAbandoned, outcomeOfCutBatch, runBatch } from './run.ts'
+
+export interface ServiceWriterOptions {
+  readonly database: Database
+  readonly clock: DatabaseClock
+  readonly newId: () => string
+  readonly log: Logger
+  readonly cache: SnapshotCache
+  /** Puts entries back in front of the queue. */
+  readonly requeue: (entries: readonly ServiceEntry[]) => void
+  readonly committed: (head: Revision) => void
+  /** The server stops: don't wait for a database that is gone. */
+  readonly isStopping: () => boolean
+}
+
+/** From this many stale answers on, optimism has failed: lock, load, decide, write. */
+const staleUntilLocked = 2
+const mostTries = 20
+
+/** Decides a batch of intents on what is known of their services, writes it with one statement, and answers. */
+export class ServiceWriter {
+  readonly #o: ServiceWriterOptions
+
+  constructor(options: ServiceWriterOptions) {
+    this.#o = options
+  }
+
+  async write(entries: readonly ServiceEntry[]): Promise<void> {
+    const { cache } = this.#o
+    const fresh = await this.#withoutKnownKeys(entries)
+    const creations = await this.#withFreeNames(fresh.filter((entry) => entry.kind === 'create'))
+    const groups = groupByService(fresh.filter((entry) => entry.kind === 'intent'))
+    const locked = [...groups].filter(([, group]) => group.some(({ tries }) => tries.stale >= staleUntilLocked))
+    for (const [id] of locked) groups.delete(id)
+    await this.#load([...groups.keys()])
+    const context = this.#context()
+    const decisions: Decision[] = []
+    for (const entry of creations) {
+      const decision = this.#fold([entry], () => foldCreation(entry, context))
+      if (decision) decisions.push(decision)
+    }
+    for (const [id, group] of groups) {
+      const snapshot = cache.get(id)
+      const decision = snapshot
+        ? this.#fold(group, () => foldIntents(snapshot, group, context))
+        : answerAll(group, (entry) => entry.resolve(notFound(id)))
+      if (decision) decisions.push(decision)
+    }
+    if (decisions.length > 0) await this.#commit(decisions)
+    for (const [id, group] of locked) await this.#commitLocked(id, group)
+  }
+
+  #context(): Context {
+    return { now: this.#o.clock.now(), newId: this.#o.newId }
+  }
+
+  /** An error here is one of the rules: the intents get it, the rest of the batch goes on. */
+  #fold<T>(entries: readonly ServiceEntry[], fold: () => T): T | null {
+    try {
+      return fold()
+    } catch (error) {
+      this.#o.log.error({ err: error, service: entries[0] && serviceOf(entries[0]) }, 'The rules failed on an intent.')
+      answerAll(entries, (entry) => entry.reject(error))
+      return null
+    }
+  }
+
+  /** Answers what was done before under its key, and puts off the second of two with one key. */
+  async #withoutKnownKeys(entries: readonly ServiceEntry[]): Promise<ServiceEntry[]> {
+    const seen = new Set<string>()
+    const later: ServiceEntry[] = []
+    const first: ServiceEntry[] = []
+    for (const entry of entries) {
+      const key = entry.remember && keyOf(entry.remember)
+      if (key !== null && seen.has(key)) later.push(entry)
+      else first.push(entry)
+      if (key !== null) seen.add(key)
+    }
+    if (seen.size === 0) return first
+    const known = await lookUpKeys(
+      this.#o.database,
+      first.flatMap((entry) => entry.remember ?? []),
+    )
+    this.#o.requeue(later)
+    return first.filter((entry) => {
+      const match = entry.remember && known.get(keyOf(entry.remember))
+      if (!entry.remember || !match) return true
+      entry.resolve(match.kind === 'remembered' ? match : keyMismatch(entry.remember.key))
+      return false
+    })
+  }
+
+  async #withFreeNames(entries: readonly CreateEntry[]): Promise<CreateEntry[]> {
+    if (entries.length === 0) return []
+    const taken = await takenNames(
+      this.#o.database,
+      entries.map(({ service }) => service),
+    )
+    const later: CreateEntry[] = []
+    const free = entries.filter((entry) => {
+      const { projectId, name } = entry.service
+      const by = taken.get(projectId, name)
+      if (by === 'database') entry.resolve(nameTaken(entry.service))
+      else if (by === 'batch') later.push(entry)
+      else taken.add(projectId, name)
+      return by === null
+    })
+    this.#o.requeue(later)
+    return free
+  }
+
+  async #load(ids: readonly ServiceId[]): Promise<void> {
+    const missing = ids.filter((id) => !this.#o.cache.get(id))
+    if (missing.length === 0) return
+    const loaded = await loadSnapshots(this.#o.database.prisma, missing)
+    for (const snapshot of loaded.values()) this.#o.cache.set(snapshot)
+  }
+
+  async #commit(decisions: readonly Decision[]): Promise<void> {
+    const { database, clock, newId, isStopping } = this.#o
+    const id = newId()
+    const items = decisions.map((decision) => ({ change: decision.change, remember: remembersOf(decision) }))
+    try {
+      this.#apply(decisions, await runBatch(database.prisma, clock, id, items))
+    } catch (error) {
+      const refused = sqlErrorOf(error)
+      if (refused === null) {
+        await this.#recover(decisions, () => outcomeOfCutBatch(database, id, error, isStopping))
+      } else if (decisions.length > 1) {
+        const half = Math.ceil(decisions.length / 2)
+        await this.#commit(decisions.slice(0, half))
+        await this.#commit(decisions.slice(half))
+      } else {
+        for (const decision of decisions) this.#refusedAlone(decision, refused, error)
+      }
+    }
+  }
+
+  async #recover(decisions: readonly Decision[], outcome: () => Promise<Answer>): Promise<void> {
+    try {
+      this.#apply(decisions, await outcome())
+    } catch (error) {
+      for (const decision of decisions) {
+        if (error instanceof BatchAbandoned) this.#again(entriesOf(decision), error)
+        else answerAll(entriesOf(decision), (entry) => entry.reject(error))
+      }
+    }
+  }
+
+  async #commitLocked(id: ServiceId, entries: readonly IntentEntry[]): Promise<void> {
+    const { database, clock, newId, cache, isStopping } = this.#o
+    cache.drop(id)
+    const batchId = newId()
+    // What was decided under the lock, for when the commit's outcome has to be asked for.
+    const decided: Decision[] = []
+    const decideOn = (snapshot: ServiceSnapshot | undefined) => {
+      if (!snapshot || snapshot.columns.deletedAt !== null) return null
+      const decision = foldIntents(snapshot, entries, this.#context())
+      decided.push(decision)
+      return decision
+    }
+    try {
+      const answer = await writeLocked({ database, clock, batchId, id, entries, decideOn })
+      if (answer) this.#apply(decided, answer)
+      else answerAll(entries, (entry) => entry.resolve(notFound(id)))
+    } catch (error) {
+      if (sqlErrorOf(error) !== null || decided.length === 0) this.#again(entries, error)
+      else await this.#recover(decided, () => outcomeOfCutBatch(database, batchId, error, isStopping))
+    }
+  }
+
+  /** Answers by what the database said, and keeps the states that are now known. */
+  #apply(decisions: readonly Decision[], answer: Answer): void {
+    let revision = answer.base ?? 0n
+    for (const [ord, decision] of decisions.entries()) {
+      switch (answer.refused.get(ord)) {
+        case undefined:
+          this.#accepted(decision, revision)
+          revision += BigInt(decision.change.facts.length)
+          break
+        case 'stale':
+          this.#stale(decision)
+          break
+        case 'fenced':
+          this.#fencedOut(decision, answer.fenced.get(ord) ?? [])
+          break
+        case 'host':
+          this.#withoutGrants(decision, answer.hosts.get(ord) ?? null)
+          break
+        case 'quota':
+          this.#withoutGrants(decision, null)
+          break
+      }
+    }
+    if (answer.head !== null) this.#o.committed(answer.head)
+  }
+
+  #accepted({ change, answered, deferred }: Decision, before: Revision): void {
+    if (isWritten(change)) {
+      const { next, facts, specFact, created } = change
+      const spec = specFact ?? (created ? facts.length : null)
+      this.#o.cache.set({
+        ...next,
+        guard: change.guard + 1,
+        revision: facts.length > 0 ? before + BigInt(facts.length) : next.revision,
+        specRevision: spec === null ? next.specRevision : before + BigInt(spec),
+      })
+    }
+    for (const { entry, outcome } of answered) entry.resolve(outcome)
+    this.#o.requeue(deferred)
+  }
+
+  #stale(decision: Decision): void {
+    this.#o.cache.drop(decision.id)
+    const entries = entriesOf(decision)
+    for (const { tries } of entries) tries.stale++
+    this.#o.requeue(entries)
+  }
+
+  #fencedOut(decision: Decision, workers: readonly WorkerId[]): void {
+    const [out, rest] = split(entriesOf(decision), (entry) => {
+      const reporter = entry.kind === 'intent' && 'reporter' in entry.intent ? entry.intent.reporter : null
+      if (reporter === null || !workers.includes(reporter.workerId)) return false
+      entry.resolve(fenced(reporter))
+      return true
+    })
+    this.#again(rest, new Error(`The reports of ${decision.id} were fenced, ${out.length} of them by name.`))
+  }
+
+  /** Grants that lost are no failure: placement looks at what is true now and tries again. `hosts` null: all grants. */
+  #withoutGrants(decision: Decision, hosts: readonly HostId[] | null): void {
+    const [out, rest] = split(entriesOf(decision), (entry) => {
+      if (entry.kind !== 'intent' || entry.intent.kind !== 'grant') return false
+      if (hosts !== null && !entry.intent.grants.some(({ hostId }) => hosts.includes(hostId))) return false
+      entry.resolve({ kind: 'done', changed: false })
+      return true
+    })
+    this.#again(rest, new Error(`The grants of ${decision.id} were refused, ${out.length} of them by name.`))
+  }
+
+  /** The database refused this one service's statement as a whole. */
+  #refusedAlone(decision: Decision, { state, constraint }: SqlError, error: unknown): void {
+    const entries = entriesOf(decision)
+    const isUnique = state === uniqueViolation
+    if (isTransient(state) || (isUnique && constraint === 'IdempotencyKey_pkey')) {
+      // With the key, another server was faster: its answer is found at the next look-up.
+      this.#again(entries, error)
+    } else if (isUnique && constraint === 'HostPort_pkey') {
+      this.#withoutGrants(decision, null)
+    } else if (isUnique && constraint === 'Service_projectId_heldName_key') {
+      for (const entry of entries) if (entry.kind === 'create') entry.resolve(nameTaken(entry.service))
+    } else {
+      this.#o.cache.drop(decision.id)
+      this.#o.log.error({ err: error, service: decision.id }, 'The database refused the commit of a service.')
+      answerAll(entries, (entry) => entry.reject(error))
+    }
+  }
+
+  #again(entries: readonly ServiceEntry[], reason: unknown): void {
+    const [tired, fit] = split(entries, ({ tries }) => ++tries.again > mostTries)
+    answerAll(tired, (entry) => entry.reject(reason))
+    this.#o.requeue(fit)
+  }
+}
+
+function entriesOf({ answered, deferred }: Decision): ServiceEntry[] {
+  return [...answered.map(({ entry }) => entry), ...deferred]
+}
+
+function groupByService(entries: readonly IntentEntry[]): Map<ServiceId, IntentEntry[]> {
+  const groups = new Map<ServiceId, IntentEntry[]>()
+  for (const entry of entries) {
+    const group = groups.get(entry.id)
+    if (group) group.push(entry)
+    else groups.set(entry.id, [entry])
+  }
+  return groups
+}
+
+function answerAll<E>(entries: readonly E[], answer: (entry: E) => void): null {
+  for (const entry of entries) answer(entry)
+  return null
+}
+
+function split<E>(entries: readonly E[], isFirst: (entry: E) => boolean): [E[], E[]] {
+  const parts: [E[], E[]] = [[], []]
+  for (const entry of entries) parts[isFirst(entry) ? 0 : 1].push(entry)
+  return parts
+}
