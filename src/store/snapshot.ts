@@ -1,6 +1,6 @@
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { TimerKind } from '../generated/prisma/enums.ts'
-import type { HostId, ProjectId, QueueId, ReplicaId, ServiceId } from '../model/id.ts'
+import type { HostId, ProjectId, QueueId, ReplicaId, Revision, ServiceId } from '../model/id.ts'
 import type { HostView, Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../model/service.ts'
 import { decodeRow, replicaColumns, rolloutColumns, serviceColumns, slotColumns, versionColumns } from './commit/columns.ts'
 
@@ -8,8 +8,7 @@ import { decodeRow, replicaColumns, rolloutColumns, serviceColumns, slotColumns,
 export type Sql = Pick<Prisma.TransactionClient, '$queryRawUnsafe' | '$executeRawUnsafe'>
 
 // One statement reads one state of the database, so the guard belongs to the rows. Ended replicas are history and not read.
-const loadText = `
-SELECT json_build_object(
+const snapshotOf = `json_build_object(
   'service', to_json(s) ,
   'revision', s."revision"::text, 'specRevision', s."specRevision"::text,
   'projectName', (SELECT p."name" FROM "Project" p WHERE p."id" = s."projectId"),
@@ -25,9 +24,13 @@ SELECT json_build_object(
   'timers', (SELECT json_agg(t) FROM "Timer" t WHERE t."serviceId" = s."id"),
   'hosts', (SELECT json_agg(json_build_object('id', h."id", 'name', h."name", 'addresses', h."addresses")) FROM "Host" h WHERE h."id" IN
     (SELECT r."hostId" FROM "Replica" r WHERE r."serviceId" = s."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')))
-)::text AS snapshot
+)::text AS snapshot`
+const loadText = `SELECT ${snapshotOf}
 FROM "Service" s JOIN "Rollout" o ON o."serviceId" = s."id" AND o."number" = s."rolloutNumber"
 WHERE s."id" IN (SELECT json_array_elements_text($1::json))`
+
+const loadWithHeadText = `SELECT e."head"::text AS head, ${snapshotOf}
+FROM "Feed" e, "Service" s JOIN "Rollout" o ON o."serviceId" = s."id" AND o."number" = s."rolloutNumber" WHERE e."id" = 1 AND s."id" = $1`
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -54,6 +57,12 @@ export async function loadSnapshots(sql: Sql, ids: readonly ServiceId[]): Promis
       return [snapshot.id, snapshot]
     }),
   )
+}
+
+/** The service and the fact log's head, of one state of the database. */
+export async function loadWithHead(sql: Sql, id: ServiceId): Promise<{ head: Revision; snapshot: ServiceSnapshot } | null> {
+  const [row] = await sql.$queryRawUnsafe<{ head: string; snapshot: string }[]>(loadWithHeadText, id)
+  return row ? { head: BigInt(row.head), snapshot: toSnapshot(JSON.parse(row.snapshot) as Loaded) } : null
 }
 
 function toSnapshot(loaded: Loaded): ServiceSnapshot {

@@ -53,7 +53,7 @@ export function encodeBatch(id: string, items: readonly BatchItem[]): EncodedBat
     fences: [],
     keys: [],
   }
-  items.forEach((item, ord) => addItem(rows, item, ord))
+  for (const [ord, item] of items.entries()) addItem(rows, item, ord)
   const needed = new Set<Section>()
   if (rows.rollouts.length + rows.timers.length + rows.slots.length > 0) needed.add('settled')
   if (rows.versions.length > 0) needed.add('versions')

@@ -1,0 +1,25 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import type { Database } from './database.ts'
+
+export interface TokenHolder {
+  readonly subject: string
+  readonly roles: string[]
+}
+
+/** Makes a bearer token and returns it; only its hash is kept, so it can't be shown again. */
+export async function createToken({ prisma }: Database, { subject, roles }: TokenHolder): Promise<string> {
+  const token = `xce_${randomBytes(32).toString('base64url')}`
+  await prisma.token.create({ data: { id: randomUUID(), hash: hashOf(token), subject, roles } })
+  return token
+}
+
+/** Whose token it is; null: nobody's. */
+export async function findToken({ prisma }: Database, token: string): Promise<TokenHolder | null> {
+  const found = await prisma.token.findUnique({ where: { hash: hashOf(token) } })
+  return found && { subject: found.subject, roles: found.roles }
+}
+
+/** Tokens are random and long, so that a plain hash is as good as a slow one. */
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
