@@ -12,12 +12,7 @@ export class HostSearch {
   readonly shape: Shape
   readonly #index: LoadIndex
   readonly #replica: Pick<WaitingReplica, 'serviceId' | 'spreadMode' | 'maxPerHost'>
-  /** Replicas of the service on the hosts that are looked at now. */
-  #level = 0
-  /** The fewest on the hosts passed over because they have more. */
-  #nextLevel = Number.POSITIVE_INFINITY
-  #bucket = 0
-  #position = 0
+  readonly #cursor: Cursor = { level: 0, nextLevel: Number.POSITIVE_INFINITY, bucket: 0, position: 0 }
 
   constructor(index: LoadIndex, replica: Pick<WaitingReplica, 'serviceId' | 'spreadMode' | 'maxPerHost'>, shape: Shape) {
     this.#index = index
@@ -27,7 +22,30 @@ export class HostSearch {
 
   /** The best host, another than `avoided` where there is one (R10). */
   find(avoided: HostId | null): Candidate | null {
-    return (avoided === null ? null : this.#findOther(avoided)) ?? this.#findNext()
+    const best = this.#advance(this.#cursor, null)
+    if (best === null || best.host.id !== avoided) return best
+    // A cursor of its own: the others' may not pass over the avoided host.
+    return this.#advance({ ...this.#cursor }, avoided) ?? best
+  }
+
+  /** Moves the cursor to the next host that the replica can have, other than `avoided`. */
+  #advance(cursor: Cursor, avoided: HostId | null): Candidate | null {
+    while (this.#allows(cursor.level)) {
+      for (let places = this.#index.at(cursor.bucket); places !== undefined; places = this.#index.at(++cursor.bucket)) {
+        for (; cursor.position < places.length; cursor.position++) {
+          const candidate = places[cursor.position]
+          if (candidate === null || candidate === undefined || candidate.host.id === avoided) continue
+          const count = this.#count(candidate)
+          if (count > cursor.level) cursor.nextLevel = Math.min(cursor.nextLevel, count)
+          else if (count === cursor.level && candidate.fits(this.shape)) return candidate
+        }
+        cursor.position = 0
+      }
+      cursor.level = cursor.nextLevel
+      cursor.nextLevel = Number.POSITIVE_INFINITY
+      cursor.bucket = 0
+    }
+    return null
   }
 
   #count(candidate: Candidate): number {
@@ -37,37 +55,13 @@ export class HostSearch {
   #allows(count: number): boolean {
     return this.#replica.spreadMode === 'STRICT' ? count < this.#replica.maxPerHost : count < Number.POSITIVE_INFINITY
   }
+}
 
-  #findNext(): Candidate | null {
-    while (this.#allows(this.#level)) {
-      for (let places = this.#index.at(this.#bucket); places !== undefined; places = this.#index.at(++this.#bucket)) {
-        for (; this.#position < places.length; this.#position++) {
-          const candidate = places[this.#position]
-          if (candidate === null || candidate === undefined) continue
-          const count = this.#count(candidate)
-          if (count > this.#level) this.#nextLevel = Math.min(this.#nextLevel, count)
-          else if (count === this.#level && candidate.fits(this.shape)) return candidate
-        }
-        this.#position = 0
-      }
-      this.#level = this.#nextLevel
-      this.#nextLevel = Number.POSITIVE_INFINITY
-      this.#bucket = 0
-    }
-    return null
-  }
-
-  /** A look at all hosts, which leaves the place of the others' search alone: it may not pass over the avoided host. */
-  #findOther(avoided: HostId): Candidate | null {
-    let best: Candidate | null = null
-    let fewest = Number.POSITIVE_INFINITY
-    for (const candidate of this.#index) {
-      const count = this.#count(candidate)
-      if (count >= fewest || !this.#allows(count) || candidate.host.id === avoided || !candidate.fits(this.shape)) continue
-      best = candidate
-      fewest = count
-      if (count <= this.#level) break
-    }
-    return best
-  }
+interface Cursor {
+  /** Replicas of the service on the hosts that are looked at now. */
+  level: number
+  /** The fewest on the hosts passed over because they have more. */
+  nextLevel: number
+  bucket: number
+  position: number
 }

@@ -71,7 +71,7 @@ class Searches {
   readonly #hosts: readonly PlacementHost[]
   readonly #searches = new Map<string, HostSearch | Obstacle>()
   /** Shapes that fit on no host, whatever the service. */
-  readonly #shapeless = new Map<string, Obstacle>()
+  readonly #nowhere = new Map<string, Obstacle>()
 
   constructor(index: LoadIndex, hosts: readonly PlacementHost[]) {
     this.#index = index
@@ -82,10 +82,8 @@ class Searches {
     const { cpuMillis, memoryMiB, serviceId, spreadMode, maxPerHost } = replica
     const ports = portNeeds(replica.ports)
     const signature = `${cpuMillis} ${memoryMiB} ${ports.signature}`
-    const strict = spreadMode === 'STRICT'
-    const nowhere = strict ? undefined : this.#shapeless.get(signature)
+    const nowhere = this.#nowhere.get(signature)
     if (nowhere !== undefined) return nowhere
-
     const key = `${serviceId} ${spreadMode} ${maxPerHost} ${signature}`
     const search = this.#searches.get(key) ?? new HostSearch(this.#index, replica, { cpuMillis, memoryMiB, ports, signature })
     if (!(search instanceof HostSearch)) return search
@@ -95,8 +93,8 @@ class Searches {
       return { candidate, shape: search.shape }
     }
     const obstacle = hostObstacle(replica, search.shape, this.#hosts, this.#index)
-    if (strict) this.#searches.set(key, obstacle)
-    else this.#shapeless.set(signature, obstacle)
+    if (obstacle.general) this.#nowhere.set(signature, obstacle)
+    else this.#searches.set(key, obstacle)
     return obstacle
   }
 }

@@ -8,6 +8,8 @@ import type { PortNeeds } from './ports.ts'
 export interface Obstacle {
   readonly reason: BlockReason
   readonly message: string
+  /** It holds for every service: the shape itself fits nowhere. */
+  readonly general: boolean
   /** When a port's quarantine ends, where one is in the way: placement is worth another try then. */
   readonly until: Instant | null
 }
@@ -19,21 +21,22 @@ export function quotaObstacle(project: PlacementProject, used: number): Obstacle
   return {
     reason: 'QUOTA',
     message: `Project ${project.name} has ${used} of at most ${project.maxReplicas} replicas. Stop some of them or raise its maxReplicas.`,
+    general: false,
     until: null,
   }
 }
 
 /**
- * What keeps a replica off each host, counted: cordoned and unreachable hosts first, then STRICT spread, CPU, memory and ports. The reason is
- * what keeps it off the most hosts of those that take replicas: there help would help most.
+ * What keeps a replica off each host, counted: cordoned and unreachable hosts first, then CPU, memory, ports, and STRICT spread where nothing
+ * else is in the way. The reason is what keeps it off the most hosts of those that take replicas: there help would help most.
  */
 export function hostObstacle(
-  replica: Pick<WaitingReplica, 'serviceId' | 'serviceName' | 'spreadMode' | 'maxPerHost'>,
+  replica: Pick<WaitingReplica, 'serviceName' | 'maxPerHost'>,
   shape: Shape,
   hosts: readonly PlacementHost[],
   candidates: Iterable<Candidate>,
 ): Obstacle {
-  if (hosts.length === 0) return { reason: 'NO_HOST', message: 'There is no host. Start a worker on one.', until: null }
+  if (hosts.length === 0) return { reason: 'NO_HOST', message: 'There is no host. Start a worker on one.', general: true, until: null }
   const tally: Tally = { cordoned: 0, draining: 0, unreachable: 0, lost: 0, spread: 0, cpu: 0, memory: 0, fixedPort: 0, anyPort: 0 }
   for (const host of hosts) {
     if (host.reachability === 'LOST') tally.lost++
@@ -43,16 +46,14 @@ export function hostObstacle(
   }
   let until: Instant | null = null
   for (const candidate of candidates) {
-    const crowded = replica.spreadMode === 'STRICT' && candidate.replicasOf(replica.serviceId) >= replica.maxPerHost
-    const lack = crowded ? 'spread' : candidate.lacks(shape)
-    if (lack === null) continue
-    tally[lack]++
+    const lack = candidate.lacks(shape)
+    tally[lack ?? 'spread']++
     const freeAt = lack === 'fixedPort' || lack === 'anyPort' ? candidate.portsFreeAt(shape) : null
     if (freeAt !== null) until = Math.min(until ?? freeAt, freeAt)
   }
   const counts = `${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'}: ${describe(tally, shape, replica.maxPerHost).join(', ')}`
   const { reason, fault, help } = verdict(tally, replica, shape)
-  return { reason, message: `${fault} (${counts}). ${help}`, until }
+  return { reason, message: `${fault} (${counts}). ${help}`, general: tally.spread === 0, until }
 }
 
 /** What keeps the replica off the most hosts of those that take replicas. */
