@@ -1,18 +1,24 @@
-import type { EndpointAddress } from '../../src/model/endpoint.ts'
-import type { ReplicaId } from '../../src/model/id.ts'
+import type { TimerKind } from '../../src/generated/prisma/enums.ts'
+import type { Instant, ReplicaId } from '../../src/model/id.ts'
 import { isActive, isOutdated, isPlaced } from '../../src/model/replica.ts'
 import type { Replica } from '../../src/model/service.ts'
 import type { ServiceChange } from '../../src/rules/change.ts'
 import type { Context } from '../../src/rules/context.ts'
 import { closeDraft, decide, openDraft } from '../../src/rules/decide.ts'
-import { addressesOf } from '../../src/rules/endpoint.ts'
+import { addressesOf, sameAddress } from '../../src/rules/endpoint.ts'
 import { resolveLimits } from '../../src/rules/limits.ts'
 import { check, type ServiceStore } from '../support/serviceStore.ts'
 
 // What must hold of a service after every commit, whatever happened (the rules' invariants).
 
 /** The controller's own stops never take available below min(before, n − u), its starts never active above max(before, n + s). */
-export function checkSafety(before: ReadonlyMap<ReplicaId, Replica>, change: ServiceChange): void {
+export function checkSafety(before: ReadonlyMap<ReplicaId, Replica>, change: ServiceChange, now: Instant): void {
+  for (const row of change.updatedReplicas) {
+    const start = before.get(row.id)?.start ?? row.start
+    if (row.start > start) check(row.readySince === null || row.readySince === now, 'another start is not ready first')
+  }
+  const placed = change.updatedReplicas.filter((row) => isPlaced(row) && before.get(row.id)?.hostId === null)
+  check(change.quota.delta <= placed.length, 'nothing but a grant takes quota')
   const { columns } = change
   if (columns.deletionRequestedAt !== null) return
   const n = columns.desiredReplicas
@@ -64,21 +70,43 @@ export function checkInvariants(store: ServiceStore, ctx: Context): void {
   check(new Set(columns.blockers.map(({ reason }) => reason)).size === columns.blockers.length, 'one blocker per reason')
   check(snapshot.rollout.finishedAt !== null || snapshot.rollout.hold !== null, 'a rollout that is not finished says what it waits for')
   if (columns.deletionRequestedAt !== null) check((columns.deletedAt !== null) === (alive.length === 0), 'deleted with the last end')
+  checkTimers(store)
   if ([...timers.values()].every((dueAt) => dueAt > ctx.now)) checkTickIsIdle(store, ctx)
 }
 
 function checkTable(store: ServiceStore): void {
   const { alive, snapshot, table } = store
   const listed = alive.flatMap((row) => (row.hostId === null ? [] : addressesOf(row, snapshot.hosts.get(row.hostId) ?? null)))
-  check(
-    JSON.stringify([...listed].sort(byId)) === JSON.stringify([...table.values()].sort(byId)),
-    'the table is what follows from the rows',
-  )
+  check(listed.length === table.size, 'the table has as many addresses as follow from the rows')
+  for (const address of listed) {
+    const known = table.get(address.id)
+    check(known !== undefined && sameAddress(known, address), 'the table is what follows from the rows')
+  }
   const ready = new Set([...table.values()].filter((address) => address.ready).map((address) => address.replicaId))
   for (const row of alive) {
     const host = row.hostId === null ? undefined : snapshot.hosts.get(row.hostId)
     if (host !== undefined && host.addresses.length > 0)
       check(ready.has(row.id) === row.ready, 'the ready addresses are those of the ready replicas')
+  }
+}
+
+/** Whatever ends by itself with time has a timer at its instant or before. */
+function checkTimers({ snapshot, alive }: ServiceStore): void {
+  const { timers, columns, slots, rollout } = snapshot
+  const isArmed = (kind: TimerKind, dueAt: Instant) => (timers.get(kind) ?? Number.POSITIVE_INFINITY) <= dueAt
+  for (const row of alive.filter(isActive)) {
+    if (row.notBefore !== null) check(isArmed('BACKOFF', row.notBefore), 'a backoff has a timer')
+    const { minReadySeconds, backoffResetAfterSeconds } = columns.settings
+    if (row.readySince !== null && !row.available) {
+      check(isArmed('MIN_READY', row.readySince + minReadySeconds * 1000), 'a ready replica has a timer')
+    }
+    const failed = slots.some((slot) => slot.index === row.index && slot.contentNumber === row.contentNumber)
+    if (failed && row.availableSince !== null) {
+      check(isArmed('BACKOFF_RESET', row.availableSince + backoffResetAfterSeconds * 1000), 'a reset has a timer')
+    }
+  }
+  if (rollout.state === 'ROLLING' && rollout.deadlineAt !== null && !columns.paused) {
+    check(isArmed('PROGRESS_DEADLINE', rollout.deadlineAt), 'a deadline has a timer')
   }
 }
 
@@ -107,5 +135,3 @@ function checkTickIsIdle(store: ServiceStore, ctx: Context): void {
     `an idle tick makes no fact: ${JSON.stringify(facts, (_, value) => (typeof value === 'bigint' ? String(value) : value))}`,
   )
 }
-
-const byId = (a: EndpointAddress, b: EndpointAddress) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)

@@ -279,7 +279,7 @@ export class ServiceLife {
     const before = this.store.snapshot
     const { change } = this.store.commit(this.ctx, ...intents)
     this.#edited = false
-    checkSafety(before.replicas, change)
+    checkSafety(before.replicas, change, this.ctx.now)
     checkInvariants(this.store, this.ctx)
   }
 }
