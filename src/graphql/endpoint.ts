@@ -1,12 +1,11 @@
 import { bounds } from '../model/bounds.ts'
 import type { EndpointAddress as Address } from '../model/endpoint.ts'
 import type { Revision, ServiceId } from '../model/id.ts'
-import { readEndpoint } from '../store/readEndpoint.ts'
+import { readEndpoints } from '../store/readEndpoint.ts'
 import { builder } from './builder.ts'
 import { PortProtocol } from './content.ts'
 import { encodeGlobalId } from './globalId.ts'
 import { findService } from './lookup.ts'
-import { NotFoundError } from './refusalError.ts'
 
 /** A service's whole table, exact at its revision. Its id is the service's. */
 export interface EndpointTable {
@@ -53,14 +52,14 @@ export const EndpointAddress = builder.objectRef<Address>('EndpointAddress').imp
 export const Endpoint = builder.loadableNodeRef('Endpoint', {
   id: { resolve: (table: EndpointTable) => table.serviceId, description: 'The global id.' },
   loaderOptions: { cache: false },
-  load: (ids: string[], { app }): Promise<(EndpointTable | Error)[]> =>
-    Promise.all(
-      [...ids].map(async (id) => {
-        const serviceId = id as ServiceId
-        const table = await readEndpoint(app.database, serviceId)
-        return table === null ? new NotFoundError('The service is gone.', []) : { serviceId, ...table }
-      }),
-    ),
+  load: async (ids: string[], { app }): Promise<(EndpointTable | null)[]> => {
+    const tables = await readEndpoints(app.database, ids as ServiceId[])
+    return ids.map((id) => {
+      const serviceId = id as ServiceId
+      const table = tables.get(serviceId)
+      return table === undefined ? null : { serviceId, ...table }
+    })
+  },
 })
 Endpoint.implement({
   description: "The addresses of a service's replicas. Subscribe with endpointChanged instead of asking again and again.",

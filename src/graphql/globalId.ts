@@ -4,7 +4,24 @@ export interface GlobalId {
   readonly id: string
 }
 
-const shape = /^([A-Z][A-Za-z]*)_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{1,18})$/
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const revision = /^[0-9]{1,18}$/
+
+/** Every type that implements Node, and what its ids look like. */
+const nodes: ReadonlyMap<string, RegExp> = new Map([
+  ['ApplicationProfile', uuid],
+  ['Endpoint', uuid],
+  ['Event', revision],
+  ['Host', uuid],
+  ['ProfileRevision', uuid],
+  ['Project', uuid],
+  ['Queue', uuid],
+  ['Replica', uuid],
+  ['Rollout', uuid],
+  ['Service', uuid],
+  ['ServiceVersion', uuid],
+  ['Worker', uuid],
+])
 
 export function encodeGlobalId(typename: string, id: string | number | bigint): string {
   return `${typename}_${id}`
@@ -12,8 +29,9 @@ export function encodeGlobalId(typename: string, id: string | number | bigint): 
 
 /** Null when `text` is no id of this API. Only what passes here reaches the database. */
 export function decodeGlobalId(text: string): GlobalId | null {
-  const parts = shape.exec(text)
-  return parts?.[1] === undefined || parts[2] === undefined ? null : { typename: parts[1], id: parts[2] }
+  const at = text.indexOf('_')
+  const [typename, id] = [text.slice(0, at), text.slice(at + 1)]
+  return nodes.get(typename)?.test(id) ? { typename, id } : null
 }
 
 /** The bare id of a global id of one type; null when it is another type's or none. */

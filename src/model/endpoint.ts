@@ -21,3 +21,12 @@ export interface EndpointAddress {
   readonly serving: boolean
   readonly terminating: boolean
 }
+
+/** The order of a table: by index, then port name. */
+export function compareAddresses(a: EndpointAddress, b: EndpointAddress): number {
+  return a.index - b.index || compareText(a.portName, b.portName) || compareText(a.id, b.id)
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -30,7 +30,8 @@ FROM "Service" s JOIN "Rollout" o ON o."serviceId" = s."id" AND o."number" = s."
 WHERE s."id" IN (SELECT json_array_elements_text($1::json))`
 
 const loadWithHeadText = `SELECT e."head"::text AS head, ${snapshotOf}
-FROM "Feed" e, "Service" s JOIN "Rollout" o ON o."serviceId" = s."id" AND o."number" = s."rolloutNumber" WHERE e."id" = 1 AND s."id" = $1`
+FROM "Feed" e, "Service" s JOIN "Rollout" o ON o."serviceId" = s."id" AND o."number" = s."rolloutNumber" WHERE e."id" = 1
+  AND s."id" IN (SELECT json_array_elements_text($1::json))`
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -59,10 +60,13 @@ export async function loadSnapshots(sql: Sql, ids: readonly ServiceId[]): Promis
   )
 }
 
-/** The service and the fact log's head, of one state of the database. */
-export async function loadWithHead(sql: Sql, id: ServiceId): Promise<{ head: Revision; snapshot: ServiceSnapshot } | null> {
-  const [row] = await sql.$queryRawUnsafe<{ head: string; snapshot: string }[]>(loadWithHeadText, id)
-  return row ? { head: BigInt(row.head), snapshot: toSnapshot(JSON.parse(row.snapshot) as Loaded) } : null
+/** Services and the fact log's head, all of one state of the database. Ids that don't exist are left out. */
+export async function loadWithHead(
+  sql: Sql,
+  ids: readonly ServiceId[],
+): Promise<readonly { readonly head: Revision; readonly snapshot: ServiceSnapshot }[]> {
+  const rows = await sql.$queryRawUnsafe<{ head: string; snapshot: string }[]>(loadWithHeadText, JSON.stringify(ids))
+  return rows.map((row) => ({ head: BigInt(row.head), snapshot: toSnapshot(JSON.parse(row.snapshot) as Loaded) }))
 }
 
 function toSnapshot(loaded: Loaded): ServiceSnapshot {

@@ -1,0 +1,126 @@
+import { graphql, isUnionType } from 'graphql'
+import { v7 } from 'uuid'
+import { afterAll, beforeAll } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import type { App } from '../../src/controller/app.ts'
+import { Feed } from '../../src/controller/feed/feed.ts'
+import { LogRequests } from '../../src/controller/logRequests.ts'
+import { createContext, type Viewer } from '../../src/graphql/context.ts'
+import { schema } from '../../src/graphql/schema.ts'
+import { DatabaseClock, synchronise } from '../../src/store/clock.ts'
+import { Committer } from '../../src/store/commit/committer.ts'
+import { Tail } from '../../src/store/tail.ts'
+import { freshEmbedded, silent, type TestDatabase } from '../support/databases.ts'
+
+export const admin: Viewer = { subject: 'alice', roles: ['admin'] }
+
+// biome-ignore lint/suspicious/noExplicitAny: an answer has the shape that its document asks for
+export type Data = any
+
+export interface Answer {
+  readonly data: Data
+  readonly errors: readonly { readonly message: string; readonly code: unknown }[]
+}
+
+export interface Api {
+  readonly app: App
+  /** Runs a document as a client's, without the transport. */
+  ask(source: string, variables?: Record<string, unknown>, viewer?: Viewer | null): Promise<Answer>
+  /** The data of a document that has to succeed. */
+  data(source: string, variables?: Record<string, unknown>, viewer?: Viewer | null): Promise<Data>
+}
+
+/** The API over a fresh embedded database, with everything of a server but timers, placement and transport: nothing happens by itself. */
+export function openApi(): () => Api {
+  let test: TestDatabase
+  let app: App
+  beforeAll(async () => {
+    test = await freshEmbedded()
+    const database = await test.open()
+    const clock = new DatabaseClock()
+    await synchronise(clock, database)
+    const committer = new Committer({ database, clock, newId: v7, log: silent })
+    const tail = new Tail({ database, committer, log: silent })
+    await tail.start()
+    const feed = new Feed({ database, tail })
+    feed.start()
+    app = {
+      config: readConfig({}).config,
+      log: silent,
+      database,
+      committer,
+      tail,
+      clock,
+      newId: v7,
+      feed,
+      logRequests: new LogRequests(v7),
+    }
+  })
+  afterAll(async () => {
+    app?.feed.stop()
+    await app?.tail.stop()
+    await app?.committer.stop()
+    await app?.database.close()
+    await test?.drop()
+  })
+  return () => apiOf(app)
+}
+
+function apiOf(app: App): Api {
+  const ask: Api['ask'] = async (source, variables = {}, viewer = admin) => {
+    const { data, errors = [] } = await graphql({ schema, source, variableValues: variables, contextValue: createContext(app, viewer) })
+    return {
+      data: JSON.parse(JSON.stringify(data ?? null)),
+      errors: errors.map(({ message, extensions }) => ({ message, code: extensions['code'] })),
+    }
+  }
+  return {
+    app,
+    ask,
+    data: async (source, variables, viewer) => {
+      const { data, errors } = await ask(source, variables, viewer)
+      if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'))
+      return data
+    },
+  }
+}
+
+const ownFields: Readonly<Record<string, string>> = {
+  InvalidInputError: 'issues { path message }',
+  NotFoundError: 'path',
+  NameTakenError: 'path',
+  NoChangeError: 'path',
+  InvalidStateError: 'path',
+  ConflictError: 'path specRevision',
+  QuotaExceededError: 'limit requested',
+}
+
+/** A document with the variable `input` that asks for all of a mutation's answer: `payload` of its payload, and every field of every error. */
+export function documentOf(mutation: string, payload = ''): string {
+  const name = `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}`
+  return `mutation ${name}($input: ${name}Input!) { ${mutation}(input: $input) ${selectionOf(name, payload)} }`
+}
+
+export function selectionOf(name: string, payload = ''): string {
+  const union = schema.getType(`${name}Result`)
+  if (!isUnionType(union)) throw new Error(`There is no ${name}Result.`)
+  const own = union.getTypes().map(({ name: member }) => (ownFields[member] ? `... on ${member} { ${ownFields[member]} }` : ''))
+  return `{ __typename ... on Error { code message } ${own.join(' ')} ${payload === '' ? '' : `... on ${name}Payload { ${payload} }`} }`
+}
+
+/** Makes a profile that many tests are happy with. */
+export async function withProfile({ data }: Api, input: Record<string, unknown> = {}): Promise<void> {
+  const { applyProfile } = await data(documentOf('applyProfile'), {
+    input: { name: 'web', command: ['serve'], ports: [{ name: 'http' }], ...input },
+  })
+  if (applyProfile.__typename !== 'ApplyProfilePayload') throw new Error(applyProfile.message)
+}
+
+/** Makes a service of it, and tells its id. */
+export async function withService({ data }: Api, name: string, input: Record<string, unknown> = {}): Promise<string> {
+  const { createService } = await data(documentOf('createService', 'service { id }'), {
+    input: { name, profile: 'web', replicas: 1, ...input },
+  })
+  if (createService.__typename !== 'CreateServicePayload') throw new Error(createService.message)
+  return createService.service.id
+}
