@@ -12,6 +12,7 @@ import { Placer } from './controller/placer.ts'
 import { scanServices } from './controller/startup.ts'
 import { Timers } from './controller/timers.ts'
 import { ensureToken } from './controller/tokenFile.ts'
+import { Upkeep } from './controller/upkeep.ts'
 import { schema } from './graphql/schema.ts'
 import { HttpServer } from './http/httpServer.ts'
 import { DatabaseClock, synchronise } from './store/clock.ts'
@@ -86,6 +87,10 @@ async function start(
   const placer = new Placer(app)
   placer.start()
   started('placement', () => placer.stop())
+
+  const upkeep = new Upkeep(app)
+  upkeep.start()
+  started('upkeep', () => upkeep.stop())
 
   await ensureTokens(app)
   const http = new HttpServer(app, schema)

@@ -55,9 +55,12 @@ export class Placer {
   }
 
   start(): void {
-    this.#unsubscribe = this.#tail.subscribe((facts) => {
-      if (facts.some(wakesPlacement)) this.#wake()
-    })
+    this.#unsubscribe = this.#tail.subscribe(
+      (facts) => {
+        if (facts.some(wakesPlacement)) this.#wake()
+      },
+      () => this.#wake(),
+    )
     this.#wake()
   }
 

@@ -47,7 +47,10 @@ export class Timers {
   }
 
   async start(): Promise<void> {
-    this.#unsubscribe = this.#tail.subscribe((facts) => this.#take(facts))
+    this.#unsubscribe = this.#tail.subscribe(
+      (facts) => this.#take(facts),
+      () => this.#arm(this.#clock.now()),
+    )
     const earliest = await readEarliestDue(this.#database)
     if (earliest !== null) this.#arm(earliest)
   }

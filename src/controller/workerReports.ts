@@ -2,6 +2,7 @@ import type { HostId, ReplicaId, WorkerId } from '../model/id.ts'
 import type { ReplicaReport, Reporter } from '../model/intent.ts'
 import type { Refusal } from '../model/refusal.ts'
 import type { Database } from '../store/database.ts'
+import { renewLease } from '../store/lease.ts'
 import type { App } from './app.ts'
 import { ownersOf, reportsByService } from './replicaOwners.ts'
 
@@ -63,18 +64,12 @@ export async function reportReplicas(
 }
 
 /** Prolongs a worker's lease on the database's clock. That is no fact. */
-export async function renewLease(
-  { database, clock, config }: Pick<App, 'database' | 'clock' | 'config'>,
+export async function keepLease(
+  { database, config }: Pick<App, 'database' | 'config'>,
   claim: RegistrationClaim,
 ): Promise<Claimed<{ resync: boolean }>> {
   const registration = await findRegistration(database, claim)
   if (registration.kind === 'refused') return registration
-  const now = clock.now()
-  const { workerId: id, epoch } = claim
-  const { count } = await database.prisma.worker.updateMany({
-    where: { id, epoch },
-    data: { leaseUntil: new Date(now + config.leaseSeconds * 1_000), lastSeenAt: new Date(now) },
-  })
-  if (count === 0) return { kind: 'refused', refusal: fenced(`Epoch ${epoch} is old`) }
-  return { kind: 'done', resync: false }
+  const renewed = await renewLease(database, claim.workerId, claim.epoch, config.leaseSeconds)
+  return renewed ? { kind: 'done', resync: false } : { kind: 'refused', refusal: fenced(`Epoch ${claim.epoch} is old`) }
 }

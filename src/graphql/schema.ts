@@ -17,6 +17,7 @@ import './endpointChanged.ts'
 import './serviceChanged.ts'
 import './replicaChanged.ts'
 import './workerProtocol.ts'
+import './assignmentsChanged.ts'
 import { builder } from './builder.ts'
 
 /** The whole API. The imports above only load: each file adds its noun to the builder. */

@@ -1,5 +1,5 @@
 import { registerWorker } from '../controller/workerRegistration.ts'
-import { findRegistration, type RegistrationClaim, renewLease, reportReplicas } from '../controller/workerReports.ts'
+import { findRegistration, keepLease, type RegistrationClaim, reportReplicas } from '../controller/workerReports.ts'
 import type { WorkerId } from '../model/id.ts'
 import type { ReplicaReport } from '../model/intent.ts'
 import { builder } from './builder.ts'
@@ -70,7 +70,8 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: RegisterWorkerInput, required: true, description: 'The worker.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
       const { running, reservedPorts, ...rest } = input
-      const worker = { ...rest, reservedPorts: reservedPorts ?? [], subject: viewer?.subject ?? '' }
+      const { leaseSeconds, graceSeconds } = app.config
+      const worker = { ...rest, reservedPorts: reservedPorts ?? [], subject: viewer?.subject ?? '', leaseSeconds }
       const issues = workerIssues(worker)
       if (issues.length > 0) throw new InvalidInputError('The registration is refused: see issues.', issues)
       const { reports, strangers } = partition(running)
@@ -78,7 +79,6 @@ builder.mutationFields((t) => ({
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
       const { workerId, epoch, stop } = outcome
       app.log.info({ worker: worker.name, host: worker.host, epoch, running: running.length, stop: stop.length }, 'Worker registered')
-      const { leaseSeconds, graceSeconds } = app.config
       return { workerId, epoch, leaseSeconds, graceSeconds, stop: [...strangers, ...stop.map((id) => encodeGlobalId('Replica', id))] }
     },
   }),
@@ -89,7 +89,7 @@ builder.mutationFields((t) => ({
     description: 'A worker says that it is alive (R15).',
     args: { input: t.arg({ type: RenewLeaseInput, required: true, description: 'Its registration.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
-      const outcome = await renewLease(app, claimOf(input, viewer))
+      const outcome = await keepLease(app, claimOf(input, viewer))
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
       return { resync: outcome.resync }
     },

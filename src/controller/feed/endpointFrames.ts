@@ -23,7 +23,7 @@ export interface EndpointFrame {
  * slow are one frame; more of them than the feed keeps are a new SNAPSHOT (R16).
  */
 export function endpointFrames(feed: Feed, serviceId: ServiceId, view: EndpointView, wake: () => void): FrameSource<EndpointFrame> {
-  const { topic, read, close } = feed.openService(serviceId, wake)
+  let subscription = feed.openService(serviceId, wake)
   let cursor: Revision | null = null
 
   const snapshot = (revision: Revision, addresses: readonly EndpointAddress[]): Pulled<EndpointFrame> => {
@@ -33,8 +33,14 @@ export function endpointFrames(feed: Feed, serviceId: ServiceId, view: EndpointV
   }
 
   const pull = async (): Promise<Pulled<EndpointFrame> | null> => {
+    if (subscription.topic.lost) {
+      subscription.close()
+      subscription = feed.openService(serviceId, wake)
+      cursor = null
+    }
+    const { topic } = subscription
     if (cursor === null) {
-      const table = await read()
+      const table = await subscription.read()
       if (table === null) throw new FeedRefusal(serviceGone)
       return snapshot(table.revision, table.addresses)
     }
@@ -55,5 +61,5 @@ export function endpointFrames(feed: Feed, serviceId: ServiceId, view: EndpointV
     return { frame: { kind: 'DELTA', serviceId, revision, addresses: topic.addresses, ...net }, last: false }
   }
 
-  return { pull, close }
+  return { pull, close: () => subscription.close() }
 }

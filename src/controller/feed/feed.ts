@@ -44,7 +44,10 @@ export class Feed {
 
   start(): void {
     this.#position = this.#tail.head
-    this.#unsubscribe = this.#tail.subscribe((facts) => this.#take(facts))
+    this.#unsubscribe = this.#tail.subscribe(
+      (facts) => this.#take(facts),
+      () => this.#lose(),
+    )
   }
 
   stop(): void {
@@ -97,6 +100,15 @@ export class Feed {
     }
     this.#services.set(serviceId, open)
     return open
+  }
+
+  /** Facts were trimmed before they were read here: every subscriber gets a new SNAPSHOT. */
+  #lose(): void {
+    this.#position = this.#tail.head
+    const topics = [...[...this.#services.values()].map(({ topic }) => topic), ...this.#hosts.values()]
+    this.#services.clear()
+    this.#hosts.clear()
+    for (const topic of topics) topic.lose()
   }
 
   #take(facts: readonly CommittedFact[]): void {

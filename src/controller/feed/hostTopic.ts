@@ -14,11 +14,17 @@ export class HostTopic {
   readonly hostId: HostId
   readonly #wakes = new Set<() => void>()
   readonly #log: ChangeLog<HostTopicChange>
+  #lost = false
 
   /** `head`: the feed's position when the topic was opened. */
   constructor(hostId: HostId, head: Revision) {
     this.hostId = hostId
     this.#log = new ChangeLog(head)
+  }
+
+  /** Facts were missed: subscribers begin anew, on another topic. */
+  get lost(): boolean {
+    return this.#lost
   }
 
   get revision(): Revision {
@@ -36,6 +42,11 @@ export class HostTopic {
 
   since(cursor: Revision): readonly HostTopicChange[] | null {
     return this.#log.since(cursor)
+  }
+
+  lose(): void {
+    this.#lost = true
+    for (const wake of this.#wakes) wake()
   }
 
   take(revision: Revision, change: HostTopicChange): void {

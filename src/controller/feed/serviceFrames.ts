@@ -24,7 +24,7 @@ export interface ServiceFrame {
 
 /** Follows a service: a SNAPSHOT, then a DELTA for every change; changes that come while the subscriber is slow are one frame. */
 export function serviceFrames(feed: Feed, serviceId: ServiceId, wake: () => void): FrameSource<ServiceFrame> {
-  const { topic, read, close } = feed.openService(serviceId, wake)
+  let subscription = feed.openService(serviceId, wake)
   let cursor: Revision | null = null
 
   const frame = (kind: ServiceFrame['kind'], revision: Revision, changes: readonly ServiceTopicChange[]): Pulled<ServiceFrame> => {
@@ -35,8 +35,14 @@ export function serviceFrames(feed: Feed, serviceId: ServiceId, wake: () => void
   }
 
   const pull = async (): Promise<Pulled<ServiceFrame> | null> => {
+    if (subscription.topic.lost) {
+      subscription.close()
+      subscription = feed.openService(serviceId, wake)
+      cursor = null
+    }
+    const { topic } = subscription
     if (cursor === null) {
-      const table = await read()
+      const table = await subscription.read()
       if (table === null) throw new FeedRefusal(serviceGone)
       return frame('SNAPSHOT', table.revision, [])
     }
@@ -47,5 +53,5 @@ export function serviceFrames(feed: Feed, serviceId: ServiceId, wake: () => void
     return changes === null ? frame('SNAPSHOT', revision, []) : frame('DELTA', revision, changes)
   }
 
-  return { pull, close }
+  return { pull, close: () => subscription.close() }
 }

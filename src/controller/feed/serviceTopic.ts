@@ -1,4 +1,4 @@
-import type { EndpointAddress } from '../../model/endpoint.ts'
+import { compareAddresses, type EndpointAddress } from '../../model/endpoint.ts'
 import type { ServiceFactData } from '../../model/fact.ts'
 import type { ReplicaId, Revision, ServiceId } from '../../model/id.ts'
 import { ChangeLog } from './changeLog.ts'
@@ -32,6 +32,7 @@ export class ServiceTopic {
   #addresses: readonly EndpointAddress[] | null = null
   #log = new ChangeLog<ServiceTopicChange>(0n)
   #goneAt: Revision | null = null
+  #lost = false
 
   constructor(serviceId: ServiceId) {
     this.serviceId = serviceId
@@ -40,6 +41,11 @@ export class ServiceTopic {
   /** The revision of the last change that the table has. */
   get revision(): Revision {
     return this.#log.head
+  }
+
+  /** Facts were missed: what is known here is no longer kept right. Subscribers begin anew, on another topic. */
+  get lost(): boolean {
+    return this.#lost
   }
 
   /** Set once the service is deleted: nothing changes any more. */
@@ -53,7 +59,7 @@ export class ServiceTopic {
 
   /** The whole table at `revision`, by index, then port name. */
   get addresses(): readonly EndpointAddress[] {
-    this.#addresses ??= [...(this.#table?.values() ?? [])].sort(byIndex)
+    this.#addresses ??= [...(this.#table?.values() ?? [])].sort(compareAddresses)
     return this.#addresses
   }
 
@@ -64,6 +70,11 @@ export class ServiceTopic {
 
   since(cursor: Revision): readonly ServiceTopicChange[] | null {
     return this.#log.since(cursor)
+  }
+
+  lose(): void {
+    this.#lost = true
+    for (const wake of this.#wakes) wake()
   }
 
   /** Takes the first reading. A later one changes nothing: from then on the facts keep the table. */
@@ -98,8 +109,4 @@ export class ServiceTopic {
     if (data.after.deletedAt != null) this.#goneAt = revision
     for (const wake of this.#wakes) wake()
   }
-}
-
-function byIndex(a: EndpointAddress, b: EndpointAddress): number {
-  return a.index - b.index || (a.portName < b.portName ? -1 : a.portName > b.portName ? 1 : 0) || (a.id < b.id ? -1 : 1)
 }

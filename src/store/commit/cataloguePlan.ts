@@ -118,7 +118,7 @@ async function planWorker({ prisma }: Database, change: RegisterWorker, newId: N
     workerId,
     name,
     epoch,
-    leaseSeconds,
+    leaseSeconds: change.leaseSeconds ?? leaseSeconds,
     cpuMillis,
     memoryMiB,
     softwareVersion,

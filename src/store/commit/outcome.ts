@@ -47,6 +47,8 @@ export interface RegisterWorker {
   readonly protocolVersion: number
   /** Of the token that registers it. */
   readonly subject: string
+  /** How long its lease is; left out: the default (R15). */
+  readonly leaseSeconds?: number
 }
 
 export type CatalogueOutcome =

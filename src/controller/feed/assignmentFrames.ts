@@ -1,0 +1,111 @@
+import type { ReplicaId, Revision } from '../../model/id.ts'
+import type { Reporter } from '../../model/intent.ts'
+import type { Refusal } from '../../model/refusal.ts'
+import { type Assignment, readAssignments } from '../../store/readAssignments.ts'
+import type { App } from '../app.ts'
+import type { LogRequest } from '../logRequests.ts'
+import { FeedRefusal } from './feedRefusal.ts'
+import type { FrameSource, Pulled } from './frameStream.ts'
+
+/** What a worker should run. */
+export interface AssignmentFrame {
+  readonly kind: 'SNAPSHOT' | 'DELTA'
+  readonly revision: Revision
+  /** The final part. */
+  readonly last: boolean
+  readonly assignments: readonly Assignment[]
+  /** Replicas that are no longer this host's. */
+  readonly removed: readonly ReplicaId[]
+  readonly logRequests: readonly LogRequest[]
+}
+
+/** Assignments in one frame. */
+const assignmentsPerFrame = 500
+/** Requests for logs that wait for one worker; who asks beyond that gets no answer. */
+const logRequestsKept = 256
+
+/**
+ * Follows the assignments of a worker's host: a SNAPSHOT, then what changed, read when it is sent. It ends with FENCED when the worker has
+ * registered anew.
+ */
+export function assignmentFrames(
+  { feed, database, logRequests }: Pick<App, 'feed' | 'database' | 'logRequests'>,
+  { workerId, hostId, epoch }: Reporter,
+  wake: () => void,
+): FrameSource<AssignmentFrame> {
+  let subscription = feed.openHost(hostId, wake)
+  let asked: LogRequest[] = []
+  const unfollow = logRequests.follow(hostId, (request) => {
+    if (asked.length < logRequestsKept) asked.push(request)
+    wake()
+  })
+  const known = new Set<ReplicaId>()
+  const parts: Pulled<AssignmentFrame>[] = []
+  let cursor: Revision | null = null
+
+  const requireEpoch = async () => {
+    const worker = await database.prisma.worker.findUnique({ where: { id: workerId }, select: { epoch: true } })
+    if (worker?.epoch !== epoch) throw new FeedRefusal(registeredAnew)
+  }
+
+  const frame = (kind: AssignmentFrame['kind'], revision: Revision, assignments: readonly Assignment[], removed: readonly ReplicaId[]) => {
+    cursor = revision
+    for (const id of removed) known.delete(id)
+    for (const { replicaId } of assignments) known.add(replicaId)
+    for (let from = 0; from === 0 || from < assignments.length; from += assignmentsPerFrame) {
+      const own = assignments.slice(from, from + assignmentsPerFrame)
+      const last = from + assignmentsPerFrame >= assignments.length
+      parts.push({ frame: { kind, revision, last, assignments: own, removed: last ? removed : [], logRequests: [] }, last: false })
+    }
+    return parts.shift() ?? null
+  }
+
+  const snapshot = async () => {
+    await requireEpoch()
+    const { revision, assignments } = await readAssignments(database, hostId, 'all')
+    known.clear()
+    return frame('SNAPSHOT', revision, assignments, [])
+  }
+
+  const changed = async (from: Revision): Promise<Pulled<AssignmentFrame> | null> => {
+    if (subscription.topic.lost) {
+      subscription.close()
+      subscription = feed.openHost(hostId, wake)
+      return snapshot()
+    }
+    const { topic } = subscription
+    const { revision } = topic
+    if (revision <= from) return null
+    const changes = topic.since(from)
+    if (changes === null) return snapshot()
+    if (changes.some((change) => change.registration)) await requireEpoch()
+    const ids = [...new Set(changes.flatMap((change) => change.replicas))]
+    const { assignments } = ids.length === 0 ? { assignments: [] } : await readAssignments(database, hostId, ids)
+    const present = new Set(assignments.map(({ replicaId }) => replicaId))
+    const removed = ids.filter((id) => known.has(id) && !present.has(id))
+    if (assignments.length > 0 || removed.length > 0) return frame('DELTA', revision, assignments, removed)
+    cursor = revision
+    return null
+  }
+
+  const pull = async (): Promise<Pulled<AssignmentFrame> | null> => {
+    const next = parts.shift() ?? (cursor === null ? await snapshot() : await changed(cursor))
+    if (next !== null || cursor === null || asked.length === 0) return next
+    const requests = asked
+    asked = []
+    return { frame: { kind: 'DELTA', revision: cursor, last: true, assignments: [], removed: [], logRequests: requests }, last: false }
+  }
+
+  return {
+    pull,
+    close: () => {
+      unfollow()
+      subscription.close()
+    },
+  }
+}
+
+const registeredAnew: Refusal = {
+  code: 'FENCED',
+  message: 'This worker has registered anew: what has the old epoch must stop every replica and register again.',
+}

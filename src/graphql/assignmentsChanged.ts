@@ -1,0 +1,47 @@
+import { type AssignmentFrame, assignmentFrames } from '../controller/feed/assignmentFrames.ts'
+import { FrameStream } from '../controller/feed/frameStream.ts'
+import { findRegistration } from '../controller/workerReports.ts'
+import { Assignment, LogRequest } from './assignment.ts'
+import { builder } from './builder.ts'
+import { ChangeKind } from './changeKind.ts'
+import { encodeGlobalId } from './globalId.ts'
+import { errorOf } from './refusalError.ts'
+import { claimOf } from './workerProtocol.ts'
+
+const AssignmentChange = builder.objectRef<AssignmentFrame>('AssignmentChange').implement({
+  description: 'A frame of assignmentsChanged, in parts of at most 500 assignments.',
+  fields: (t) => ({
+    kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
+    revision: t.field({ type: 'Revision', description: 'Its position in the fact log.', resolve: (frame) => frame.revision }),
+    last: t.exposeBoolean('last', { description: 'Whether this is the final part of the frame.' }),
+    assignments: t.field({
+      type: [Assignment],
+      description: 'On a SNAPSHOT all of the host, on a DELTA those that are new or changed; read now.',
+      resolve: (frame) => frame.assignments,
+    }),
+    removed: t.idList({
+      description: "Replicas that are no longer this host's: stop them.",
+      resolve: ({ removed }) => removed.map((id) => encodeGlobalId('Replica', id)),
+    }),
+    logRequests: t.field({ type: [LogRequest], description: 'Requests for logs.', resolve: (frame) => frame.logRequests }),
+  }),
+})
+
+builder.subscriptionField('assignmentsChanged', (t) =>
+  t.field({
+    type: AssignmentChange,
+    skipTypeScopes: true,
+    authScopes: { worker: true },
+    description: 'What a worker should run: a SNAPSHOT first, then every change. An old epoch: the error FENCED, at the start or later.',
+    args: {
+      worker: t.arg.id({ required: true, description: 'The global id of the worker.' }),
+      epoch: t.arg.int({ required: true, description: 'Of its registration.' }),
+    },
+    subscribe: async (_root, { worker, epoch }, { app, viewer }) => {
+      const registration = await findRegistration(app.database, claimOf({ worker, epoch }, viewer))
+      if (registration.kind === 'refused') throw errorOf(registration.refusal)
+      return new FrameStream((wake) => assignmentFrames(app, registration.reporter, wake))
+    },
+    resolve: (frame) => frame,
+  }),
+)

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import { ConfigError, helpText, readConfig } from '../src/config.ts'
+
+function mistakesOf(env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    readConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.mistakes
+    throw error
+  }
+  return []
+}
+
+describe('settings', () => {
+  test('without any: the embedded database with a local worker on 127.0.0.1:4000', () => {
+    const { config, warnings } = readConfig({ PATH: '/bin' })
+    expect(config).toEqual({
+      host: '127.0.0.1',
+      port: 4000,
+      dataDirectory: '.xce',
+      databaseUrl: null,
+      localWorker: true,
+      stopReplicasOnExit: false,
+      logLevel: 'info',
+      leaseSeconds: 15,
+      graceSeconds: 60,
+    })
+    expect(warnings).toEqual([])
+  })
+
+  test('with PostgreSQL the local worker is off unless it is asked for', () => {
+    const DATABASE_URL = 'postgresql://localhost/xce'
+    expect(readConfig({ DATABASE_URL }).config.localWorker).toBe(false)
+    expect(readConfig({ DATABASE_URL, XCE_LOCAL_WORKER: 'on' }).config.localWorker).toBe(true)
+  })
+
+  test('an empty variable is as good as none', () => {
+    expect(readConfig({ XCE_PORT: '', DATABASE_URL: '' }).config).toMatchObject({ port: 4000, databaseUrl: null })
+  })
+
+  test.each([
+    ['XCE_PORT', 'abc'],
+    ['XCE_PORT', '-1'],
+    ['XCE_PORT', '65536'],
+    ['XCE_PORT', '4000.5'],
+    ['XCE_LOCAL_WORKER', 'yes'],
+    ['XCE_STOP_REPLICAS_ON_EXIT', 'true'],
+    ['XCE_LOG_LEVEL', 'loud'],
+    ['XCE_LEASE_SECONDS', '0'],
+    ['XCE_GRACE_SECONDS', '1e3'],
+    ['DATABASE_URL', 'mysql://localhost/xce'],
+  ])('%s=%s is a mistake, told in one sentence that names both', (name, value) => {
+    const mistakes = mistakesOf({ [name]: value })
+    expect(mistakes).toHaveLength(1)
+    expect(mistakes[0]).toMatch(new RegExp(`^${name} is "${value}": .+\\.$`))
+  })
+
+  test('all mistakes are told at once', () => {
+    expect(mistakesOf({ XCE_PORT: 'x', XCE_LOCAL_WORKER: 'x', XCE_LOG_LEVEL: 'x' })).toHaveLength(3)
+  })
+
+  test('a variable that looks like a setting and is none is warned of; the local worker’s are not', () => {
+    const { warnings } = readConfig({ XCE_PROT: '4000', XCE_WORKER_PORT_RANGE: '21000-22000' })
+    expect(warnings).toHaveLength(1)
+    expect(warnings[0]).toContain('XCE_PROT')
+  })
+
+  test('the help names every setting', () => {
+    for (const name of ['XCE_HOST', 'XCE_PORT', 'XCE_DATA_DIR', 'DATABASE_URL', 'XCE_LOCAL_WORKER', 'XCE_WORKER_PORT_RANGE']) {
+      expect(helpText()).toContain(name)
+    }
+  })
+})

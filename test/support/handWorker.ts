@@ -1,0 +1,75 @@
+import type { ApiClient } from './apiClient.ts'
+
+/** What a worker would see of a replica. */
+export interface Seen {
+  readonly replica: string
+  readonly start?: number
+  readonly state: 'STARTING' | 'RUNNING' | 'ENDED'
+  readonly ready?: boolean
+  readonly endReason?: string
+}
+
+const register = `mutation ($input: RegisterWorkerInput!) { registerWorker(input: $input) {
+  __typename
+  ... on RegisterWorkerPayload { worker { id } epoch leaseSeconds graceSeconds stop }
+  ... on Error { code message }
+} }`
+
+const report = `mutation ($input: ReportReplicasInput!) { reportReplicas(input: $input) {
+  __typename ... on ReportReplicasPayload { fenced } ... on Error { code message }
+} }`
+
+export interface Registered {
+  readonly __typename: string
+  readonly worker: { readonly id: string }
+  readonly epoch: number
+  readonly stop: readonly string[]
+  readonly code?: string
+}
+
+/** A worker whose replicas are whatever a test says: it speaks the protocol and runs nothing. */
+export class HandWorker {
+  readonly #client: ApiClient
+  readonly name: string
+  id = ''
+  epoch = 0
+  #sequence = 0
+
+  constructor(client: ApiClient, name = 'hand') {
+    this.#client = client
+    this.name = name
+  }
+
+  async register(running: readonly Seen[] = [], over: Record<string, unknown> = {}): Promise<Registered> {
+    const { registerWorker } = await this.#client.ask<{ registerWorker: Registered }>(register, {
+      input: {
+        name: this.name,
+        host: this.name,
+        addresses: ['127.0.0.1'],
+        cpuMillis: 64_000,
+        memoryMiB: 65_536,
+        portRange: { from: 20_000, to: 29_999 },
+        softwareVersion: 'test',
+        protocolVersion: 1,
+        running: running.map(asReport),
+        ...over,
+      },
+    })
+    if (registerWorker.__typename === 'RegisterWorkerPayload') {
+      this.id = registerWorker.worker.id
+      this.epoch = registerWorker.epoch
+      this.#sequence = 0
+    }
+    return registerWorker
+  }
+
+  async report(...seen: readonly Seen[]): Promise<{ __typename: string; fenced?: readonly string[]; code?: string }> {
+    const input = { worker: this.id, epoch: this.epoch, sequence: ++this.#sequence, reports: seen.map(asReport) }
+    const answer = await this.#client.ask<{ reportReplicas: { __typename: string; fenced?: readonly string[] } }>(report, { input })
+    return answer.reportReplicas
+  }
+}
+
+function asReport(seen: Seen): Record<string, unknown> {
+  return { start: 1, ready: false, ...seen }
+}

@@ -1,0 +1,43 @@
+import { readFileSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { inject } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import type { App } from '../../src/controller/app.ts'
+import { type RunningServer, startServer } from '../../src/startServer.ts'
+import { ApiClient } from './apiClient.ts'
+import { silent } from './databases.ts'
+import { copyTemplate } from './globalSetup.ts'
+
+/** A whole server in this process, on an embedded database of its own and a port of its own, without a worker. */
+export class TestServer {
+  readonly app: App
+  readonly url: string
+  readonly client: ApiClient
+  readonly #server: RunningServer
+  readonly #directory: string
+
+  private constructor(server: RunningServer, directory: string) {
+    this.#server = server
+    this.#directory = directory
+    this.app = server.app
+    this.url = server.url
+    this.client = new ApiClient(server.url, readFileSync(path.join(directory, 'admin-token'), 'utf8').trim())
+  }
+
+  static async start(log = silent): Promise<TestServer> {
+    const directory = copyTemplate(inject('embeddedTemplate'))
+    const { config } = readConfig({ XCE_PORT: '0', XCE_DATA_DIR: directory, XCE_LOCAL_WORKER: 'off' })
+    return new TestServer(await startServer({ config, log, workerProgram: '', env: {} }), directory)
+  }
+
+  /** The address of another path of the server. */
+  at(pathname: string): string {
+    return new URL(pathname, this.url).href
+  }
+
+  async stop(): Promise<void> {
+    await this.client.close()
+    await this.#server.stop()
+    rmSync(this.#directory, { recursive: true, force: true })
+  }
+}
