@@ -12,10 +12,18 @@ export class RefusedError extends Error {
   }
 }
 
-/** A WebSocket to a server that does not answer must fail by itself, and frames here are too small to be worth compressing. */
+/**
+ * A server that does not answer must fail by itself, and frames here are too small to be worth compressing. A close with the code 1000 would
+ * make the GraphQL client connect again by itself, and without a pause: it is given as 1001 ("going away").
+ */
 class ServerSocket extends WebSocket {
   constructor(address: string, protocols: string) {
     super(address, protocols, { handshakeTimeout: 5_000, perMessageDeflate: false })
+    this.on('error', () => undefined) // the client hears it too; one that comes after it has let go must not end the process
+  }
+
+  override emit(event: string | symbol, ...args: unknown[]): boolean {
+    return event === 'close' && args[0] === 1000 ? super.emit(event, 1001, ...args.slice(1)) : super.emit(event, ...args)
   }
 }
 
@@ -25,6 +33,7 @@ export class Connection {
   readonly #closed: Promise<never>
   /** Of requests and subscriptions that wait: they fail in the moment the socket does, not when the client has noticed. */
   readonly #waiting = new Set<(error: Error) => void>()
+  #socket: WebSocket | null = null
   #rejectClosed: (error: Error) => void = () => undefined
 
   private constructor(url: string, token: string) {
@@ -32,16 +41,22 @@ export class Connection {
       this.#rejectClosed = reject
     })
     this.#closed.catch(() => undefined)
+    const keep = (socket: WebSocket): void => {
+      this.#socket = socket
+    }
     this.#client = createClient({
       url: url.replace(/^http/, 'ws'),
-      webSocketImpl: ServerSocket,
+      webSocketImpl: class extends ServerSocket {
+        constructor(address: string, protocols: string) {
+          super(address, protocols)
+          keep(this)
+        }
+      },
       connectionParams: { authorization: `Bearer ${token}` },
       connectionAckWaitTimeout: 5_000,
       lazy: false,
       retryAttempts: 0,
       onNonLazyError: (cause) => this.#fail(closeError(cause)),
-      // With the code 1000 the client would connect again by itself, and at once.
-      on: { closed: (cause) => this.#fail(closeError(cause)) },
     })
   }
 
@@ -71,7 +86,7 @@ export class Connection {
   async request<Data>(query: string, variables: Record<string, unknown>, timeoutMillis: number): Promise<Data> {
     const timer = setTimeout(() => {
       this.#fail(new Error(`The server did not answer within ${timeoutMillis / 1_000} s.`))
-      this.#client.terminate()
+      this.#socket?.terminate()
     }, timeoutMillis)
     try {
       return await this.#subscribe<Data, Data>(query, variables, (data, resolve) => resolve(data))
@@ -127,8 +142,8 @@ export class Connection {
 
   close(): void {
     this.#fail(new Error('The connection was closed by this worker.'))
-    void this.#client.dispose()
-    this.#client.terminate()
+    Promise.resolve(this.#client.dispose()).catch(() => undefined)
+    this.#socket?.terminate()
   }
 }
 

@@ -77,6 +77,11 @@ function writeArguments(file: string, environment: Readonly<Record<string, strin
   writeFileSync(file, `set -- /usr/bin/env ${words.join(' ')} "$@"\n`, { mode: 0o600 })
 }
 
+/** True for the line itself and for its child that is still to become the command. */
+export function isLaunchLine(pid: number): boolean {
+  return readCommandLine(pid)[3] === marker
+}
+
 /** A replica's session that an earlier worker started here. */
 export interface FoundLaunch {
   readonly replica: ReplicaName

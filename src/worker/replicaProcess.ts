@@ -1,10 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
+import { setTimeout as wait } from 'node:timers/promises'
 import { orAbort, within } from './abort.ts'
 import type { ReplicaName } from './assignment.ts'
+import { bootSeconds } from './bootClock.ts'
 import type { Exit } from './exit.ts'
 import type { ExitFiles } from './exitFiles.ts'
-import type { FoundLaunch } from './launch.ts'
-import { readStat } from './processTable.ts'
+import { type FoundLaunch, isLaunchLine } from './launch.ts'
+import { readStat, ticksPerSecond } from './processTable.ts'
 import type { Sessions } from './sessions.ts'
 import { signalGroup } from './sessions.ts'
 import { signalOf } from './signalName.ts'
@@ -46,6 +48,7 @@ const lastWordMillis = 1_000
  * because it writes down how the command ended. On return nothing of the session lives.
  */
 export async function terminate(process: ReplicaProcess, how: Termination, sessions: Sessions, signal: AbortSignal): Promise<Exit> {
+  await commandBegun(process, sessions, signal)
   const deadline = performance.now() + how.graceSeconds * 1_000
   signalGroup(process.pid, signalOf(how.signal))
   if (!(await within(process.exited, how.graceSeconds * 1_000, signal))) {
@@ -54,4 +57,19 @@ export async function terminate(process: ReplicaProcess, how: Termination, sessi
   }
   await sessions.clear(process.pid, { patienceMillis: Math.max(0, deadline - performance.now()), spared: null, signal })
   return orAbort(process.exited, signal)
+}
+
+/** A session is this old, in seconds, when its line has long started its command. */
+const settledSeconds = 2
+
+/**
+ * Waits until a session that has just been started runs its command. Before, a signal would reach only the line that starts it, which catches
+ * all signals, and the command would never hear of the stop.
+ */
+async function commandBegun(process: ReplicaProcess, sessions: Sessions, signal: AbortSignal): Promise<void> {
+  while (bootSeconds() - process.startTicks / ticksPerSecond < settledSeconds) {
+    const members = await sessions.membersOf(process.pid)
+    if (members.length === 0 || members.some(({ pid }) => !isLaunchLine(pid))) return
+    await wait(2, undefined, { signal })
+  }
 }

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import { readStat } from '../../src/worker/processTable.ts'
+import { until } from './until.ts'
+
+/** A program of test/program as a command. */
+export function program(name: string, ...words: string[]): string[] {
+  return [process.execPath, fileURLToPath(new URL(`../program/${name}.mjs`, import.meta.url)), ...words]
+}
+
+export function isRunning(pid: number): boolean {
+  const stat = readStat(pid)
+  return stat !== null && !stat.dead
+}
+
+/** Living processes whose command line or environment holds the text. */
+export function processesWith(text: string): number[] {
+  return readdirSync('/proc').flatMap((entry) => {
+    const pid = Number(entry)
+    if (!Number.isInteger(pid) || pid === process.pid || !isRunning(pid)) return []
+    return read(pid, 'cmdline').includes(text) || read(pid, 'environ').includes(text) ? [pid] : []
+  })
+}
+
+/** Expects that within a moment (handles close in the next turn of the loop) this process has no zombie, listener or watch. */
+export async function expectNothingLeft(): Promise<void> {
+  const left = (): string[] => [
+    ...process.getActiveResourcesInfo().filter((name) => ['TCPServerWrap', 'FSEventWrap', 'UDPWrap', 'TCPSocketWrap'].includes(name)),
+    ...zombies().map((pid) => `zombie ${pid}`),
+  ]
+  await until(() => left().length === 0, 'nothing is left', 3).catch(() => expect(left()).toEqual([]))
+}
+
+/** Children of this process that nobody has collected. */
+function zombies(): number[] {
+  return readdirSync('/proc').flatMap((entry) => {
+    const pid = Number(entry)
+    if (!Number.isInteger(pid)) return []
+    const parent = Number(/^\d+ \(.*\) \S (\d+)/s.exec(read(pid, 'stat'))?.[1])
+    return parent === process.pid && readStat(pid)?.dead === true ? [pid] : []
+  })
+}
+
+function read(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** A port that nobody has now, outside of the range that the system gives to connections. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 12_000 + Math.floor(Math.random() * 8_000)
+    const free = await new Promise<boolean>((resolve) => {
+      const server = createServer()
+      server.once('error', () => resolve(false))
+      server.listen(port, () => server.close(() => resolve(true)))
+    })
+    if (free) return port
+  }
+}

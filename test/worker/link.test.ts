@@ -1,0 +1,239 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { workerProtocolVersion } from '../../src/model/bounds.ts'
+import type { Assignment } from '../../src/worker/assignment.ts'
+import { Link } from '../../src/worker/link.ts'
+import { Outbox } from '../../src/worker/outbox.ts'
+import type { Servers, WorkerSettings } from '../../src/worker/settings.ts'
+import { Supervisor } from '../../src/worker/supervisor.ts'
+import { expectNothingLeft, freePort, processesWith, program } from '../support/processes.ts'
+import { assignmentOf, httpProbe } from '../support/supervision.ts'
+import { until } from '../support/until.ts'
+import { WorkerServer } from '../support/workerServer.ts'
+
+let directory: string
+let server: WorkerServer
+let supervisor: Supervisor
+let end: (() => Promise<void>) | null = null
+
+beforeEach(async () => {
+  directory = mkdtempSync(path.join(tmpdir(), 'xce-link-'))
+  server = new WorkerServer()
+  await server.start()
+})
+afterEach(async () => {
+  await end?.()
+  end = null
+  await server.stop()
+  expect(processesWith(directory)).toEqual([])
+  await expectNothingLeft()
+  rmSync(directory, { recursive: true })
+})
+
+/** Runs a worker in this process, until the test's end. */
+function connect(servers: Servers = { kind: 'list', urls: [server.url] }): void {
+  const tokenFile = path.join(directory, 'token')
+  writeFileSync(tokenFile, `${server.token}\n`)
+  const log = pino({ level: process.env['XCE_LOG_LEVEL'] ?? 'silent' })
+  const outbox = new Outbox()
+  supervisor = new Supervisor({
+    stateDirectory: directory,
+    hostAddress: '127.0.0.1',
+    cgroups: null,
+    log,
+    onReport: (report) => outbox.put(report),
+  })
+  const settings: WorkerSettings = {
+    servers,
+    tokenFile,
+    stateDirectory: directory,
+    name: 'worker-1',
+    host: 'host-1',
+    addresses: ['127.0.0.1'],
+    cpuMillis: 2_000,
+    memoryMiB: 1_024,
+    portRange: { from: 20_000, to: 32_000 },
+    reservedPorts: [22_222],
+  }
+  const ending = new AbortController()
+  const running = new Link({ settings, softwareVersion: '1.2.3', supervisor, outbox, log, signal: ending.signal }).run()
+  end = async () => {
+    ending.abort()
+    await running
+    await supervisor.releaseAll({ drain: false })
+    await supervisor.close()
+  }
+}
+
+async function running(change: Partial<Assignment> = {}): Promise<Assignment> {
+  const assignment = assignmentOf(change)
+  server.assign(assignment)
+  await until(() => server.reported(assignment.replica)?.state === 'RUNNING', 'it is reported as running')
+  return assignment
+}
+
+function followed(times = 1): Promise<unknown> {
+  return until(() => server.registrations.length >= times && server.followers > 0, 'the worker follows its assignments')
+}
+
+test('a worker registers with what it is, and renews its lease', async () => {
+  server.leaseSeconds = 1
+  connect()
+  await until(() => server.renewals > 1, 'it renews')
+  expect(server.registrations).toEqual([
+    {
+      name: 'worker-1',
+      host: 'host-1',
+      addresses: ['127.0.0.1'],
+      cpuMillis: 2_000,
+      memoryMiB: 1_024,
+      portRange: { from: 20_000, to: 32_000 },
+      reservedPorts: [22_222],
+      softwareVersion: '1.2.3',
+      protocolVersion: workerProtocolVersion,
+      running: [],
+    },
+  ])
+})
+
+test('it runs what it is assigned, with its probes, and reports with rising sequences', async () => {
+  connect()
+  await followed()
+  const port = await freePort()
+  const ports = [{ name: 'http', port, protocol: 'TCP' as const }]
+  const action = { kind: 'exec' as const, command: ['true'] }
+  const assignment = assignmentOf({ command: program('http-server'), ports, readiness: httpProbe(), liveness: httpProbe({ action }) })
+  server.assign(assignment)
+  await until(() => server.reported(assignment.replica)?.ready, 'it is ready')
+  server.assign({ ...assignment, goal: 'STOP' })
+  await until(() => server.reported(assignment.replica)?.endReason === 'STOPPED', 'it is stopped')
+  server.remove(assignment.replica)
+  await until(() => supervisor.reports().length === 0, 'it is forgotten')
+  const sequences = server.reports.map(({ sequence }) => sequence)
+  expect(sequences).toEqual([...sequences].sort((a, b) => a - b))
+  expect(new Set(sequences).size).toBe(sequences.length)
+  expect(server.reports.every(({ full }) => !full)).toBe(true)
+})
+
+test('asked to resync, it reports everything once', async () => {
+  server.leaseSeconds = 1
+  connect()
+  await followed()
+  const [one, two] = [await running(), await running()]
+  server.resync = true
+  await until(() => server.reports.some(({ full }) => full), 'a full report')
+  const full = server.reports.filter((report) => report.full)
+  expect(full).toHaveLength(1)
+  expect(full[0]?.reports.map(({ replica }) => replica).sort()).toEqual([one.replica, two.replica].sort())
+})
+
+test('it answers requests for logs', async () => {
+  connect()
+  await followed()
+  const { replica } = await running({ command: ['sh', '-c', 'for i in 1 2 3; do echo $i; done; echo oh >&2; exec sleep 1000'] })
+  await until(async () => (await supervisor.tail(replica, 9)).stderr.length === 1, 'it has printed')
+  server.askForLog({ id: 'LogRequest_1', replica, tailLines: 2 })
+  server.askForLog({ id: 'LogRequest_2', replica: '../../etc', tailLines: 2 })
+  await until(() => server.answers.length === 2, 'the answers')
+  const answers = Object.fromEntries(
+    server.answers.map(({ request, stdout, stderr, truncated }) => [request, { stdout, stderr, truncated }]),
+  )
+  expect(answers).toEqual({
+    LogRequest_1: { stdout: ['2', '3'], stderr: ['oh'], truncated: true },
+    LogRequest_2: { stdout: [], stderr: [], truncated: false },
+  })
+})
+
+describe('a lost connection', () => {
+  test.each([[undefined], [1000], [1012], [4403]])(
+    '(%s) is made again with the same registration; a SNAPSHOT sets right what was missed',
+    async (code) => {
+      connect()
+      await followed()
+      const [kept, gone] = [await running(), await running()]
+      const fresh = assignmentOf()
+      server.assignments.delete(gone.replica)
+      server.assignments.set(fresh.replica, fresh)
+      server.partSize = 1
+      server.drop(code)
+      await until(() => server.reported(fresh.replica)?.state === 'RUNNING', 'the new one runs')
+      await until(() => server.reported(gone.replica)?.endReason === 'STOPPED', 'the other is stopped')
+      expect(server.reported(kept.replica)?.state).toBe('RUNNING')
+      expect(server.registrations).toHaveLength(1)
+    },
+  )
+
+  test('loses no report', async () => {
+    connect()
+    await followed()
+    const { replica } = await running({
+      command: ['sh', '-c', 'sleep 0.3; exit 4'],
+      restart: { maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 },
+    })
+    await server.stop()
+    await until(() => supervisor.reports()[0]?.state === 'ENDED', 'it ends while nobody listens')
+    await server.start()
+    await until(() => server.reported(replica)?.exitCode === 4, 'its end is reported')
+  })
+
+  test('is made to another server, and the file with the address is read again', async () => {
+    const file = path.join(directory, 'server-url')
+    writeFileSync(file, server.url)
+    connect({ kind: 'file', file })
+    await followed()
+    await server.stop()
+    server = new WorkerServer()
+    await server.start()
+    writeFileSync(file, `${server.url}\n`)
+    // Another server with other data: its epoch is another.
+    server.epoch = 7
+    await until(() => server.epoch === 8 && server.followers > 0, 'it has registered there')
+  })
+})
+
+describe('fenced', () => {
+  test('by any answer, it stops every replica and registers anew with none', async () => {
+    server.leaseSeconds = 1
+    connect()
+    await followed()
+    const { replica } = await running({ stop: { signal: 'TERM', drainSeconds: 3_600, graceSeconds: 5, onLostContact: 'KEEP' } })
+    server.assignments.clear()
+    server.epoch += 1
+    await followed(2)
+    expect(server.registrations[1]?.running).toEqual([])
+    expect(processesWith(replica)).toEqual([])
+    await running()
+    expect(server.reports.at(-1)?.sequence).toBeLessThan(5)
+  })
+
+  test('on the subscription too', async () => {
+    connect()
+    await followed()
+    server.epoch += 1
+    server.drop()
+    await followed(2)
+  })
+
+  test('for single replicas, it stops those', async () => {
+    connect()
+    await followed()
+    const [kept, stale] = [await running(), await running()]
+    server.stale = [stale.replica]
+    server.assign({ ...kept, goal: 'STOP' })
+    await until(() => supervisor.reports().every(({ replica }) => replica !== stale.replica), 'the stale one is forgotten')
+    expect(processesWith(stale.replica)).toEqual([])
+  })
+})
+
+test('a refused token is tried again for ever', async () => {
+  connect()
+  await followed()
+  writeFileSync(path.join(directory, 'token'), 'wrong')
+  server.drop()
+  await until(() => server.followers === 0, 'it is refused')
+  writeFileSync(path.join(directory, 'token'), server.token)
+  await until(() => server.followers === 1, 'it is back')
+})
