@@ -81,9 +81,8 @@ test('each replica in turn gets the best host that has room, or a blocker where 
   let elsewhere = 0
   const property = fc.property(input, ({ hosts, waiting, projects }) => {
     const placement = place({ waiting, hosts, projects, now })
-    expect(place({ waiting: [...waiting].reverse(), hosts: [...hosts].reverse(), projects, now }), 'the order of the input').toEqual(
-      placement,
-    )
+    const reversed = place({ waiting: [...waiting].reverse(), hosts: [...hosts].reverse(), projects, now })
+    holds(JSON.stringify(reversed) === JSON.stringify(placement), 'the order of the input matters')
     const ledgers = ledgersOf(hosts, now)
     const quota = new QuotaLedger(projects)
     const grants = new Map(placement.grants.map((grant) => [grant.replicaId, grant]))
@@ -136,7 +135,7 @@ test('each replica in turn gets the best host that has room, or a blocker where 
       quota.use(replica)
     }
   })
-  fc.assert(property, { numRuns: 1_500, seed: 20261129 })
+  fc.assert(property, { numRuns: 1_000, seed: 20261129 })
   expect(granted).toBeGreaterThan(1_000)
   expect(elsewhere).toBeGreaterThan(50)
   expect([...reasons.keys()].sort()).toEqual(['NO_CAPACITY', 'NO_HOST', 'NO_PORT', 'QUOTA', 'SPREAD'])
