@@ -15,7 +15,7 @@ export function adopt(draft: Draft, reporter: Reporter, host: HostView, running:
   fence(draft, reporter)
   draft.hosts.set(host.id, host)
   const had = new Set(running.map((said) => said.replica))
-  const gone = [...draft.alive.values()].filter((row) => isGone(row, reporter) && !had.has(row.id))
+  const gone = draft.alive.rows.filter((row) => isGone(row, reporter) && !had.has(row.id))
   const taken = report(draft, reporter, 0, running, ctx)
   for (const row of gone) {
     const lost = { ...row, reportedEpoch: reporter.epoch, reportedSequence: 0 }

@@ -76,7 +76,7 @@ function settledColumns(draft: Draft, ctx: Context): ServiceColumns {
 
 /** R10: an old version's loop is a blocker only. */
 function isTargetLooping(draft: Draft, contentNumber: number): boolean {
-  for (const row of draft.alive.values()) {
+  for (const row of draft.alive.rows) {
     if (row.contentNumber === contentNumber && isActive(row) && isCrashLooping(draft.slots.get(keyOf(row)))) return true
   }
   return false

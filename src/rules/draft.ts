@@ -1,6 +1,7 @@
 import type { HostId, Instant, ReplicaId, WorkerId } from '../model/id.ts'
 import type { HostView, Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../model/service.ts'
 import type { Note } from './note.ts'
+import { DraftRows, ReplicaRows } from './replicaRows.ts'
 import { type SlotKey, slotKey } from './slot.ts'
 
 /**
@@ -15,8 +16,8 @@ export interface Draft {
   specChanged: boolean
   /** Goals as they are now; what is derived of them (counts, status, blockers) is as in the base until the draft is closed. */
   columns: ServiceColumns
-  /** Alive rows. The base's own map until the first write. */
-  alive: ReadonlyMap<ReplicaId, Replica>
+  /** Alive rows. The base's own until the first write. */
+  alive: ReplicaRows
   /** Every row that was written, ended ones too, as it is now. */
   readonly touched: Map<ReplicaId, Replica>
   rollout: Rollout
@@ -54,7 +55,7 @@ export function draftOver(base: ServiceSnapshot, created: boolean): Draft {
     created,
     specChanged: false,
     columns: base.columns,
-    alive: base.replicas,
+    alive: ReplicaRows.of(base.replicas),
     touched: new Map(),
     rollout: base.rollout,
     slots: new Map(base.slots.map((slot) => [slotKey(slot.index, slot.contentNumber), slot])),
@@ -76,7 +77,7 @@ export function draftOver(base: ServiceSnapshot, created: boolean): Draft {
 export function put(draft: Draft, row: Replica): void {
   const alive = writable(draft)
   if (row.state === 'ENDED') alive.delete(row.id)
-  else alive.set(row.id, row)
+  else alive.set(row)
   draft.touched.set(row.id, row)
 }
 
@@ -121,8 +122,9 @@ export function deadlineFrom(now: Instant, progressDeadlineSeconds: number): Ins
   return now + progressDeadlineSeconds * 1000
 }
 
-function writable(draft: Draft): Map<ReplicaId, Replica> {
-  if (draft.alive === draft.base.replicas) draft.alive = new Map(draft.base.replicas)
-  // The copy is the draft's own; the field is read-only for everyone who reads.
-  return draft.alive as Map<ReplicaId, Replica>
+function writable(draft: Draft): DraftRows {
+  if (draft.alive instanceof DraftRows && draft.alive !== draft.base.replicas) return draft.alive
+  const rows = new DraftRows(draft.alive)
+  draft.alive = rows
+  return rows
 }

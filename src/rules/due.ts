@@ -1,8 +1,8 @@
 import { rowsPerCommit } from '../model/bounds.ts'
 import type { Instant } from '../model/id.ts'
-import { isActive, isOutdated } from '../model/replica.ts'
 import type { Replica, Slot } from '../model/service.ts'
 import { resetAt, waitEnd } from './backoff.ts'
+import { activeOf, type Census } from './census.ts'
 import type { Context } from './context.ts'
 import { type Draft, put, targetOf } from './draft.ts'
 import { note } from './note.ts'
@@ -12,8 +12,7 @@ import { keyOf, type SlotKey } from './slot.ts'
 
 /** What has become due by now: backoffs that are over, replicas ready for long enough, failures that are forgotten. Compares with ≥. */
 export function passDue(draft: Draft, ctx: Context): void {
-  const before = draft.alive
-  for (const row of before.values()) {
+  for (const row of draft.alive.rows) {
     const after = afterDue(draft, row, ctx.now)
     if (after === row) continue
     if (draft.touched.size >= rowsPerCommit) {
@@ -40,7 +39,7 @@ function afterDue(draft: Draft, row: Replica, now: Instant): Replica {
 function forgetFailures(draft: Draft, ctx: Context): void {
   const { settings } = draft.columns
   const forgotten = new Set<SlotKey>()
-  for (const row of draft.alive.values()) {
+  for (const row of draft.alive.rows) {
     if (!row.available || row.availableSince === null || resetAt(row.availableSince, settings) > ctx.now) continue
     if (!draft.slots.has(keyOf(row))) continue
     forgotten.add(keyOf(row))
@@ -50,10 +49,9 @@ function forgetFailures(draft: Draft, ctx: Context): void {
 }
 
 /** R10: other content forgets the failures of the old one, once no replica of it is left. */
-export function forgetOtherContent(draft: Draft): void {
-  if (draft.slots.size === 0) return
+export function forgetOtherContent(draft: Draft, census: Census): void {
+  if (draft.slots.size === 0 || activeOf(census.outdated) > 0) return
   const { contentNumber } = targetOf(draft)
-  for (const row of draft.alive.values()) if (isActive(row) && isOutdated(row, contentNumber)) return
   forget(draft, (slot) => slot.contentNumber !== contentNumber)
 }
 

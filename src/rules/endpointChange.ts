@@ -22,7 +22,7 @@ export function endpointChangeOf(draft: Draft, changes: readonly RowChange[]): E
   })
   if (moved.length === 0) return difference
   const changed = new Set(changes.map((change) => change.after.id))
-  for (const row of draft.alive.values()) {
+  for (const row of draft.alive.rows) {
     if (!changed.has(row.id) && moved.some((host) => host.id === row.hostId)) compare(draft, row, row, difference)
   }
   return difference

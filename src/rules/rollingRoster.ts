@@ -1,23 +1,25 @@
 import type { ReplicaId } from '../model/id.ts'
 import type { RollingReplica, RollingResult, RollingStart, RollingStop, RollingView } from './rollingView.ts'
 
-/** Every active replica in exactly one bucket: what it is of, and whether it is available. Whatever is counted is counted from these. */
-export interface Buckets {
+/** Every active replica is in exactly one bucket: what it is of, and whether it is available. Whatever is counted is counted from these. */
+export const buckets = {
   /** Of the target's content, and staying. */
-  readonly newAvailable: RollingReplica[]
-  readonly newWaiting: RollingReplica[]
-  /** Of other content, and staying while the service is paused. */
-  readonly oldAvailable: RollingReplica[]
-  readonly oldWaiting: RollingReplica[]
+  newWaiting: 0,
+  newAvailable: 1,
+  /** Of other content. */
+  oldWaiting: 2,
+  oldAvailable: 3,
   /** To be replaced whatever its content is: drain, restart, time limit. */
-  readonly leavingAvailable: RollingReplica[]
-  readonly leavingWaiting: RollingReplica[]
-}
+  leavingWaiting: 4,
+  leavingAvailable: 5,
+} as const
+export type Bucket = (typeof buckets)[keyof typeof buckets]
 
 export interface Counts {
   readonly active: number
   readonly new: number
-  readonly old: number
+  readonly newWaiting: number
+  readonly oldWaiting: number
   readonly leaving: number
   readonly outdated: number
   readonly available: number
@@ -30,7 +32,6 @@ const noId = '' as ReplicaId
 /** The active replicas while a commit steps them, and what became of them, within the cap of rows. */
 export class Roster {
   readonly view: RollingView
-  buckets: Buckets
   counts: Counts
   /** Something was to be done that the cap left for the next commit. */
   capped = false
@@ -45,18 +46,22 @@ export class Roster {
     for (const replica of view.replicas) {
       if (replica.state !== 'STOPPING' && replica.state !== 'ENDED') this.#replicas.push(replica)
     }
-    this.buckets = this.#sorted()
-    this.counts = count(this.buckets)
+    this.counts = this.#count()
   }
 
   /** Counts anew, after starts and stops. */
   recount(): void {
-    this.buckets = this.#sorted()
-    this.counts = count(this.buckets)
+    this.counts = this.#count()
   }
 
-  *active(): Generator<RollingReplica> {
-    for (const replica of this.#replicas) if (!this.#stopped.has(replica)) yield replica
+  /** All that are active now. */
+  active(): readonly RollingReplica[] {
+    return this.#stopped.size === 0 ? this.#replicas : this.#replicas.filter((replica) => !this.#stopped.has(replica))
+  }
+
+  /** Those of some buckets. */
+  members(...of: readonly Bucket[]): RollingReplica[] {
+    return this.active().filter((replica) => of.includes(this.#bucketOf(replica)))
   }
 
   isCurrent(replica: RollingReplica): boolean {
@@ -110,35 +115,27 @@ export class Roster {
     return { starts, stops, capped: this.capped }
   }
 
-  #sorted(): Buckets {
-    const buckets: Buckets = {
-      newAvailable: [],
-      newWaiting: [],
-      oldAvailable: [],
-      oldWaiting: [],
-      leavingAvailable: [],
-      leavingWaiting: [],
-    }
-    for (const replica of this.#replicas) {
-      if (this.#stopped.has(replica)) continue
-      if (replica.leaving !== null) (replica.available ? buckets.leavingAvailable : buckets.leavingWaiting).push(replica)
-      else if (this.isCurrent(replica)) (replica.available ? buckets.newAvailable : buckets.newWaiting).push(replica)
-      else (replica.available ? buckets.oldAvailable : buckets.oldWaiting).push(replica)
-    }
-    return buckets
+  #bucketOf(replica: RollingReplica): Bucket {
+    if (replica.leaving !== null) return replica.available ? buckets.leavingAvailable : buckets.leavingWaiting
+    if (this.isCurrent(replica)) return replica.available ? buckets.newAvailable : buckets.newWaiting
+    return replica.available ? buckets.oldAvailable : buckets.oldWaiting
   }
-}
 
-function count(buckets: Buckets): Counts {
-  const current = buckets.newAvailable.length + buckets.newWaiting.length
-  const old = buckets.oldAvailable.length + buckets.oldWaiting.length
-  const leaving = buckets.leavingAvailable.length + buckets.leavingWaiting.length
-  return {
-    active: current + old + leaving,
-    new: current,
-    old,
-    leaving,
-    outdated: old + leaving,
-    available: buckets.newAvailable.length + buckets.oldAvailable.length + buckets.leavingAvailable.length,
+  #count(): Counts {
+    const sizes: [number, number, number, number, number, number] = [0, 0, 0, 0, 0, 0]
+    for (const replica of this.active()) sizes[this.#bucketOf(replica)]++
+    const [newWaiting, newAvailable, oldWaiting, oldAvailable, leavingWaiting, leavingAvailable] = sizes
+    const current = newWaiting + newAvailable
+    const leaving = leavingWaiting + leavingAvailable
+    const outdated = oldWaiting + oldAvailable + leaving
+    return {
+      active: current + outdated,
+      new: current,
+      newWaiting,
+      oldWaiting,
+      leaving,
+      outdated,
+      available: newAvailable + oldAvailable + leavingAvailable,
+    }
   }
 }

@@ -1,5 +1,5 @@
 import { apportion } from './apportion.ts'
-import type { Roster } from './rollingRoster.ts'
+import { buckets, type Roster } from './rollingRoster.ts'
 import { ceilingOf, compareOutdated } from './rollingStop.ts'
 import type { RollingReplica } from './rollingView.ts'
 import { twinsOf } from './twin.ts'
@@ -39,11 +39,14 @@ export function startNew(roster: Roster): boolean {
  * more each; what is missing beyond that starts at the target. True: some were to be started.
  */
 export function startWhilePaused(roster: Roster): boolean {
-  const { view, counts, buckets } = roster
+  const { view, counts } = roster
   const staying = counts.active - counts.leaving
   const wanted = Math.min(view.desired + view.maxSurge - counts.active, view.desired - staying)
   if (wanted <= 0) return false
-  const leaving = [...buckets.leavingWaiting.toSorted(compareOutdated), ...buckets.leavingAvailable.toSorted(compareOutdated)]
+  const leaving = [
+    ...roster.members(buckets.leavingWaiting).sort(compareOutdated),
+    ...roster.members(buckets.leavingAvailable).sort(compareOutdated),
+  ]
   const twins = twinsOf(roster)
   let rows = roster.allow(wanted)
   for (const replica of leaving) {

@@ -1,5 +1,5 @@
 import { firstOf } from './firstOf.ts'
-import type { Roster } from './rollingRoster.ts'
+import { buckets, type Roster } from './rollingRoster.ts'
 import type { RollingReplica } from './rollingView.ts'
 import { twinsOf } from './twin.ts'
 import { compareVictims } from './victims.ts'
@@ -12,18 +12,18 @@ export function ceilingOf({ view, counts }: Roster): number {
 
 /** Stops what is above the ceiling, whatever its version, by R11. True: there was some. */
 export function stopAboveCeiling(roster: Roster): boolean {
-  return stopFirst(roster, [...roster.active()], roster.counts.active - ceilingOf(roster))
+  return stopFirst(roster, () => roster.active(), roster.counts.active - ceilingOf(roster))
 }
 
 /** R2: stops new ones above n by R11. True: there were some. */
 export function stopExcessNew(roster: Roster): boolean {
-  const { newAvailable, newWaiting } = roster.buckets
-  return stopFirst(roster, [...newWaiting, ...newAvailable], roster.counts.new - roster.view.desired)
+  const { newWaiting, newAvailable } = buckets
+  return stopFirst(roster, () => roster.members(newWaiting, newAvailable), roster.counts.new - roster.view.desired)
 }
 
-function stopFirst(roster: Roster, replicas: readonly RollingReplica[], wanted: number): boolean {
+function stopFirst(roster: Roster, replicas: () => readonly RollingReplica[], wanted: number): boolean {
   if (wanted <= 0) return false
-  for (const replica of firstOf(replicas, roster.allow(wanted), compareVictims)) roster.stop(replica, 'scale')
+  for (const replica of firstOf(replicas(), roster.allow(wanted), compareVictims)) roster.stop(replica, 'scale')
   return true
 }
 
@@ -44,12 +44,13 @@ export function compareOutdated(a: RollingReplica, b: RollingReplica): number {
  * were to be stopped.
  */
 export function stopOutdated(roster: Roster): boolean {
-  const { view, counts, buckets } = roster
+  const { view, counts } = roster
   const least = view.desired - view.maxUnavailable
-  const budget = counts.active - least - buckets.newWaiting.length - (view.paused ? buckets.oldWaiting.length : 0)
-  if (budget <= 0) return false
-  const waiting = view.paused ? buckets.leavingWaiting : [...buckets.leavingWaiting, ...buckets.oldWaiting]
-  const available = view.paused ? buckets.leavingAvailable : [...buckets.leavingAvailable, ...buckets.oldAvailable]
+  const budget = counts.active - least - counts.newWaiting - (view.paused ? counts.oldWaiting : 0)
+  if (budget <= 0 || counts.outdated === 0) return false
+  const { oldWaiting, oldAvailable, leavingWaiting, leavingAvailable } = buckets
+  const waiting = view.paused ? roster.members(leavingWaiting) : roster.members(leavingWaiting, oldWaiting)
+  const available = view.paused ? roster.members(leavingAvailable) : roster.members(leavingAvailable, oldAvailable)
   const waitingStops = Math.min(budget, waiting.length)
   const availableStops = Math.max(0, Math.min(budget - waitingStops, counts.available - least, available.length))
   const wanted = waitingStops + availableStops

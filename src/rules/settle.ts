@@ -1,7 +1,7 @@
 import type { EndReason } from '../generated/prisma/enums.ts'
 import { rowsPerCommit } from '../model/bounds.ts'
 import type { Replica } from '../model/service.ts'
-import { type Census, takeCensus } from './census.ts'
+import { activeOf, type Census, takeCensus } from './census.ts'
 import type { Context } from './context.ts'
 import { type Draft, isCreatedHere, isDeleting, targetOf, versionOf } from './draft.ts'
 import { forgetOtherContent, passDue } from './due.ts'
@@ -16,15 +16,24 @@ import { noteStopped, noteStopping } from './stopNotes.ts'
 /** Lets the rules follow from what the intents changed, once per commit: what is due, starts and stops, the rollout, the end of the service. */
 export function settle(draft: Draft, ctx: Context): Census {
   passDue(draft, ctx)
-  stepReplicas(draft, ctx)
-  forgetOtherContent(draft)
-  const census = takeCensus(draft.alive.values(), targetOf(draft).contentNumber)
+  const { contentNumber } = targetOf(draft)
+  let census = takeCensus(draft.alive.rows, contentNumber)
+  if (!isSteady(draft, census)) {
+    stepReplicas(draft, ctx)
+    census = takeCensus(draft.alive.rows, contentNumber)
+  }
+  forgetOtherContent(draft, census)
   if (!isDeleting(draft)) stepRollout(draft, census, ctx)
   else if (draft.alive.size === 0 && draft.columns.deletedAt === null) {
     draft.columns = { ...draft.columns, deletedAt: ctx.now }
     say(draft, 'SERVICE_DELETED', `Service ${draft.base.name} is gone: none of its replicas is left, and its name is free.`)
   }
   return census
+}
+
+/** As many as desired, and none outdated: there is nothing to step. */
+function isSteady(draft: Draft, { updated, outdated }: Census): boolean {
+  return !isDeleting(draft) && activeOf(outdated) === 0 && activeOf(updated) === draft.columns.desiredReplicas
 }
 
 /** R2, R3, R4, R7 and the ceiling, within the cap of rows. */
@@ -38,7 +47,7 @@ function stepReplicas(draft: Draft, ctx: Context): void {
     paused,
     grownFrom: draft.grownFrom,
     cap: Math.max(0, rowsPerCommit - draft.touched.size),
-    replicas: draft.alive.values(),
+    replicas: draft.alive.rows,
   })
   draft.capped ||= capped
   for (const { id, reason } of stops) {

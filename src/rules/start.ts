@@ -70,6 +70,6 @@ export function replace(draft: Draft, gone: Replica, holdsQuota: boolean, ctx: C
 /** The smallest indexes that no active row of the service has, in order. */
 export function* freeIndexes(draft: Draft): Generator<number, never> {
   const taken = new Set<number>()
-  for (const row of draft.alive.values()) if (isActive(row)) taken.add(row.index)
+  for (const row of draft.alive.rows) if (isActive(row)) taken.add(row.index)
   for (let index = 0; ; index++) if (!taken.has(index)) yield index
 }

@@ -14,7 +14,7 @@ export function timersOf(draft: Draft, now: Instant): Map<TimerKind, Instant> {
     const armed = timers.get(kind)
     if (armed === undefined || dueAt < armed) timers.set(kind, dueAt)
   }
-  for (const row of draft.alive.values()) {
+  for (const row of draft.alive.rows) {
     if (!isActive(row)) continue
     const waitsUntil = waitEnd(row)
     if (waitsUntil !== null) arm('BACKOFF', waitsUntil)

@@ -1,5 +1,5 @@
 import type { Blocker } from '../model/blocker.ts'
-import type { Instant } from '../model/id.ts'
+import type { HostId, Instant } from '../model/id.ts'
 import { isActive } from '../model/replica.ts'
 import type { Replica, Slot } from '../model/service.ts'
 import { isCrashLooping, resetAt, waitEnd } from './backoff.ts'
@@ -22,9 +22,10 @@ type Reason = Blocker['reason']
 /** What active replicas wait for, one blocker per reason. Each replica is in at most one. `since` is taken over from `before`. */
 export function waitsOf(draft: Draft, counts: (row: Replica) => boolean, before: readonly Blocker[], now: Instant): Map<Reason, Blocker> {
   const waits = new Map<Reason, Waits>()
-  for (const row of draft.alive.values()) {
+  const unlisted = hostsWithoutAddress(draft)
+  for (const row of draft.alive.rows) {
     if (!isActive(row) || !counts(row)) continue
-    const reason = reasonOf(draft, row)
+    const reason = reasonOf(draft, row, unlisted)
     if (reason === null) continue
     const known = waits.get(reason)
     const since = row.pending?.since ?? null
@@ -47,13 +48,20 @@ export function waitsOf(draft: Draft, counts: (row: Replica) => boolean, before:
 }
 
 /** The one thing a replica waits for; null when it waits for nothing. */
-function reasonOf(draft: Draft, row: Replica): Reason | null {
+function reasonOf(draft: Draft, row: Replica, unlisted: ReadonlySet<HostId>): Reason | null {
   if (draft.slots.size > 0 && isCrashLooping(slotOf(draft, row))) return 'CRASH_LOOP'
   if (row.state === 'PENDING') return row.pending?.reason ?? 'QUEUED'
   if (!row.hostReachable) return 'HOST_UNREACHABLE'
   if (!row.ready) return 'WAITING_FOR_READY'
-  if (row.ports.length > 0 && hostOf(draft, row.hostId)?.addresses.length === 0) return 'NO_ADDRESS'
+  if (unlisted.size > 0 && row.ports.length > 0 && row.hostId !== null && unlisted.has(row.hostId)) return 'NO_ADDRESS'
   return row.available ? null : 'MIN_READY'
+}
+
+function hostsWithoutAddress(draft: Draft): Set<HostId> {
+  const unlisted = new Set<HostId>()
+  for (const host of draft.base.hosts.values()) if (host.addresses.length === 0 && !draft.hosts.has(host.id)) unlisted.add(host.id)
+  for (const host of draft.hosts.values()) if (host.addresses.length === 0) unlisted.add(host.id)
+  return unlisted
 }
 
 function untilOf(draft: Draft, row: Replica, reason: Reason): Instant | null {
