@@ -240,6 +240,17 @@ describe('services', () => {
     }
   })
 
+  test('64 at once on one service are all answered', async () => {
+    await withProfile(api())
+    await withService(api(), 'busy')
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, (_, at) => mutate('scaleService', { service: { name: 'busy' }, replicas: at })),
+    )
+    expect(answers.map(({ __typename }) => __typename)).toEqual(Array(64).fill('ScaleServicePayload'))
+    const { service } = await api().data('{ service(name: "busy") { desiredReplicas activeReplicas } }')
+    expect(service.activeReplicas).toBe(service.desiredReplicas)
+  })
+
   test('quota: refused only where it could never fit', async () => {
     await api().data('mutation { applyProject(input: { name: "small", maxReplicas: 3 }) { __typename } }')
     await withProfile(api())

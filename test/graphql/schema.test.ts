@@ -14,6 +14,7 @@ import {
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
 import { createContext } from '../../src/graphql/context.ts'
+import { decodeGlobalId, encodeGlobalId } from '../../src/graphql/globalId.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import { openApi } from './api.ts'
 
@@ -51,6 +52,14 @@ test('an expected failure is an Error, and every mutation can answer what any ca
       expect(member.getInterfaces().map((face) => face.name)).toEqual(['Error'])
     }
   }
+})
+
+test('the ids of every node are known, and of nothing else', () => {
+  const ids = ['01890a5d-ac96-774b-bcce-b302099a8057', '17']
+  const nodes = types.filter((type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node'))
+  const known = types.filter(({ name }) => ids.some((id) => decodeGlobalId(encodeGlobalId(name, id)) !== null))
+  expect(known).toEqual(nodes)
+  expect(nodes.length).toBe(12)
 })
 
 describe('closed by default', () => {

@@ -387,7 +387,13 @@ CREATE UNIQUE INDEX "Rollout_serviceId_number_key" ON "Rollout"("serviceId", "nu
 CREATE INDEX "Replica_serviceId_state_index_idx" ON "Replica"("serviceId", "state", "index");
 
 -- CreateIndex
+CREATE INDEX "Replica_serviceId_id_idx" ON "Replica"("serviceId", "id");
+
+-- CreateIndex
 CREATE INDEX "Replica_hostId_state_idx" ON "Replica"("hostId", "state");
+
+-- CreateIndex
+CREATE INDEX "Replica_hostId_id_idx" ON "Replica"("hostId", "id");
 
 -- CreateIndex
 CREATE INDEX "Replica_state_notBefore_idx" ON "Replica"("state", "notBefore");
