@@ -37,6 +37,7 @@ export function blockersOf(draft: Draft, now: Instant): Blocker[] {
     const message = `Rollout ${rollout.number} is paused: resumeRollout lets it go on.`
     blockers.set('ROLLOUT_PAUSED', ofService('ROLLOUT_PAUSED', message, before, now))
   }
+  if (blockers.size === 0) return []
   return order.flatMap((reason) => blockers.get(reason) ?? [])
 }
 

@@ -131,6 +131,7 @@ function columnChangesOf(before: ServiceColumns | null, after: ServiceColumns): 
 }
 
 function sameRollout(a: Rollout, b: Rollout): boolean {
+  if (a === b) return true
   return (Object.keys(a) as (keyof Rollout)[]).every((column) =>
     column === 'hold' ? sameBlocker(a.hold, b.hold) : a[column] === b[column],
   )

@@ -13,6 +13,7 @@ import { keyOf, type SlotKey } from './slot.ts'
 /** What has become due by now: backoffs that are over, replicas ready for long enough, failures that are forgotten. Compares with ≥. */
 export function passDue(draft: Draft, ctx: Context): void {
   for (const row of draft.alive.rows) {
+    if (row.available) continue
     const after = afterDue(draft, row, ctx.now)
     if (after === row) continue
     if (draft.touched.size >= rowsPerCommit) {

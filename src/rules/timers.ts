@@ -14,12 +14,14 @@ export function timersOf(draft: Draft, now: Instant): Map<TimerKind, Instant> {
     const armed = timers.get(kind)
     if (armed === undefined || dueAt < armed) timers.set(kind, dueAt)
   }
+  const slots = draft.slots.size > 0
   for (const row of draft.alive.rows) {
+    if (row.available && !slots) continue
     if (!isActive(row)) continue
     const waitsUntil = waitEnd(row)
     if (waitsUntil !== null) arm('BACKOFF', waitsUntil)
     if (row.ready && !row.available && row.readySince !== null) arm('MIN_READY', availableFrom(row.readySince, settings.minReadySeconds))
-    if (row.available && row.availableSince !== null && draft.slots.size > 0 && draft.slots.has(keyOf(row))) {
+    if (row.available && row.availableSince !== null && draft.slots.has(keyOf(row))) {
       arm('BACKOFF_RESET', resetAt(row.availableSince, settings))
     }
   }

@@ -23,7 +23,10 @@ type Reason = Blocker['reason']
 export function waitsOf(draft: Draft, counts: (row: Replica) => boolean, before: readonly Blocker[], now: Instant): Map<Reason, Blocker> {
   const waits = new Map<Reason, Waits>()
   const unlisted = hostsWithoutAddress(draft)
+  // An available replica waits for nothing, unless its slot has failed or its host has no address.
+  const quiet = draft.slots.size === 0 && unlisted.size === 0
   for (const row of draft.alive.rows) {
+    if (quiet && row.available) continue
     if (!isActive(row) || !counts(row)) continue
     const reason = reasonOf(draft, row, unlisted)
     if (reason === null) continue
