@@ -37,9 +37,6 @@ export const builder = new SchemaBuilder<ApiTypes>({
   prisma: {
     client: (context) => context.app.database.prisma,
     dmmf: getDatamodel(),
-    maxConnectionSize: bounds.pageSize.max,
-    defaultConnectionSize: bounds.pageSize.default,
-    onUnusedQuery: null,
   },
   scopeAuth: {
     authorizeOnSubscribe: true,

@@ -224,6 +224,14 @@ describe('ids', () => {
     for (const id of ids) expect((await api().data('query Node($id: ID!) { node(id: $id) { id } }', { id })).node).toEqual({ id })
   })
 
+  test('nodes reads all of one type with one statement', async () => {
+    const { services } = await api().data('{ services { nodes { id name } } }')
+    const ids = services.nodes.map(({ id }: Data) => id)
+    const ask = () => api().data('query Nodes($ids: [ID!]!) { nodes(ids: $ids) { ... on Service { id name } } }', { ids })
+    expect(await ask()).toEqual({ nodes: services.nodes })
+    expect(await statementsOf(ask)).toBe(1)
+  })
+
   test('what is not there is null, what is no id is refused, and 100 are enough', async () => {
     const unknown = 'Service_01890a5d-ac96-774b-bcce-b302099a8057'
     const ask = (ids: string[]) => api().ask('query Nodes($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids })
