@@ -4,7 +4,8 @@ import { readSessions } from './processTable.ts'
 
 /** The signal to a process group; false when it is gone already. */
 export function signalGroup(group: number, signal: string | number): boolean {
-  return send(-group, signal)
+  // 0 and 1 would mean this worker's own group and every process there is.
+  return group > 1 && send(-group, signal)
 }
 
 /**

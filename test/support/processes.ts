@@ -10,6 +10,12 @@ export function program(name: string, ...words: string[]): string[] {
   return [process.execPath, fileURLToPath(new URL(`../program/${name}.mjs`, import.meta.url)), ...words]
 }
 
+/** Sends a signal to one process. Not to "no process": 0 would be the test's own group. */
+export function kill(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined || !(pid > 1)) throw new Error(`${pid} is no process id.`)
+  process.kill(pid, signal)
+}
+
 export function isRunning(pid: number): boolean {
   const stat = readStat(pid)
   return stat !== null && !stat.dead

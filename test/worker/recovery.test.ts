@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Assignment } from '../../src/worker/assignment.ts'
-import { freePort, isRunning, processesWith, program } from '../support/processes.ts'
+import { freePort, isRunning, kill, processesWith, program } from '../support/processes.ts'
 import { assignmentOf, httpProbe, Supervision } from '../support/supervision.ts'
 import { until } from '../support/until.ts'
 
@@ -53,7 +53,7 @@ test.each([
   const { replica, pid } = await start({ restart: { maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 } })
   await supervision.reopen()
   const began = performance.now()
-  process.kill(pid, signal)
+  kill(pid, signal)
   expect(await supervision.report(replica, { state: 'ENDED' })).toMatchObject({ endReason: 'EXITED', start: 1, ...how })
   expect(performance.now() - began).toBeLessThan(800)
 })
@@ -69,7 +69,7 @@ test('of an adopted replica whose whole session was killed the exit code is not 
 test('an adopted replica is stopped and restarted as any other', async () => {
   const { replica, pid, assignment } = await start()
   await supervision.reopen()
-  process.kill(pid, 'SIGKILL')
+  kill(pid, 'SIGKILL')
   await supervision.report(replica, { state: 'RUNNING', start: 2 })
   await supervision.reopen()
   supervision.supervisor.assign({ ...assignment, goal: 'STOP' })
@@ -79,7 +79,7 @@ test('an adopted replica is stopped and restarted as any other', async () => {
 test('what ended while no worker was there is known with its code, and told until it is not assigned any more', async () => {
   const { replica, pid } = await start({ restart: { maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 } })
   await supervision.supervisor.close()
-  process.kill(pid, 'SIGTERM')
+  kill(pid, 'SIGTERM')
   await until(() => readdirSync(path.join(supervision.directory, 'exits')).length === 1, 'the exit is written')
   expect(await supervision.reopen()).toBe(0)
   await supervision.report(replica, { state: 'ENDED', endReason: 'EXITED', exitSignal: 'TERM' })
@@ -89,10 +89,10 @@ test('what ended while no worker was there is known with its code, and told unti
 
 test('the limit of restarts in place counts over the restarts of the worker', async () => {
   const { replica, pid } = await start({ restart: { maxAttempts: 1, windowSeconds: 600, delaySeconds: 0 } })
-  process.kill(pid, 'SIGKILL')
+  kill(pid, 'SIGKILL')
   const second = await until(() => pidsOf(replica)[1], 'the second start')
   await supervision.reopen()
-  process.kill(second, 'SIGKILL')
+  kill(second, 'SIGKILL')
   expect(await supervision.report(replica, { state: 'ENDED' })).toMatchObject({ endReason: 'GAVE_UP', start: 2 })
 })
 
@@ -103,7 +103,7 @@ test('a stop that the worker did not live to finish is finished', async () => {
   await until(() => state(replica)['stopping'], 'the stop is recorded')
   await supervision.supervisor.close()
   expect(isRunning(pid)).toBe(true)
-  process.kill(pid, 'SIGKILL')
+  kill(pid, 'SIGKILL')
   await until(() => !isRunning(pid), 'it has ended')
   await supervision.reopen()
   expect(await supervision.report(replica, { state: 'ENDED' })).toMatchObject({ endReason: 'STOPPED' })
@@ -113,7 +113,7 @@ test('a stop that the worker did not live to finish is finished', async () => {
 test('a start that was decided on and never happened happens once, under the next number', async () => {
   const { replica, pid } = await start()
   await supervision.supervisor.close()
-  process.kill(pid, 'SIGKILL')
+  kill(pid, 'SIGKILL')
   await until(() => !isRunning(pid), 'it has ended')
   const file = path.join(supervision.directory, 'replicas', replica, 'state.json')
   writeFileSync(file, JSON.stringify({ ...state(replica), start: 2, process: null }))

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readStat } from '../../src/worker/processTable.ts'
-import { freePort, isRunning, processesWith, program } from '../support/processes.ts'
+import { freePort, isRunning, kill, processesWith, program } from '../support/processes.ts'
 import { assignmentOf, httpProbe, Supervision } from '../support/supervision.ts'
 import { until } from '../support/until.ts'
 
@@ -129,7 +129,7 @@ describe('a start', () => {
     const { message, exitCode } = await supervision.report(assignment.replica, { state: 'ENDED', endReason: 'PORT_TAKEN' })
     expect(exitCode).toBe(1)
     expect(message).toContain(`TCP ${port}`)
-    for (const pid of processesWith(flag)) process.kill(pid, 'SIGKILL')
+    for (const pid of processesWith(flag)) kill(pid, 'SIGKILL')
     await until(() => processesWith(flag).length === 0, 'the taker is gone')
   })
 })
@@ -170,7 +170,7 @@ describe('an end', () => {
     supervision.supervisor.assign(assignment)
     const pid = await pidOf(assignment.replica)
     const began = performance.now()
-    process.kill(pid, 'SIGKILL')
+    kill(pid, 'SIGKILL')
     const { message } = await supervision.report(assignment.replica, { state: 'RUNNING', start: 2 })
     expect(performance.now() - began).toBeLessThan(500)
     expect(message).toBe('The process was ended by SIGKILL.')
@@ -185,7 +185,7 @@ describe('an end', () => {
       return found.length === 2 ? found : null
     }, 'the grandchildren')
     const main = processesWith(assignment.replica).find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(process.execPath))
-    process.kill(main ?? 0, 'SIGKILL')
+    kill(main, 'SIGKILL')
     await supervision.report(assignment.replica, { state: 'RUNNING', start: 2 })
     expect(pids.filter(isRunning)).toEqual([])
   })

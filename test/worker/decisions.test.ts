@@ -1,0 +1,198 @@
+import { createSocket } from 'node:dgram'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Report } from '../../src/worker/assignment.ts'
+import { openCgroups } from '../../src/worker/cgroup.ts'
+import { describeExit, exitFromStatus } from '../../src/worker/exit.ts'
+import { Outbox } from '../../src/worker/outbox.ts'
+import { portFault } from '../../src/worker/portCheck.ts'
+import { Tally } from '../../src/worker/probe/tally.ts'
+import { parseStat } from '../../src/worker/processTable.ts'
+import { decideRestart } from '../../src/worker/restart.ts'
+import { readSettings } from '../../src/worker/settings.ts'
+import { signalOf } from '../../src/worker/signalName.ts'
+import { assignmentOf } from '../support/supervision.ts'
+
+test.each([
+  // Policy: at most 3 in 60 s, 5 s apart. Restarts so far, now → what happens.
+  [[], 100, 0],
+  [[99], 100, 5],
+  [[98, 99], 100, 5],
+  [[97, 98, 99], 100, null],
+  [[40, 98, 99], 100, 5],
+  [[41, 98, 99], 100, null],
+  [[1, 2, 3], 100, 0],
+])('after restarts at %j, at %i, the next one waits %s s', (restarts, now, afterSeconds) => {
+  const decision = decideRestart({ maxAttempts: 3, windowSeconds: 60, delaySeconds: 5 }, restarts, now)
+  expect(decision).toEqual(afterSeconds === null ? { kind: 'giveUp' } : { kind: 'restart', afterSeconds })
+})
+
+test('no attempts, no restart', () => {
+  expect(decideRestart({ maxAttempts: 0, windowSeconds: 60, delaySeconds: 5 }, [], 100)).toEqual({ kind: 'giveUp' })
+})
+
+test.each([
+  ['0\n', { code: 0, signal: null }, 'exited with code 0'],
+  ['127\n', { code: 127, signal: null }, 'exited with code 127'],
+  ['128\n', { code: 128, signal: null }, 'exited with code 128'],
+  ['137\n', { code: null, signal: 'KILL' }, 'was ended by SIGKILL'],
+  ['143\n', { code: null, signal: 'TERM' }, 'was ended by SIGTERM'],
+  ['162\n', { code: null, signal: 'RTMIN+0' }, 'was ended by SIGRTMIN+0'],
+  ['255\n', { code: 255, signal: null }, 'exited with code 255'],
+])('a shell’s status %j is %j', (text, exit, sentence) => {
+  expect(exitFromStatus(text)).toEqual(exit)
+  expect(describeExit(exit)).toBe(sentence)
+})
+
+test.each([[''], ['1'], ['x\n']])('a status that is not whole yet, %j, is none', (text) => {
+  expect(exitFromStatus(text)).toBeNull()
+})
+
+test.each([
+  ['TERM', 'SIGTERM'],
+  ['SIGINT', 'SIGINT'],
+  ['10', 10],
+  ['NONSENSE', 'SIGTERM'],
+])('the stop signal %s is sent as %s', (text, signal) => {
+  expect(signalOf(text)).toBe(signal)
+})
+
+test('a line of the process table is read past a program’s name with spaces and parentheses', () => {
+  const line = '4711 (a (b) c) S 1 4700 4699 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 123456 1000 1 18446744073709551615'
+  expect(parseStat(line)).toEqual({ pid: 4711, dead: false, group: 4700, session: 4699, startTicks: 123_456 })
+  expect(parseStat(line.replace(') S', ') Z'))?.dead).toBe(true)
+  expect(parseStat('')).toBeNull()
+})
+
+test('thresholds count results in a row', () => {
+  const tally = new Tally({ failureThreshold: 3, successThreshold: 2 }, false)
+  const changes = [true, false, true, true, false, false, true, false, false, false].map((success) => tally.add(success))
+  expect(changes).toEqual([false, false, false, true, false, false, false, false, false, true])
+  expect(tally.healthy).toBe(false)
+})
+
+test('a UDP port that somebody has is told apart from the TCP port of the same number', async () => {
+  const socket = createSocket('udp4')
+  await new Promise<void>((resolve) => socket.bind(0, resolve))
+  const { port } = socket.address()
+  expect(await portFault([{ name: 'dns', port, protocol: 'UDP' }])).toBe(
+    `The port "dns" (UDP ${port}) is taken by another process on this host.`,
+  )
+  expect(await portFault([{ name: 'dns', port, protocol: 'TCP' }])).toBeNull()
+  await new Promise<void>((resolve) => socket.close(() => resolve()))
+  expect(await portFault([{ name: 'dns', port, protocol: 'UDP' }])).toBeNull()
+})
+
+describe('the outbox', () => {
+  function report(replica: string, start: number): Report {
+    return { replica, start, state: 'RUNNING', ready: false, endReason: null, exitCode: null, exitSignal: null, message: null }
+  }
+
+  test('gives the latest state of each replica, in the order of the changes', () => {
+    const outbox = new Outbox()
+    for (const [replica, start] of [
+      ['a', 1],
+      ['b', 1],
+      ['a', 2],
+    ] as const)
+      outbox.put(report(replica, start))
+    expect(outbox.take(1, () => [])).toEqual({ full: false, reports: [report('b', 1)] })
+    expect(outbox.take(9, () => [])).toEqual({ full: false, reports: [report('a', 2)] })
+  })
+
+  test('says again what was perhaps not taken, but never over something newer', async () => {
+    const outbox = new Outbox()
+    outbox.put(report('a', 1))
+    outbox.put(report('b', 1))
+    const batch = outbox.take(9, () => [])
+    outbox.put(report('a', 2))
+    outbox.putBack(batch)
+    await outbox.filled()
+    expect(outbox.take(9, () => []).reports).toEqual(expect.arrayContaining([report('a', 2), report('b', 1)]))
+  })
+
+  test('asked for all, gives all once', async () => {
+    const outbox = new Outbox()
+    const filled = outbox.filled()
+    outbox.askForAll()
+    await filled
+    const all = [report('a', 1), report('b', 1)]
+    const batch = outbox.take(1, () => all)
+    expect(batch).toEqual({ full: true, reports: all })
+    outbox.putBack(batch)
+    expect(outbox.take(1, () => all)).toEqual({ full: true, reports: all })
+    expect(outbox.take(1, () => all)).toEqual({ full: false, reports: [] })
+  })
+})
+
+describe('settings', () => {
+  const needed = { XCE_WORKER_SERVERS: 'http://a:1/graphql, https://b/graphql', XCE_WORKER_TOKEN_FILE: '/token' }
+
+  test('have defaults from the machine', () => {
+    const read = readSettings(needed)
+    if ('faults' in read) throw new Error(read.faults.join())
+    expect(read.settings).toMatchObject({
+      servers: { kind: 'list', urls: ['http://a:1/graphql', 'https://b/graphql'] },
+      tokenFile: '/token',
+      stateDirectory: path.resolve('.xce-worker'),
+      host: (hostname().split('.')[0] ?? '').toLowerCase(),
+      portRange: { from: 20_000, to: 32_000 },
+      reservedPorts: [],
+    })
+    expect(read.settings.cpuMillis % 1_000).toBe(0)
+    expect(read.settings.memoryMiB).toBeGreaterThan(100)
+  })
+
+  test('are taken', () => {
+    const read = readSettings({
+      ...needed,
+      XCE_WORKER_ADDRESSES: '10.0.0.1, fd00::1',
+      XCE_WORKER_RESERVED_PORTS: '25000, 25002-25004',
+      XCE_WORKER_PORT_RANGE: '1-65535',
+    })
+    expect(read).toMatchObject({
+      settings: { addresses: ['10.0.0.1', 'fd00::1'], reservedPorts: [25_000, 25_002, 25_003, 25_004], portRange: { from: 1, to: 65_535 } },
+    })
+  })
+
+  test.each([
+    [{ XCE_WORKER_SERVERS: '' }, /XCE_WORKER_SERVERS is not set/],
+    [{ XCE_WORKER_SERVERS: 'ftp://a' }, /"ftp:\/\/a", which is no http/],
+    [{ XCE_WORKER_SERVER_FILE: '/f' }, /both set/],
+    [{ XCE_WORKER_TOKEN_FILE: ' ' }, /XCE_WORKER_TOKEN_FILE is not set/],
+    [{ XCE_WORKER_NAME: 'Upper' }, /XCE_WORKER_NAME: "Upper" is no DNS label/],
+    [{ XCE_WORKER_ADDRESSES: 'localhost' }, /"localhost", which is no IP address/],
+    [{ XCE_WORKER_MEMORY_MIB: '0' }, /XCE_WORKER_MEMORY_MIB is "0"/],
+    [{ XCE_WORKER_PORT_RANGE: '1-65536' }, /XCE_WORKER_PORT_RANGE has "1-65536"/],
+    [{ XCE_WORKER_RESERVED_PORTS: 'x' }, /XCE_WORKER_RESERVED_PORTS has "x-x"|XCE_WORKER_RESERVED_PORTS has "x"/],
+  ])('%j is refused', (change, sentence) => {
+    const read = readSettings({ ...needed, ...change })
+    expect('faults' in read ? read.faults : []).toEqual([expect.stringMatching(sentence)])
+  })
+})
+
+describe('cgroups', () => {
+  test('are not used where they are not delegated, and the sentence says so', () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'xce-cgroup-'))
+    expect(openCgroups('')).toMatch(/reserved and not enforced/)
+    expect(openCgroups(directory)).toMatch(/not delegated/)
+    writeFileSync(path.join(directory, 'cgroup.controllers'), 'cpuset cpu io\n')
+    expect(openCgroups(directory)).toMatch(/has no memory controller/)
+    rmSync(directory, { recursive: true })
+  })
+
+  test('get the reservation as limits', () => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'xce-cgroup-'))
+    writeFileSync(path.join(directory, 'cgroup.controllers'), 'cpu memory pids\n')
+    mkdirSync(path.join(directory, 'xce-worker'))
+    const cgroups = openCgroups(directory)
+    if (typeof cgroups === 'string') throw new Error(cgroups)
+    expect(readFileSync(path.join(directory, 'cgroup.subtree_control'), 'utf8')).toBe('+memory +cpu')
+    const own = cgroups.create(assignmentOf({ memoryMiB: 64, cpuMillis: 1_500 }))
+    expect(readFileSync(path.join(own, 'memory.max'), 'utf8')).toBe('67108864')
+    expect(readFileSync(path.join(own, 'cpu.max'), 'utf8')).toBe('150000 100000')
+    rmSync(directory, { recursive: true })
+  })
+})

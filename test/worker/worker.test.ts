@@ -1,0 +1,181 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { built } from '../support/built.ts'
+import { expectNothingLeft, freePort, isRunning, kill, processesWith, program } from '../support/processes.ts'
+import { assignmentOf, httpProbe } from '../support/supervision.ts'
+import { until } from '../support/until.ts'
+import { WorkerServer } from '../support/workerServer.ts'
+
+interface Program {
+  readonly child: ChildProcess
+  readonly ended: Promise<number | NodeJS.Signals | null>
+  readonly output: () => string
+}
+
+let directory: string
+let server: WorkerServer
+let programs: Program[] = []
+
+beforeEach(async () => {
+  directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'xce-program-')))
+  server = new WorkerServer()
+  await server.start()
+  writeFileSync(path.join(directory, 'token'), server.token)
+  writeFileSync(path.join(directory, 'server-url'), server.url)
+})
+afterEach(async () => {
+  for (const { child } of programs) child.kill('SIGKILL')
+  await Promise.all(programs.map(({ ended }) => ended))
+  programs = []
+  await server.stop()
+  for (const pid of processesWith(directory)) kill(pid, 'SIGKILL')
+  await until(() => processesWith(directory).length === 0, 'no process is left')
+  await expectNothingLeft()
+  rmSync(directory, { recursive: true })
+})
+
+function run(change: Record<string, string> = {}, ...words: string[]): Program {
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    XCE_WORKER_SERVER_FILE: path.join(directory, 'server-url'),
+    XCE_WORKER_TOKEN_FILE: path.join(directory, 'token'),
+    XCE_WORKER_STATE_DIR: path.join(directory, 'state'),
+    XCE_WORKER_NAME: 'worker-1',
+    XCE_WORKER_HOST: 'host-1',
+    XCE_WORKER_ADDRESSES: '127.0.0.1',
+    ...change,
+  }
+  const child = spawn(process.execPath, [built('worker.js'), ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      output += part
+    })
+  }
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)))
+  const started = { child, ended, output: () => output }
+  programs.push(started)
+  return started
+}
+
+function followed(registrations: number): Promise<unknown> {
+  return until(() => server.registrations.length === registrations && server.followers === 1, `registration ${registrations}`)
+}
+
+async function runningReplica(): Promise<{ replica: string; pid: number }> {
+  const { replica } = await assigned({ restart: { maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 } })
+  const file = path.join(directory, 'state', 'replicas', replica, 'stdout.log')
+  return {
+    replica,
+    pid: await until(() => (existsSync(file) ? Number(readFileSync(file, 'utf8')) || null : null), 'it has printed its pid'),
+  }
+}
+
+async function assigned(change: Parameters<typeof assignmentOf>[0]): Promise<{ replica: string }> {
+  const assignment = assignmentOf(change)
+  server.assign(assignment)
+  await until(() => server.reported(assignment.replica)?.state === 'RUNNING', 'it runs')
+  return assignment
+}
+
+test('--help prints every setting', async () => {
+  const { ended, output } = run({}, '--help')
+  expect(await ended).toBe(0)
+  const source = readFileSync(new URL('../../src/worker/settings.ts', import.meta.url), 'utf8')
+  const names = new Set(source.match(/XCE_WORKER_[A-Z_]+[A-Z]/g))
+  expect(names.size).toBeGreaterThan(10)
+  for (const name of names) expect(output()).toContain(name)
+})
+
+test('a mistake in the settings is a sentence and status 1', async () => {
+  const { ended, output } = run({ XCE_WORKER_CPU_MILLIS: 'many', XCE_WORKER_PORT_RANGE: '9-1' })
+  expect(await ended).toBe(1)
+  expect(output().trim().split('\n')).toEqual([
+    'XCE_WORKER_CPU_MILLIS is "many": give a whole number from 1 to 1024000.',
+    expect.stringContaining('XCE_WORKER_PORT_RANGE has "9-1"'),
+  ])
+})
+
+test('a second worker on the same state directory is refused', async () => {
+  const first = run()
+  await followed(1)
+  const second = run()
+  expect(await second.ended).toBe(1)
+  expect(second.output()).toContain(`in use by the worker with process id ${first.child.pid}: stop that one`)
+  expect(first.child.exitCode).toBeNull()
+})
+
+test('SIGTERM ends the worker and leaves its replicas running; the next one adopts them', async () => {
+  const first = run()
+  await followed(1)
+  const { replica, pid } = await runningReplica()
+  first.child.kill('SIGTERM')
+  expect(await first.ended).toBe(0)
+  expect(isRunning(pid)).toBe(true)
+  run()
+  await followed(2)
+  expect(server.registrations[1]?.running).toMatchObject([{ replica, start: 1, state: 'RUNNING', ready: true }])
+  expect(isRunning(pid)).toBe(true)
+})
+
+test('after kill -9 of the worker every replica is found again, untouched, and its later exit is known', async () => {
+  const first = run()
+  await followed(1)
+  const replicas = await Promise.all([runningReplica(), runningReplica(), runningReplica()])
+  first.child.kill('SIGKILL')
+  expect(await first.ended).toBe('SIGKILL')
+  const [one, two, three] = replicas
+  kill(one?.pid, 'SIGTERM')
+  await until(() => !isRunning(one?.pid ?? 0), 'one has ended while no worker was there')
+  run()
+  await followed(2)
+  expect([two, three].every((replica) => isRunning(replica?.pid ?? 0))).toBe(true)
+  await until(() => server.reported(one?.replica ?? '')?.exitSignal === 'TERM', 'the end that nobody saw')
+  kill(two?.pid, 'SIGINT')
+  await until(() => server.reported(two?.replica ?? '')?.exitSignal === 'INT', 'the end of an adopted one')
+  expect(server.reported(three?.replica ?? '')).toMatchObject({ state: 'RUNNING', start: 1, ready: true })
+})
+
+test('a worker that is killed again and again while it starts replicas loses none and starts none twice', async () => {
+  const assignments = Array.from({ length: 8 }, () => assignmentOf())
+  let worker = run()
+  await followed(1)
+  for (const assignment of assignments) {
+    server.assign(assignment)
+    const file = path.join(directory, 'state', 'replicas', assignment.replica, 'state.json')
+    // In the moment in which the start was decided on, and perhaps made.
+    await until(() => existsSync(file), 'the start is recorded')
+    worker.child.kill('SIGKILL')
+    await worker.ended
+    worker = run()
+    await followed(server.registrations.length + 1)
+  }
+  await until(() => assignments.every(({ replica }) => server.reported(replica)?.state === 'RUNNING'), 'all run')
+  for (const { replica } of assignments) {
+    const lines = processesWith(replica).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/program/runs.mjs'))
+    // The line that started it and the program.
+    await until(() => lines.length === 2, `one process of ${replica}`)
+    const log = readFileSync(path.join(directory, 'state', 'replicas', replica, 'stdout.log'), 'utf8')
+    expect(log.split('\n').length).toBeLessThanOrEqual(2)
+  }
+})
+
+test('SIGUSR2 disconnects, stops all replicas by their stop policies, forgets them, and ends', async () => {
+  const worker = run()
+  await followed(1)
+  const port = await freePort()
+  const ports = [{ name: 'http', port, protocol: 'TCP' as const }]
+  await assigned({ command: program('http-server'), ports, readiness: httpProbe() })
+  const stubborn = { signal: 'TERM', drainSeconds: 0, graceSeconds: 1, onLostContact: 'KEEP' as const }
+  await assigned({ command: program('ignores-term'), stop: stubborn })
+  worker.child.kill('SIGUSR2')
+  await until(() => server.connections === 0, 'it has disconnected')
+  expect(await worker.ended).toBe(0)
+  expect(processesWith(directory)).toEqual([])
+  run()
+  await followed(2)
+  expect(server.registrations[1]?.running).toEqual([])
+})
