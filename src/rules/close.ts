@@ -1,20 +1,18 @@
 import type { TimerKind } from '../generated/prisma/enums.ts'
-import type { NewFact, ServiceFactData } from '../model/fact.ts'
 import type { Instant } from '../model/id.ts'
 import { isActive } from '../model/replica.ts'
-import type { Rollout, ServiceColumns, ServiceSnapshot, Slot } from '../model/service.ts'
+import type { Rollout, ServiceColumns, Slot } from '../model/service.ts'
 import { isCrashLooping } from './backoff.ts'
 import { sameBlocker, sameBlockers } from './blocker.ts'
 import { blockersOf } from './blockers.ts'
 import { countsOf } from './census.ts'
-import type { HostUse, ServiceChange } from './change.ts'
+import type { ServiceChange } from './change.ts'
 import type { Context } from './context.ts'
 import { type Draft, targetOf } from './draft.ts'
-import { endpointChangeOf } from './endpointChange.ts'
-import { hostUsesOf, releases } from './hostUse.ts'
+import { hostUsesOf } from './hostUse.ts'
 import { nextSnapshotOf } from './nextSnapshot.ts'
-import { eventsOf } from './note.ts'
-import { type RowChange, rowChangesOf } from './rowChange.ts'
+import { rowChangesOf } from './rowChange.ts'
+import { factDataOf, factsOf } from './serviceFact.ts'
 import { settle } from './settle.ts'
 import { keyOf } from './slot.ts'
 import { statusOf } from './status.ts'
@@ -80,54 +78,6 @@ function isTargetLooping(draft: Draft, contentNumber: number): boolean {
     if (row.contentNumber === contentNumber && isActive(row) && isCrashLooping(draft.slots.get(keyOf(row)))) return true
   }
   return false
-}
-
-/** k events: k − 1 that are only said, and the change with the last one. */
-function factsOf(draft: Draft, data: ServiceFactData): NewFact[] {
-  const events = eventsOf(draft.notes)
-  const last = events.pop() ?? null
-  return [...events.map((event): NewFact => ({ kind: 'said', event })), { kind: 'change', data, event: last }]
-}
-
-function factDataOf(
-  draft: Draft,
-  next: ServiceSnapshot,
-  rows: readonly RowChange[],
-  hosts: readonly HostUse[],
-  quotaDelta: number,
-): ServiceFactData {
-  const { base } = draft
-  const { before, after } = columnChangesOf(draft.created ? null : base.columns, next.columns)
-  const created = rows.some((row) => row.before === null && row.after.state === 'PENDING' && row.after.notBefore === null)
-  const dueAt = Math.min(...next.timers.values())
-  return {
-    format: 1,
-    name: base.name,
-    projectId: base.projectId,
-    before,
-    after,
-    replicas: rows.map((row) => row.after.id),
-    ended: rows.filter((row) => row.after.state === 'ENDED').map((row) => row.after.id),
-    hosts: [...new Set(rows.flatMap(assignmentHosts))].sort(),
-    ...endpointChangeOf(draft, rows),
-    dueAt: Number.isFinite(dueAt) ? dueAt : null,
-    wakesPlacement: draft.wakesPlacement || created || quotaDelta < 0 || hosts.some(releases),
-  }
-}
-
-/** Hosts whose assignments a row's change changes: it comes, is to stop, or goes. */
-function assignmentHosts({ before, after }: RowChange) {
-  const was = before !== null && before.state !== 'ENDED' ? before.hostId : null
-  const is = after.state === 'ENDED' ? null : after.hostId
-  if (was === is && (is === null || (before?.state === 'STOPPING') === (after.state === 'STOPPING'))) return []
-  return [was, is].filter((host) => host !== null)
-}
-
-function columnChangesOf(before: ServiceColumns | null, after: ServiceColumns): Pick<ServiceFactData, 'before' | 'after'> {
-  if (before === null) return { before: {}, after }
-  const changed = (Object.keys(after) as (keyof ServiceColumns)[]).filter((column) => before[column] !== after[column])
-  const pick = (columns: ServiceColumns) => Object.fromEntries(changed.map((column) => [column, columns[column]]))
-  return { before: pick(before), after: pick(after) }
 }
 
 function sameRollout(a: Rollout, b: Rollout): boolean {
