@@ -19,6 +19,26 @@ const document = `subscription Watch($service: String!) {
   endpointChanged(service: $service) { kind revision endpoint { addresses { ${fields} } } added { ${fields} } removed { ${fields} } }
 }`
 const waitLimitMillis = 60_000
+/** Columns and no lines. */
+const plain = Object.fromEntries(
+  [
+    'top',
+    'top-mid',
+    'top-left',
+    'top-right',
+    'bottom',
+    'bottom-mid',
+    'bottom-left',
+    'bottom-right',
+    'left',
+    'left-mid',
+    'mid',
+    'mid-mid',
+    'right',
+    'right-mid',
+    'middle',
+  ].map((place) => [place, '']),
+)
 
 /** Follows a service's endpoint, prints its table at every frame, and lets the story wait for what it should become. */
 export class EndpointWatch {
@@ -47,11 +67,10 @@ export class EndpointWatch {
     )
   }
 
-  /** Resolves with the milliseconds it took until the table holds what is awaited. */
-  async until(what: string, holds: (addresses: readonly Address[]) => boolean): Promise<number> {
-    const began = performance.now()
+  /** Waits until the table holds what is awaited. Resolves with the milliseconds since `began`. */
+  async until(what: string, began: number, holds: (addresses: readonly Address[]) => boolean): Promise<number> {
     if (this.#failed) throw this.#failed
-    if (holds(this.addresses)) return 0
+    if (holds(this.addresses)) return performance.now() - began
     let timer: NodeJS.Timeout | undefined
     await Promise.race([
       new Promise<void>((resolve) => this.#waiters.push({ holds, resolve })),
@@ -71,7 +90,7 @@ export class EndpointWatch {
       '  ',
     )
     console.log(`\n${pc.dim(`${seconds} s`)}  ${frame.kind} at revision ${frame.revision}  ${changes}`)
-    const table = new Table({ head: ['index', 'start', 'address', 'replica'], style: { head: [], compact: true } })
+    const table = new Table({ head: ['index', 'start', 'address', 'replica'], style: { head: [], border: [] }, chars: plain })
     for (const a of [...this.addresses].sort((x, y) => x.index - y.index)) table.push([a.index, a.start, a.hostPort, a.replicaId])
     console.log(this.addresses.length ? table.toString() : '(no address is ready)')
   }
