@@ -6,10 +6,10 @@ import type { Logger } from 'pino'
 import { runningWorker } from './workerLock.ts'
 
 const lookEveryMillis = 1_000
-const respawnMillis = { first: 250, last: 30_000 } as const
+const respawnMillis = { first: 100, last: 30_000 } as const
 /** A worker that lived so long did not die of its start. */
 const steadyMillis = 60_000
-const goneWithinMillis = 24_000
+const goneWithinMillis = 18_000
 
 export interface LocalWorkerOptions {
   readonly log: Logger
@@ -55,7 +55,7 @@ export class LocalWorker {
     const until = performance.now() + goneWithinMillis
     while ((await runningWorker(this.#stateDirectory)) === pid) {
       if (performance.now() > until) {
-        log.warn({ pid }, 'The local worker did not end in time: it goes on stopping by itself.')
+        log.warn({ workerPid: pid }, 'The local worker did not end in time: it goes on stopping by itself.')
         return
       }
       await pause(20)
@@ -70,16 +70,17 @@ export class LocalWorker {
     const { log } = this.#options
     const found = await runningWorker(this.#stateDirectory)
     if (found !== null) {
-      log.info({ pid: found }, 'The local worker is still running: it reconnects.')
+      log.info({ workerPid: found }, 'The local worker is still running: it reconnects.')
       await this.#untilGone()
     }
-    let wait: number = respawnMillis.first
+    let failures = 0
     while (!this.#stopping.signal.aborted) {
       const startedAt = performance.now()
       await this.#runOnce()
       if (this.#stopping.signal.aborted) return
-      wait = performance.now() - startedAt > steadyMillis ? respawnMillis.first : Math.min(wait * 2, respawnMillis.last)
-      log.warn({ waitMillis: wait, log: this.#logFile }, 'The local worker ended: it is started again.')
+      failures = performance.now() - startedAt > steadyMillis ? 0 : failures + 1
+      const wait = Math.min(respawnMillis.first * 2 ** failures, respawnMillis.last)
+      log.warn({ waitMillis: wait, workerLog: this.#logFile }, 'The local worker ended: it is started again.')
       await this.#pause(wait)
     }
   }
@@ -105,7 +106,7 @@ export class LocalWorker {
         },
       })
       child.unref()
-      child.once('spawn', () => log.info({ pid: child.pid, log: this.#logFile }, 'The local worker is started.'))
+      child.once('spawn', () => log.info({ workerPid: child.pid, workerLog: this.#logFile }, 'The local worker is started.'))
       await this.#ended(child)
     } finally {
       await output.close()

@@ -12,7 +12,7 @@ import { maskError } from './maskError.ts'
 import { WebSockets } from './webSockets.ts'
 import { createYogaServer, type Yoga } from './yoga.ts'
 
-const finishWithinMillis = 10_000
+const finishWithinMillis = 5_000
 
 /** Everything that the server says over its one port: GraphQL, GraphiQL and health. */
 export class HttpServer {

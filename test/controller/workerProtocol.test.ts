@@ -59,6 +59,7 @@ describe('a registration', () => {
 
   test('adopts what still runs, untouched; what the worker lost is replaced; what is not its own it is told to stop', async () => {
     const worker = new HandWorker(server.client, 'adopts')
+    await cordonOthers('adopts')
     await worker.register()
     await createService(server.client, 'adopted', 2)
     const [kept, lost] = await placedReplicas(server.client, 'adopted', 2)
@@ -80,17 +81,22 @@ describe('a registration', () => {
     await worker.report(...(await aliveReplicas(server.client, 'adopted')).map(ended))
   })
 
-  test('the same registration again changes nothing', async () => {
+  test('the same registration again changes no replica and no table', async () => {
     const worker = new HandWorker(server.client, 'steady')
+    await cordonOthers('steady')
     await worker.register()
     await createService(server.client, 'steady', 1)
     const [replica] = await placedReplicas(server.client, 'steady', 1)
     const running = { replica: replica?.id ?? '', state: 'RUNNING', ready: true } as const
     await worker.report(running)
-    const before = await server.client.ask('{ service(name: "steady") { revision readyReplicas } }')
+    const query = `{
+      service(name: "steady") { readyReplicas availableReplicas replicas { nodes { id state start readySince startedAt } } events { nodes { message } } }
+      endpoint(service: "steady") { addresses { id } }
+    }`
+    const before = await server.client.ask(query)
+    expect(before).toMatchObject({ service: { readyReplicas: 1 } })
     await worker.register([running])
-    const after = await server.client.ask('{ service(name: "steady") { revision readyReplicas } }')
-    expect(after).toEqual(before)
+    expect(await server.client.ask(query)).toEqual(before)
     await remove(server.client, 'steady')
     await worker.report(ended({ id: replica?.id ?? '' }))
   })

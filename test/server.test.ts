@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { afterEach, expect, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { createService } from './support/apiService.ts'
+import { ServerProcess } from './support/serverProcess.ts'
+import { EventStream } from './support/sse.ts'
+import { until } from './support/until.ts'
+
+const servers: ServerProcess[] = []
+function newServer(env: NodeJS.ProcessEnv = {}): ServerProcess {
+  const server = new ServerProcess(env)
+  servers.push(server)
+  return server
+}
+afterEach(async () => {
+  const used = servers.splice(0)
+  await Promise.all(used.map((server) => server.end()))
+  for (const server of used) expect(await server.clean()).toEqual([])
+})
+
+// Each starts servers as processes, some of them several.
+vi.setConfig({ testTimeout: 120_000 })
+
+test('all mistakes of the settings are told at once, one sentence each, and it ends with status 1', async () => {
+  const server = newServer({ XCE_PORT: 'x', XCE_LOCAL_WORKER: 'maybe' })
+  await server.start()
+  expect(await server.end()).toBe(1)
+  expect(server.output.trim().split('\n')).toEqual([
+    'XCE_PORT is "x": give a port from 0 to 65535.',
+    'XCE_LOCAL_WORKER is "maybe": say on or off.',
+  ])
+})
+
+test('a port in use, or a data directory, is told by its name, and it ends with status 1', async () => {
+  const server = newServer()
+  await server.start()
+  const { port } = new URL(server.url)
+  const samePort = newServer({ XCE_PORT: port })
+  const sameDirectory = newServer({ XCE_DATA_DIR: server.directory })
+  await Promise.all([samePort.start(), sameDirectory.start()])
+  expect(await samePort.end()).toBe(1)
+  expect(samePort.output).toContain(`Port ${port} on 127.0.0.1 is in use`)
+  expect(await sameDirectory.end()).toBe(1)
+  expect(sameDirectory.output).toContain('is in use by the server with process id')
+  // The one that was there is as well as before, and its address is still told.
+  expect((await fetch(new URL('/healthz', server.url))).status).toBe(200)
+
+  expect(statSync(server.file('admin-token')).mode & 0o777).toBe(0o600)
+  expect(server.output).toContain(server.file('admin-token'))
+  expect(server.output).not.toContain(server.client().token ?? '')
+})
+
+test('SIGTERM closes WebSockets with 1012, cuts event streams without a complete event, and ends with status 0', async () => {
+  const server = newServer()
+  await server.start()
+  const client = server.client()
+  await createService(client, 'web', 0)
+  const socket = new WebSocket(server.url.replace(/^http/, 'ws'), 'graphql-transport-ws')
+  await once(socket, 'open')
+  const closed = once(socket, 'close')
+  const subscription = 'subscription { serviceChanged(name: "web") { kind } }'
+  socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${client.token}` } }))
+  await once(socket, 'message')
+  socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: subscription } }))
+  const [frame] = await once(socket, 'message')
+  expect(JSON.parse(String(frame))).toMatchObject({ type: 'next' })
+  const after: unknown[] = []
+  socket.on('message', (message) => after.push(String(message)))
+  const stream = await EventStream.open(client, subscription)
+  expect(await stream.next()).toMatchObject({ event: 'next' })
+  const next = stream.next().catch((error: unknown) => error)
+
+  expect(await server.end('SIGTERM')).toBe(0)
+  expect((await closed)[0]).toBe(1012)
+  expect(after).toEqual([])
+  expect(await next).toBeInstanceOf(Error)
+})
+
+test('a second signal ends it at once, whatever is still under way', async () => {
+  const server = newServer()
+  await server.start()
+  const { hostname, port } = new URL(server.url)
+  const request = connect(Number(port), hostname)
+  await once(request, 'connect')
+  // A request whose body never ends holds a stop in order up.
+  const token = server.client().token
+  request.write(
+    `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+  )
+  request.on('error', () => undefined)
+  await until(async () => (await fetch(new URL('/healthz', server.url))).ok, 'the server has read the request')
+  server.child.kill('SIGTERM')
+  await until(() => server.output.includes('the server stops'), 'it stops')
+  expect(await server.end('SIGINT')).toBe(1)
+  request.destroy()
+})
