@@ -119,3 +119,14 @@ export class TestStore {
     return this.committer.submit(id, { kind: 'report', reporter, sequence, reports: own.map((replica) => reportOf(replica)) })
   }
 }
+
+/** A snapshot as plain data in a fixed order, however its maps are made. */
+export function comparable(snapshot: ServiceSnapshot) {
+  return {
+    ...snapshot,
+    versions: [...snapshot.versions].sort(([a], [b]) => a - b),
+    replicas: [...snapshot.replicas],
+    hosts: [...snapshot.hosts].sort(),
+    timers: [...snapshot.timers].sort(),
+  }
+}

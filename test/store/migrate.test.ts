@@ -1,0 +1,116 @@
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { type MigrationConnection, MigrationError, migrate, migrationsDirectory } from '../../src/store/migrate.ts'
+import { onServer } from '../support/databases.ts'
+import { copyTemplate, databaseUrl } from '../support/globalSetup.ts'
+
+/** An empty schema of its own for each test; both databases hold several. */
+interface Server {
+  connect(): Promise<MigrationConnection & { end(): Promise<void> }>
+  close(): Promise<void>
+}
+
+async function onPGlite(): Promise<Server> {
+  const directory = copyTemplate(inject('embeddedTemplate'))
+  const pglite = await PGlite.create(path.join(directory, 'database'))
+  return {
+    connect: async () => ({
+      exec: (script) => pglite.exec(script),
+      query: (sql, params) => pglite.query(sql, params),
+      end: async () => undefined,
+    }),
+    close: async () => {
+      await pglite.close()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function onPostgreSQL(): Promise<Server> {
+  await onServer('CREATE DATABASE xce_migrate')
+  return {
+    connect: async () => {
+      const client = new pg.Client({ connectionString: databaseUrl(inject('postgresqlUrl'), 'xce_migrate') })
+      await client.connect()
+      return { exec: (script) => client.query(script), query: (sql, params) => client.query(sql, params), end: () => client.end() }
+    },
+    close: () => onServer('DROP DATABASE xce_migrate WITH (FORCE)'),
+  }
+}
+
+describe.each([
+  ['embedded', onPGlite],
+  ['PostgreSQL', onPostgreSQL],
+] as const)('%s', (name, start) => {
+  let server: Server
+  let connection: Awaited<ReturnType<Server['connect']>>
+  let directory: string
+  beforeAll(async () => {
+    server = await start()
+  })
+  afterAll(() => server.close())
+  beforeEach(async () => {
+    connection = await server.connect()
+    await connection.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
+    directory = mkdtempSync(path.join(tmpdir(), 'xce-migrations-'))
+    cpSync(migrationsDirectory, directory, { recursive: true })
+  })
+  afterEach(async () => {
+    await connection.end()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  const add = (name: string, script: string) => {
+    mkdirSync(path.join(directory, name))
+    writeFileSync(path.join(directory, name, 'migration.sql'), script)
+  }
+  const tables = async () =>
+    (await connection.query(`SELECT count(*)::int AS count FROM information_schema.tables WHERE table_schema = 'public'`)).rows
+
+  test('applies all once, in the order of their names', async () => {
+    const shipped = await migrate(connection, directory)
+    expect(shipped.length).toBeGreaterThan(0)
+    expect(await migrate(connection, directory)).toEqual([])
+    add('99990101000001_second', 'ALTER TABLE extra ADD COLUMN b int;')
+    add('99990101000000_first', 'CREATE TABLE extra (a int); INSERT INTO extra VALUES (1);')
+    expect(await migrate(connection, directory)).toEqual(['99990101000000_first', '99990101000001_second'])
+    expect((await connection.query('SELECT * FROM extra')).rows).toEqual([{ a: 1, b: null }])
+  })
+
+  test('a failing one is undone as a whole and can be applied when it is repaired', async () => {
+    await migrate(connection, directory)
+    const before = await tables()
+    add('99990101000000_bad', 'CREATE TABLE half (a int); SELECT 1 / 0;')
+    await expect(migrate(connection, directory)).rejects.toThrow(/99990101000000_bad failed and was undone: division by zero/)
+    expect(await tables()).toEqual(before)
+    writeFileSync(path.join(directory, '99990101000000_bad', 'migration.sql'), 'CREATE TABLE whole (a int);')
+    expect(await migrate(connection, directory)).toEqual(['99990101000000_bad'])
+  })
+
+  test('refuses a file that was edited after it was applied', async () => {
+    const [first] = await migrate(connection, directory)
+    appendFileSync(path.join(directory, first ?? '', 'migration.sql'), '-- edited')
+    const refusal = await migrate(connection, directory).catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(MigrationError)
+    expect(String(refusal)).toContain('edited since')
+  })
+
+  test('refuses a database of a newer version', async () => {
+    add('99990101000000_newer', 'SELECT 1;')
+    await migrate(connection, directory)
+    rmSync(path.join(directory, '99990101000000_newer'), { recursive: true })
+    await expect(migrate(connection, directory)).rejects.toThrow(/99990101000000_newer.*newer version upgraded it/)
+  })
+
+  // PGlite has one session and one server.
+  test.runIf(name === 'PostgreSQL')('two servers that start at once apply each once', async () => {
+    const other = await server.connect()
+    const runs = await Promise.all([migrate(connection, directory), migrate(other, directory)])
+    expect(runs.flat().filter((applied) => applied.endsWith('_init'))).toHaveLength(1)
+    await other.end()
+  })
+})
