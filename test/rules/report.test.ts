@@ -104,7 +104,7 @@ describe('R9: readiness', () => {
   test('a restart that is only begun leaves the table at once', () => {
     const scene = readyScene({ replicas: 1 })
     scene.report([reportOf({ ...scene.row(0), start: 2 }, { state: 'STARTING', ready: false })])
-    expect(scene.row(0)).toMatchObject({ state: 'STARTING', start: 2, ready: false, startedAt: null })
+    expect(scene.row(0)).toMatchObject({ state: 'STARTING', start: 2, ready: false, reportedReady: false, startedAt: null })
     expect(scene.store.table.size).toBe(0)
     expect(scene.store.rows.size).toBe(1)
   })

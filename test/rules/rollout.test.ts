@@ -90,14 +90,26 @@ describe('R8: the deadline', () => {
 
   test('a scale resets the marks, takes over n and its limits, and arms the full deadline', () => {
     const scene = stalled()
+    scene.report([reportOf(scene.row(0), { ready: false })])
+    expect(scene.snapshot.rollout.bestAvailable).toBe(1)
     scene.wait(50).scale(8)
-    expect(scene.snapshot.rollout).toMatchObject({
+    const { rollout } = scene.snapshot
+    expect(rollout).toMatchObject({
       desiredReplicas: 8,
       maxSurge: 2,
       maxUnavailable: 2,
-      bestAvailable: 1,
+      bestAvailable: 0,
       deadlineAt: scene.ctx.now + 60_000,
     })
     expect(scene.snapshot.timers.get('PROGRESS_DEADLINE')).toBe(scene.ctx.now + 60_000)
+    scene.wait(10).report([reportOf(scene.row(0))])
+    expect(scene.snapshot.rollout.deadlineAt).toBe(scene.ctx.now + 60_000)
+  })
+
+  test('it clears STALLED, as the deadline is a new one', () => {
+    const scene = stalled()
+    scene.wait(60).tick()
+    scene.scale(4)
+    expect(scene.snapshot.columns.status).toBe('PROGRESSING')
   })
 })
