@@ -1,7 +1,7 @@
 import { rowsPerCommit } from '../model/bounds.ts'
 import type { Grant } from '../model/host.ts'
 import type { Outcome } from '../model/outcome.ts'
-import { type Draft, isCreatedHere, isDeleting, put } from './draft.ts'
+import { type Draft, isDeleting, put } from './draft.ts'
 import { note } from './note.ts'
 
 /**
@@ -13,8 +13,8 @@ export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
   let changed = false
   for (const given of grants) {
     const row = draft.alive.get(given.replicaId)
-    if (row === undefined || row.state !== 'PENDING' || isCreatedHere(draft, row.id)) continue
-    // What this commit released is given back first: a row moves from host to host in two commits.
+    if (row === undefined || row.state !== 'PENDING') continue
+    // Not one that this commit creates, nor one that it has just released: a row moves from host to host in two commits.
     if (draft.base.replicas.get(row.id)?.hostId !== null) continue
     if (draft.touched.size >= rowsPerCommit) {
       draft.wakesPlacement = true
