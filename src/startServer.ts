@@ -1,4 +1,5 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { isIPv4 } from 'node:net'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import type { Logger } from 'pino'
@@ -88,7 +89,7 @@ async function start(
   placer.start()
   started('placement', () => placer.stop())
 
-  const upkeep = new Upkeep(app)
+  const upkeep = new Upkeep({ database, tail, log, retention: config.retention })
   upkeep.start()
   started('upkeep', () => upkeep.stop())
 
@@ -101,7 +102,9 @@ async function start(
   started('the address file', () => rm(path.join(dataDirectory, 'server-url'), { force: true }))
 
   if (config.localWorker) {
-    const worker = new LocalWorker({ log, program: workerProgram, dataDirectory, stopReplicas: config.stopReplicasOnExit, env })
+    // A server that only this machine reaches has clients on this machine only: endpoints show the same address then.
+    const address = isLoopback(config.host) ? config.host : null
+    const worker = new LocalWorker({ log, program: workerProgram, dataDirectory, stopReplicas: config.stopReplicasOnExit, address, env })
     await worker.start()
     started('the local worker', () => worker.stop())
   }
@@ -116,6 +119,10 @@ async function ensureTokens(app: App): Promise<void> {
   }
   if (!config.localWorker) return
   await ensureToken(app.database, path.join(config.dataDirectory, 'worker-token'), { subject: `worker:${hostname()}`, roles: ['worker'] })
+}
+
+function isLoopback(host: string): boolean {
+  return host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
 /** Where programs on this machine reach a server that listens on `host`. */

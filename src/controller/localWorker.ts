@@ -18,6 +18,8 @@ export interface LocalWorkerOptions {
   readonly dataDirectory: string
   /** Stop its replicas with it. */
   readonly stopReplicas: boolean
+  /** Of this machine, as endpoints show it unless XCE_WORKER_ADDRESSES says otherwise; null: the worker finds them. */
+  readonly address: string | null
   /** Of the server: the worker gets it without the server's own settings and secrets. */
   readonly env: NodeJS.ProcessEnv
 }
@@ -91,7 +93,7 @@ export class LocalWorker {
 
   /** Resolves when the worker has ended, or the server stops. */
   async #runOnce(): Promise<void> {
-    const { dataDirectory, program, env, log } = this.#options
+    const { dataDirectory, program, address, env, log } = this.#options
     const output = await open(this.#logFile, 'a', 0o600)
     try {
       const child = spawn(process.execPath, [program], {
@@ -99,6 +101,7 @@ export class LocalWorker {
         detached: true,
         stdio: ['ignore', output.fd, output.fd],
         env: {
+          ...(address === null ? {} : { XCE_WORKER_ADDRESSES: address }),
           ...withoutServerSettings(env),
           XCE_WORKER_SERVER_FILE: path.join(dataDirectory, 'server-url'),
           XCE_WORKER_TOKEN_FILE: path.join(dataDirectory, 'worker-token'),
