@@ -63,6 +63,10 @@ export function openCgroups(ownCgroup: string = readOwnCgroup()): Cgroups | stri
     const controllers = readFileSync(path.join(ownCgroup, 'cgroup.controllers'), 'utf8').split(/\s+/)
     const missing = ['memory', 'cpu'].filter((name) => !controllers.includes(name))
     if (missing.length > 0) return `The cgroup ${ownCgroup} has no ${missing.join(' and no ')} controller, ${nothing}.`
+    const others = readFileSync(path.join(ownCgroup, 'cgroup.procs'), 'utf8')
+      .split('\n')
+      .filter((pid) => pid !== '' && pid !== String(process.pid))
+    if (others.length > 0) return `The cgroup ${ownCgroup} holds other processes than this worker, ${nothing}.`
     const leaf = path.join(ownCgroup, 'xce-worker')
     mkdirSync(leaf, { recursive: true })
     writeFileSync(path.join(leaf, 'cgroup.procs'), String(process.pid))

@@ -27,6 +27,8 @@ class ServerSocket extends WebSocket {
   }
 }
 
+const goodbyeMillis = 250
+
 /** One socket to one server. It never reconnects: whoever opened it opens another. */
 export class Connection {
   readonly #client: Client
@@ -143,7 +145,12 @@ export class Connection {
   close(): void {
     this.#fail(new Error('The connection was closed by this worker.'))
     Promise.resolve(this.#client.dispose()).catch(() => undefined)
-    this.#socket?.terminate()
+    const socket = this.#socket
+    if (socket === null || socket.readyState === WebSocket.CLOSED) return
+    // Said goodbye, the server gets a moment to say so too.
+    const timer = setTimeout(() => socket.terminate(), goodbyeMillis)
+    socket.once('close', () => clearTimeout(timer))
+    socket.close(1000)
   }
 }
 

@@ -49,9 +49,12 @@ const lastWordMillis = 1_000
  */
 export async function terminate(process: ReplicaProcess, how: Termination, sessions: Sessions, signal: AbortSignal): Promise<Exit> {
   await commandBegun(process, sessions, signal)
-  const deadline = performance.now() + how.graceSeconds * 1_000
-  signalGroup(process.pid, signalOf(how.signal))
-  if (!(await within(process.exited, how.graceSeconds * 1_000, signal))) {
+  const stop = signalOf(how.signal)
+  const kills = stop === 'SIGKILL' || stop === 9
+  const graceMillis = kills ? 0 : how.graceSeconds * 1_000
+  const deadline = performance.now() + graceMillis
+  if (!kills) signalGroup(process.pid, stop)
+  if (kills || !(await within(process.exited, graceMillis, signal))) {
     await sessions.clear(process.pid, { patienceMillis: 0, spared: process.pid, signal })
     await within(process.exited, lastWordMillis, signal)
   }

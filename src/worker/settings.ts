@@ -34,6 +34,7 @@ export const settingsHelp: readonly (readonly [string, string])[] = [
   ['XCE_WORKER_MEMORY_MIB', 'memory to give to replicas, in MiB (all memory)'],
   ['XCE_WORKER_PORT_RANGE', `ports to give to replicas (${defaultPortRange.from}-${defaultPortRange.to})`],
   ['XCE_WORKER_RESERVED_PORTS', 'ports of the range that are never given, separated by commas; ranges like 25000-25010 too (none)'],
+  ['XCE_LOG_LEVEL', 'trace, debug, info, warn, error or silent (info)'],
 ]
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -21,12 +21,13 @@ export function isRunning(pid: number): boolean {
   return stat !== null && !stat.dead
 }
 
-/** Living processes whose command line or environment holds the text. */
-export function processesWith(text: string): number[] {
+/** Living processes whose command line or environment holds one of the texts. */
+export function processesWith(...texts: string[]): number[] {
   return readdirSync('/proc').flatMap((entry) => {
     const pid = Number(entry)
     if (!Number.isInteger(pid) || pid === process.pid || !isRunning(pid)) return []
-    return read(pid, 'cmdline').includes(text) || read(pid, 'environ').includes(text) ? [pid] : []
+    const known = read(pid, 'cmdline') + read(pid, 'environ')
+    return texts.some((text) => known.includes(text)) ? [pid] : []
   })
 }
 

@@ -45,6 +45,7 @@ export function httpProbe(change: Partial<Probe> = {}): Probe {
 export class Supervision {
   readonly directory: string = realpathSync(mkdtempSync(path.join(tmpdir(), 'xce-worker-')))
   readonly reports: Report[] = []
+  readonly #replicas = new Set<string>()
   #supervisor: Supervisor = this.#open()
 
   get supervisor(): Supervisor {
@@ -81,7 +82,7 @@ export class Supervision {
   async dispose(): Promise<void> {
     await this.#supervisor.releaseAll({ drain: false })
     await this.#supervisor.close()
-    expect(processesWith(this.directory)).toEqual([])
+    expect(processesWith(this.directory, ...this.#replicas)).toEqual([])
     await expectNothingLeft()
     rmSync(this.directory, { recursive: true })
   }
@@ -92,7 +93,10 @@ export class Supervision {
       hostAddress: '127.0.0.1',
       cgroups: null,
       log: pino({ level: 'silent' }),
-      onReport: (report) => this.reports.push(report),
+      onReport: (report) => {
+        this.#replicas.add(report.replica)
+        this.reports.push(report)
+      },
     })
   }
 }

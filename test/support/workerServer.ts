@@ -116,6 +116,12 @@ export class WorkerServer {
     return all.filter((report) => report.replica === replica).at(-1)
   }
 
+  /** Every replica that was ever reported. */
+  get known(): string[] {
+    const all = [...this.registrations.flatMap(({ running }) => running), ...this.reports.flatMap(({ reports }) => reports)]
+    return [...new Set(all.map(({ replica }) => replica))]
+  }
+
   /** On the same port as before, if there was one. */
   async start(): Promise<void> {
     const http = createServer()

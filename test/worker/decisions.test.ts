@@ -186,6 +186,9 @@ describe('cgroups', () => {
   test('get the reservation as limits', () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'xce-cgroup-'))
     writeFileSync(path.join(directory, 'cgroup.controllers'), 'cpu memory pids\n')
+    writeFileSync(path.join(directory, 'cgroup.procs'), `1\n${process.pid}\n`)
+    expect(openCgroups(directory)).toMatch(/holds other processes/)
+    writeFileSync(path.join(directory, 'cgroup.procs'), `${process.pid}\n`)
     mkdirSync(path.join(directory, 'xce-worker'))
     const cgroups = openCgroups(directory)
     if (typeof cgroups === 'string') throw new Error(cgroups)

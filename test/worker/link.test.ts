@@ -28,7 +28,7 @@ afterEach(async () => {
   await end?.()
   end = null
   await server.stop()
-  expect(processesWith(directory)).toEqual([])
+  expect(processesWith(directory, ...server.known)).toEqual([])
   await expectNothingLeft()
   rmSync(directory, { recursive: true })
 })

