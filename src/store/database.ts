@@ -8,6 +8,10 @@ import { type MigrationConnection, migrate } from './migrate.ts'
 import { PGliteStream } from './pglite.ts'
 import { StatementNames } from './statementNames.ts'
 
+export class DatabaseUnreachableError extends Error {
+  override name = 'DatabaseUnreachableError'
+}
+
 export interface Database {
   readonly kind: 'embedded' | 'postgresql'
   readonly prisma: PrismaClient
@@ -108,14 +112,31 @@ function connectPrisma(pool: pg.Pool, log: Logger): PrismaClient {
 }
 
 async function migratePostgreSQL(connectionString: string, log: Logger): Promise<void> {
-  const client = new pg.Client({ connectionString, application_name: 'xce-services migrations' })
-  await client.connect()
+  const client = await connectOnce(connectionString)
   try {
     const connection: MigrationConnection = { exec: (script) => client.query(script), query: (sql, params) => client.query(sql, params) }
     logApplied(await migrate(connection), log)
   } finally {
     await client.end()
   }
+}
+
+async function connectOnce(connectionString: string): Promise<pg.Client> {
+  try {
+    const client = new pg.Client({ connectionString, application_name: 'xce-services migrations', connectionTimeoutMillis: 10_000 })
+    await client.connect()
+    return client
+  } catch (error) {
+    throw new DatabaseUnreachableError(unreachable(connectionString, error), { cause: error })
+  }
+}
+
+/** Names the server and the database, never the password. */
+function unreachable(connectionString: string, error: unknown): string {
+  const url = URL.canParse(connectionString) ? new URL(connectionString) : null
+  const where = url ? `the database "${url.pathname.slice(1)}" on ${url.host}` : 'the database'
+  const reason = error instanceof Error ? error.message || error.name : String(error)
+  return `DATABASE_URL names a PostgreSQL server, but ${where} can't be opened (${reason}). Start it or correct the URL; without DATABASE_URL the embedded database is used.`
 }
 
 function logApplied(names: readonly string[], log: Logger): void {

@@ -1,6 +1,7 @@
 // Commits per second of the seam on PostgreSQL, beside transactions of single statements through plain pg, in one run:
 // node --input-type=module -e "await (await import('vite')).runnerImport('./test/bench/commits.ts')"
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import pg from 'pg'
 import { pino } from 'pino'
@@ -56,17 +57,36 @@ async function compare(url: string): Promise<void> {
     if (outcome.kind !== 'done' || !outcome.changed) throw new Error(JSON.stringify(outcome))
   }
   const pool = new pg.Pool({ connectionString: url, max: Math.max(...inFlight) })
-  console.log('in flight | seam: commits/s  facts/s  p50 ms  p99 ms  CPU µs | plain pg: commits/s  p50 ms  p99 ms | ratio')
+  console.log(
+    'in flight | seam: commits/s  facts/s  p50 ms  p99 ms  CPU µs of Node, of PostgreSQL | plain pg: commits/s  p50 ms  p99 ms  CPU µs of PostgreSQL | ratio',
+  )
   let turn = 0
   await closedLoop(32, 2, () => scale(turn++))
   for (const count of inFlight) {
     const from = await readHead(database)
+    const before = await databaseCpuMillis(pool)
     const seam = await closedLoop(count, secondsPerRun, () => scale(turn++))
+    const between = await databaseCpuMillis(pool)
     const facts = Number((await readHead(database)) - from) / seam.seconds
     const plain = await closedLoop(count, secondsPerRun, () =>
       plainTransaction(pool, ids[Math.floor(Math.random() * serviceCount)] as string),
     )
-    const columns = [count, rate(seam), Math.round(facts), ...tails(seam), Math.round(seam.cpuMicros), rate(plain), ...tails(plain)]
+    const after = await databaseCpuMillis(pool)
+    const seamCpu = Math.round(((between - before) * 1_000) / seam.done)
+    const plainCpu = Math.round(((after - between) * 1_000) / plain.done)
+    const columns = [
+      count,
+      rate(seam),
+      Math.round(facts),
+      ...tails(seam),
+      Math.round(seam.cpuMicros),
+      seamCpu,
+      '|',
+      rate(plain),
+      ...tails(plain),
+      plainCpu,
+      '|',
+    ]
     console.log(columns.join('  '), (seam.done / seam.seconds / (plain.done / plain.seconds)).toFixed(2))
   }
   await pool.end()
@@ -99,6 +119,13 @@ async function plainTransaction(pool: pg.Pool, id: string): Promise<void> {
   } finally {
     client.release()
   }
+}
+
+/** Of all processes of the server that serve this database. */
+async function databaseCpuMillis(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query('SELECT pid FROM pg_stat_activity WHERE datname = current_database()')
+  const ticks = rows.map(({ pid }) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [])
+  return ticks.reduce((sum, fields) => sum + (Number(fields[11]) + Number(fields[12])) * 10, 0)
 }
 
 interface Run {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { eachDatabase } from '../support/databases.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { eachDatabase, silent } from '../support/databases.ts'
 
 eachDatabase((database) => {
   test('a new database has the default project and queue and an empty fact log', async () => {
@@ -32,4 +33,11 @@ eachDatabase((database) => {
     expect(await second).toBe('last listener')
     expect(heard).toEqual(['one', 'three'])
   })
+})
+
+test('a PostgreSQL that does not answer is told in a sentence without the password', async () => {
+  const url = 'postgresql://me:secret@127.0.0.1:1/xce'
+  const refusal = String(await openDatabase({ dataDirectory: '.', url, log: silent }).catch((error: unknown) => error))
+  expect(refusal).toMatch(/DATABASE_URL.*"xce" on 127.0.0.1:1/)
+  expect(refusal).not.toContain('secret')
 })
