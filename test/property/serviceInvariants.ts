@@ -43,6 +43,12 @@ export function checkInvariants(store: ServiceStore, ctx: Context): void {
   check(new Set(active.map((row) => row.index)).size === active.length, 'one active replica per index')
   const target = snapshot.versions.get(columns.versionNumber)?.contentNumber ?? 0
   const outdated = active.filter((row) => isOutdated(row, target))
+  if (outdated.length === 0) {
+    check(
+      snapshot.slots.every((slot) => slot.contentNumber === target),
+      'other content has forgotten the failures of the old one',
+    )
+  }
   if (columns.deletionRequestedAt === null && !columns.paused && outdated.length === 0) {
     check(
       active.length === columns.desiredReplicas,

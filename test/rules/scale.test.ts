@@ -80,6 +80,14 @@ test('to 0 and back', () => {
   expect(scene.row(0)).toMatchObject({ index: 0, versionNumber: 1 })
 })
 
+test('quota that a waiting replica gives back wakes placement', () => {
+  const scene = readyScene({ replicas: 1 })
+  scene.end(0)
+  const change = scene.scale(0)
+  expect([change.quota.delta, change.hosts]).toEqual([-1, []])
+  expect(dataOf(change).wakesPlacement).toBe(true)
+})
+
 describe('answers', () => {
   test('the same number changes nothing', () => {
     const scene = readyScene({ replicas: 2 })
