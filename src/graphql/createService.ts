@@ -44,7 +44,8 @@ userMutation({
   perform: async (input, { app, viewer, remember }) => {
     const { name, replicas, overrides } = checkCreateService(input)
     const { project, queue, revision } = await foundFor(input, app)
-    const content = mergeContent(contentOf(revision), overrides)
+    const profile = contentOf(revision)
+    const content = mergeContent(profile, overrides)
     checkMerged(content, overrides)
     const settings = settingsOf(revision)
     const result = { serviceId: app.newId() as ServiceId }
@@ -58,6 +59,7 @@ userMutation({
       profileRevisionId: revision.id as ProfileRevisionId,
       content,
       overrides,
+      template: { command: profile.command, env: profile.env, settings },
       settings,
       replicas: replicas ?? settings.replicas,
       maxReplicas: project.maxReplicas,

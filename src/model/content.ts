@@ -1,4 +1,5 @@
 import type { LostContact, PortProtocol } from '../generated/prisma/enums.ts'
+import type { Settings } from './settings.ts'
 
 export interface EnvironmentVariable {
   readonly name: string
@@ -63,6 +64,16 @@ export interface Content {
   readonly liveness: Probe | null
   readonly restart: RestartPolicy
   readonly stop: StopPolicy
+}
+
+/**
+ * What a profile's revision says of all that the service's own part may replace, and its settings: an update that keeps the profile begins
+ * with these.
+ */
+export interface Template {
+  readonly command: readonly string[]
+  readonly env: readonly EnvironmentVariable[]
+  readonly settings: Settings
 }
 
 /** The service's own part over the profile's. */

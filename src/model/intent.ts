@@ -1,9 +1,9 @@
 import type { Blocker } from './blocker.ts'
-import type { Content, Overrides } from './content.ts'
+import type { Content, Overrides, Template } from './content.ts'
 import type { Grant } from './host.ts'
-import type { HostId, ProfileRevisionId, ProjectId, QueueId, ReplicaId, Revision, ServiceId, WorkerId } from './id.ts'
-import type { HostView } from './service.ts'
-import type { Settings } from './settings.ts'
+import type { HostId, ProfileRevisionId, ProjectId, QueueId, ReplicaId, Revision, RolloutId, ServiceId, WorkerId } from './id.ts'
+import type { HostView, Version } from './service.ts'
+import type { RolloutSettings, Settings } from './settings.ts'
 
 export const reportedStates = ['STARTING', 'RUNNING', 'ENDED'] as const
 export type ReportedState = (typeof reportedStates)[number]
@@ -30,6 +30,56 @@ export interface Reporter {
   readonly epoch: number
 }
 
+/** What a user wants of a service as it is at `expectedRevision` (R17); null: as it is. */
+interface UserIntent {
+  readonly expectedRevision: Revision | null
+  readonly actor: string
+}
+
+/** A revision of a profile, looked up: revisions never change. */
+export interface ProfileRevisionView {
+  readonly id: ProfileRevisionId
+  readonly content: Content
+  readonly settings: Settings
+}
+
+/** Another target, or other settings or replicas. What is left out stays as it is. */
+export interface UpdateIntent extends UserIntent {
+  readonly kind: 'update'
+  /** Of the service's profile; null: the one it has. */
+  readonly profile: ProfileRevisionView | null
+  /** `command` null: the profile's; `env` replaces the service's own list. */
+  readonly overrides: Partial<Overrides>
+  /** Scaled first (R4); null: as many as now. */
+  readonly replicas: number | null
+  /** Of the project, for QUOTA_EXCEEDED. */
+  readonly maxReplicas: number | null
+  /** Over the profile's settings, until the next update. */
+  readonly rollout: Partial<RolloutSettings>
+  /** A rollout that this begins is paused from its first commit on (R7). */
+  readonly startPaused: boolean
+  /** The id of the rollout, if this begins one: the caller's, so that the answer can name it. */
+  readonly rolloutId: RolloutId
+}
+
+/** A new number for the same content; all current replicas leave (R5). */
+export interface RestartIntent extends UserIntent {
+  readonly kind: 'restart'
+  readonly rolloutId: RolloutId
+}
+
+/** Back to a version of the service, looked up (versions never change); null: to the one that R6 chooses. */
+export interface RollbackIntent extends UserIntent {
+  readonly kind: 'rollback'
+  readonly to: Version | null
+  readonly rolloutId: RolloutId
+}
+
+/** R7. */
+export interface PauseIntent extends UserIntent {
+  readonly kind: 'pause' | 'resume'
+}
+
 /** Every write to a service is an intent: a mutation, a worker's report, a timer, a grant. */
 export type ServiceIntent =
   | {
@@ -39,6 +89,10 @@ export type ServiceIntent =
       readonly maxReplicas: number | null
       readonly actor: string
     }
+  | UpdateIntent
+  | RestartIntent
+  | RollbackIntent
+  | PauseIntent
   | { readonly kind: 'delete'; readonly expectedRevision: Revision | null; readonly actor: string }
   | { readonly kind: 'resetBackoff'; readonly actor: string }
   | { readonly kind: 'kill'; readonly replica: ReplicaId; readonly actor: string }
@@ -62,6 +116,7 @@ export interface NewService {
   readonly profileRevisionId: ProfileRevisionId
   readonly content: Content
   readonly overrides: Overrides
+  readonly template: Template
   readonly settings: Settings
   readonly replicas: number
   /** Of the project, for QUOTA_EXCEEDED. */

@@ -8,7 +8,7 @@ import type {
   VersionCause,
 } from '../generated/prisma/enums.ts'
 import type { Blocker } from './blocker.ts'
-import type { AllocatedPort, Content, Overrides } from './content.ts'
+import type { AllocatedPort, Content, Overrides, Template } from './content.ts'
 import type { HostId, Instant, ProfileRevisionId, ProjectId, QueueId, ReplicaId, Revision, RolloutId, ServiceId, VersionId } from './id.ts'
 import type { Settings } from './settings.ts'
 
@@ -19,6 +19,9 @@ export interface Version {
   readonly profileRevisionId: ProfileRevisionId
   readonly content: Content
   readonly overrides: Overrides
+  readonly template: Template
+  /** Equal for equal contents, and only for those. */
+  readonly contentDigest: string
   /** The lowest number of this service with equal content; versions are equal where this is. */
   readonly contentNumber: number
   readonly cause: VersionCause
@@ -115,6 +118,12 @@ export interface ServiceColumns {
   readonly settings: Settings
   readonly paused: boolean
   readonly rolloutNumber: number
+  /** The version whose rollout was completed last; null: none was. */
+  readonly completedVersion: number | null
+  /** The version with other content than that one whose rollout was completed last before it (R6). */
+  readonly previousVersion: number | null
+  /** A restart whose replicas are not all marked as leaving yet, by its version's number: those of lower numbers are to be. */
+  readonly restartNumber: number | null
   readonly activeReplicas: number
   readonly runningReplicas: number
   readonly readyReplicas: number
@@ -144,10 +153,12 @@ export interface ServiceSnapshot {
   readonly revision: Revision
   readonly specRevision: Revision
   readonly columns: ServiceColumns
-  /** By number: all that an alive replica, the target or the current rollout names. */
+  /** By number: all that an alive replica, the target, the current rollout, `completedVersion` or `previousVersion` names. */
   readonly versions: ReadonlyMap<number, Version>
   /** The highest version number ever given. */
   readonly lastVersion: number
+  /** All contents the service ever had: `contentNumber` by `contentDigest`. */
+  readonly contents: ReadonlyMap<string, number>
   /** Alive ones (not ENDED), in the order of their ids. */
   readonly replicas: ReadonlyMap<ReplicaId, Replica>
   readonly slots: readonly Slot[]

@@ -27,7 +27,7 @@ const order: readonly BlockReason[] = [
 /** Why the service is not all it should be: one per reason, with a count. */
 export function blockersOf(draft: Draft, now: Instant): Blocker[] {
   const before = draft.base.columns.blockers
-  const blockers = isDeleting(draft) ? new Map<BlockReason, Blocker>() : waitsOf(draft, () => true, before, now)
+  const blockers = isDeleting(draft) ? new Map<BlockReason, Blocker>() : waitsOf(draft, before, now)
   const rollout = openRollout(draft)
   if (rollout?.state === 'STALLED') {
     const message = `Rollout ${rollout.number} made no progress for ${rollout.progressDeadlineSeconds} s: ${rollout.hold?.message ?? 'see its replicas.'}`

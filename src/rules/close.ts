@@ -1,14 +1,13 @@
 import type { TimerKind } from '../generated/prisma/enums.ts'
 import type { Instant } from '../model/id.ts'
-import { isActive } from '../model/replica.ts'
 import type { Rollout, ServiceColumns, Slot } from '../model/service.ts'
-import { isCrashLooping } from './backoff.ts'
 import { sameBlocker, sameBlockers } from './blocker.ts'
 import { blockersOf } from './blockers.ts'
 import { countsOf } from './census.ts'
 import type { ServiceChange } from './change.ts'
 import type { Context } from './context.ts'
-import { type Draft, targetOf } from './draft.ts'
+import { isTargetLooping } from './crashLoop.ts'
+import type { Draft } from './draft.ts'
 import { hostUsesOf } from './hostUse.ts'
 import { nextSnapshotOf } from './nextSnapshot.ts'
 import { rowChangesOf } from './rowChange.ts'
@@ -37,7 +36,7 @@ export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
     insertedVersions: draft.insertedVersions,
     insertedReplicas: rows.filter(({ before }) => before === null).map(({ after }) => after),
     updatedReplicas: rows.filter(({ before }) => before !== null).map(({ after }) => after),
-    rollouts: draft.created || !sameRollout(base.rollout, next.rollout) ? [next.rollout] : [],
+    rollouts: [...draft.left, ...(draft.created || !sameRollout(base.rollout, next.rollout) ? [next.rollout] : [])],
     slots: slotChangesOf(base.slots, next.slots),
     timers: timerChangesOf(base.timers, next.timers),
     quota: { projectId: base.projectId, delta: quotaDelta },
@@ -63,21 +62,12 @@ function settledColumns(draft: Draft, ctx: Context): ServiceColumns {
   const before = draft.base.columns
   const counted = { ...draft.columns, ...countsOf(census) }
   const blockers = blockersOf(draft, ctx.now)
-  const { contentNumber } = targetOf(draft)
-  const crashLoop = blockers.some(({ reason }) => reason === 'CRASH_LOOP') && isTargetLooping(draft, contentNumber)
+  const crashLoop = blockers.some(({ reason }) => reason === 'CRASH_LOOP') && isTargetLooping(draft)
   return {
     ...counted,
     blockers: sameBlockers(before.blockers, blockers) ? before.blockers : blockers,
     status: statusOf({ columns: counted, crashLoop, rollout: draft.rollout }),
   }
-}
-
-/** R10: an old version's loop is a blocker only. */
-function isTargetLooping(draft: Draft, contentNumber: number): boolean {
-  for (const row of draft.alive.rows) {
-    if (row.contentNumber === contentNumber && isActive(row) && isCrashLooping(draft.slots.get(keyOf(row)))) return true
-  }
-  return false
 }
 
 function sameRollout(a: Rollout, b: Rollout): boolean {

@@ -2,6 +2,7 @@ import type { RolloutId, VersionId } from '../model/id.ts'
 import type { NewService } from '../model/intent.ts'
 import type { Refusal } from '../model/refusal.ts'
 import type { Rollout, ServiceColumns, ServiceSnapshot, Version } from '../model/service.ts'
+import { contentDigest } from './contentDigest.ts'
 import type { Context } from './context.ts'
 import { counted } from './counted.ts'
 import { type Draft, deadlineFrom, draftOver } from './draft.ts'
@@ -20,6 +21,8 @@ export function createDraft(service: NewService, actor: string, ctx: Context): D
     profileRevisionId: service.profileRevisionId,
     content: service.content,
     overrides: service.overrides,
+    template: service.template,
+    contentDigest: contentDigest(service.content),
     contentNumber: 1,
     cause: 'CREATE',
     createdAt: ctx.now,
@@ -67,6 +70,9 @@ function unbornOf(service: NewService, version: Version, rollout: Rollout, ctx: 
     settings: service.settings,
     paused: false,
     rolloutNumber: 1,
+    completedVersion: null,
+    previousVersion: null,
+    restartNumber: null,
     activeReplicas: 0,
     runningReplicas: 0,
     readyReplicas: 0,
@@ -93,6 +99,7 @@ function unbornOf(service: NewService, version: Version, rollout: Rollout, ctx: 
     columns,
     versions: new Map([[1, version]]),
     lastVersion: 1,
+    contents: new Map([[version.contentDigest, 1]]),
     replicas: new Map(),
     slots: [],
     rollout,

@@ -8,9 +8,14 @@ import type { Draft } from './draft.ts'
 import { grant } from './grant.ts'
 import { hold } from './hold.ts'
 import { kill } from './kill.ts'
+import { pause } from './pause.ts'
 import { report } from './report.ts'
+import { restart } from './restart.ts'
+import { resume } from './resume.ts'
+import { rollback } from './rollback.ts'
 import { scale } from './scale.ts'
 import { tick } from './tick.ts'
+import { update } from './update.ts'
 
 // The four steps of a decision, for the store.
 export { closeDraft } from './close.ts'
@@ -25,6 +30,16 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Outco
   switch (intent.kind) {
     case 'scale':
       return scale(draft, intent, ctx)
+    case 'update':
+      return update(draft, intent, ctx)
+    case 'restart':
+      return restart(draft, intent, ctx)
+    case 'pause':
+      return pause(draft, intent)
+    case 'resume':
+      return resume(draft, intent, ctx)
+    case 'rollback':
+      return rollback(draft, intent, ctx)
     case 'delete':
       return deleteService(draft, intent, ctx)
     case 'resetBackoff':

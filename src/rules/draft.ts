@@ -21,6 +21,8 @@ export interface Draft {
   /** Every row that was written, ended ones too, as it is now. */
   readonly touched: Map<ReplicaId, Replica>
   rollout: Rollout
+  /** Rollouts that were left before they were complete (R5, R6), in order. */
+  readonly left: Rollout[]
   slots: ReadonlyMap<SlotKey, Slot>
   readonly insertedVersions: Version[]
   /** Hosts that a grant or a registration brought. */
@@ -58,6 +60,7 @@ export function draftOver(base: ServiceSnapshot, created: boolean): Draft {
     alive: ReplicaRows.of(base.replicas),
     touched: new Map(),
     rollout: base.rollout,
+    left: [],
     slots: new Map(base.slots.map((slot) => [slotKey(slot.index, slot.contentNumber), slot])),
     insertedVersions: [],
     hosts: new Map(),

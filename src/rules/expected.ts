@@ -10,6 +10,15 @@ export function conflict(draft: Draft, expected: Revision | null): Outcome | nul
   return { kind: 'refused', refusal: { code: 'CONFLICT', message, path: ['input', 'expectedRevision'], specRevision } }
 }
 
+/** While DELETING most changes are INVALID_STATE. */
+export function deleting(draft: Draft, consequence: string): Outcome {
+  return invalidState(`Service ${draft.base.name} is being deleted: ${consequence}. Create it anew when its last replica has ended.`)
+}
+
+export function invalidState(message: string): Outcome {
+  return { kind: 'refused', refusal: { code: 'INVALID_STATE', message, path: ['input', 'service'] } }
+}
+
 /** Marks the note that was said last as a change of the spec by a user: its fact gives the new specRevision. */
 export function markSpec(draft: Draft): void {
   draft.specChanged = true

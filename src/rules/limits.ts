@@ -25,6 +25,10 @@ export function defaultLimits(
   ports: readonly PortDeclaration[],
   spreadMode: Settings['spreadMode'],
 ): Pick<Settings, 'maxSurge' | 'maxUnavailable'> {
-  const crowded = spreadMode === 'STRICT' || ports.some((declared) => declared.port !== null)
-  return { maxSurge: crowded ? { percent: 0 } : quarter, maxUnavailable: quarter }
+  return { maxSurge: crowds(ports, spreadMode) ? { percent: 0 } : quarter, maxUnavailable: quarter }
+}
+
+/** Replicas that may find no host beside one another. */
+export function crowds(ports: readonly PortDeclaration[], spreadMode: Settings['spreadMode']): boolean {
+  return spreadMode === 'STRICT' || ports.some((declared) => declared.port !== null)
 }

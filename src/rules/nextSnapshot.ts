@@ -10,19 +10,29 @@ export function nextSnapshotOf(draft: Draft, columns: ServiceColumns, timers: Re
   const lastVersion = draft.insertedVersions.reduce((last, { number }) => Math.max(last, number), draft.base.lastVersion)
   const replicas = draft.touched.size === 0 ? draft.base.replicas : draft.alive
   const { rollout } = draft
-  return { ...draft.base, columns, versions: versionsOf(draft), lastVersion, replicas, slots, rollout, hosts: hostsOf(draft), timers }
+  const versions = versionsOf(draft)
+  const contents = contentsOf(draft)
+  return { ...draft.base, columns, versions, lastVersion, contents, replicas, slots, rollout, hosts: hostsOf(draft), timers }
 }
 
-/** Those that an alive replica, the target or the current rollout names. */
+/** Those that an alive replica, the target, the current rollout or the history of completion names. */
 function versionsOf(draft: Draft): ReadonlyMap<number, Version> {
   const { fromVersion, toVersion } = draft.rollout
+  const { versionNumber, completedVersion, previousVersion } = draft.columns
   const { versions } = draft.base
   if (draft.insertedVersions.length === 0 && versions.size === 1) return versions
-  const numbers = new Set([draft.columns.versionNumber, toVersion])
-  if (fromVersion !== null) numbers.add(fromVersion)
+  const numbers = new Set([versionNumber, toVersion])
+  for (const number of [fromVersion, completedVersion, previousVersion]) if (number !== null) numbers.add(number)
   for (const row of draft.alive.rows) numbers.add(row.versionNumber)
   if (draft.insertedVersions.length === 0 && versions.size === numbers.size) return versions
   return new Map([...numbers].sort((a, b) => a - b).map((number) => [number, versionOf(draft, number)]))
+}
+
+/** A version whose number is its contentNumber brought its content. */
+function contentsOf(draft: Draft): ReadonlyMap<string, number> {
+  const brought = draft.insertedVersions.filter((version) => version.number === version.contentNumber)
+  if (brought.length === 0) return draft.base.contents
+  return new Map([...draft.base.contents, ...brought.map((version) => [version.contentDigest, version.number] as const)])
 }
 
 /** Those of the alive replicas. */

@@ -1,25 +1,29 @@
 import type { Instant } from '../model/id.ts'
-import type { Rollout } from '../model/service.ts'
+import type { Rollout, ServiceColumns } from '../model/service.ts'
 import { activeOf, type Census } from './census.ts'
 import type { Context } from './context.ts'
 import { counted } from './counted.ts'
-import { type Draft, deadlineFrom, openRollout } from './draft.ts'
+import { type Draft, deadlineFrom, openRollout, targetOf, versionOf } from './draft.ts'
 import { resolveLimits } from './limits.ts'
 import { say } from './note.ts'
 import { holdOf } from './rolloutHold.ts'
+import { progressSentence } from './rolloutProgress.ts'
 
 /** R8: a scale, new limits or a new target arm the full deadline, with both marks anew. */
 export function rearm(draft: Draft, now: Instant): void {
   const rollout = openRollout(draft)
   if (rollout === null) return
   const { desiredReplicas, settings, paused } = draft.columns
+  const { minReadySeconds, progressDeadlineSeconds } = settings
   draft.rearmed = true
   draft.rollout = {
     ...rollout,
     ...resolveLimits(desiredReplicas, settings),
+    minReadySeconds,
+    progressDeadlineSeconds,
     state: rollout.state === 'STALLED' ? 'ROLLING' : rollout.state,
     desiredReplicas,
-    deadlineAt: paused ? null : deadlineFrom(now, rollout.progressDeadlineSeconds),
+    deadlineAt: paused ? null : deadlineFrom(now, progressDeadlineSeconds),
   }
 }
 
@@ -32,9 +36,10 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
     availableReplicas: census.updated.available,
     oldReplicas: activeOf(census.outdated),
   }
-  if (counts.oldReplicas === 0 && counts.availableReplicas >= draft.columns.desiredReplicas) {
+  const { desiredReplicas, restartNumber } = draft.columns
+  if (counts.oldReplicas === 0 && counts.availableReplicas >= desiredReplicas && restartNumber === null) {
     draft.rollout = { ...rollout, ...counts, state: 'COMPLETED', hold: null, deadlineAt: null, finishedAt: ctx.now }
-    draft.columns = { ...draft.columns, paused: false }
+    draft.columns = { ...draft.columns, paused: false, ...completions(draft) }
     const replicas = counted(counts.availableReplicas, 'replica')
     const are = counts.availableReplicas === 1 ? 'is' : 'are'
     say(
@@ -45,7 +50,7 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
     return
   }
   const stepped = marked(draft, { ...rollout, ...counts }, ctx.now)
-  const hold = holdOf(draft, stepped, counts.oldReplicas, ctx.now)
+  const hold = holdOf(draft, stepped, ctx.now)
   draft.rollout = { ...stepped, hold }
   if (stepped.state === 'STALLED' && rollout.state !== 'STALLED') {
     const why = hold === null ? '' : ` ${hold.message}`
@@ -54,7 +59,18 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
       'ROLLOUT',
       `Rollout ${rollout.number} of ${draft.base.name} has made no progress for ${rollout.progressDeadlineSeconds} s.${why}`,
     )
+    return
   }
+  const sentence = progressSentence(draft.base.name, draft.rollout)
+  if (sentence !== null && sentence !== progressSentence(draft.base.name, draft.base.rollout)) say(draft, 'ROLLOUT', sentence)
+}
+
+/** R6: the target is completed; what was so before it with other content is what "previous" means from now on. */
+function completions(draft: Draft): Pick<ServiceColumns, 'completedVersion' | 'previousVersion'> {
+  const { completedVersion, previousVersion } = draft.columns
+  const target = targetOf(draft)
+  const isOther = completedVersion !== null && versionOf(draft, completedVersion).contentNumber !== target.contentNumber
+  return { completedVersion: target.number, previousVersion: isOther ? completedVersion : previousVersion }
 }
 
 /** R8: progress is a new high of available new ones or a new low of outdated ones, so that flapping can't extend the deadline. */

@@ -1,11 +1,12 @@
 import type { BlockReason } from '../generated/prisma/enums.ts'
 import type { Blocker } from '../model/blocker.ts'
 import type { Instant } from '../model/id.ts'
-import { isOutdated } from '../model/replica.ts'
-import type { Rollout } from '../model/service.ts'
+import { isActive, isOutdated } from '../model/replica.ts'
+import type { Replica, Rollout } from '../model/service.ts'
 import { counted } from './counted.ts'
-import { type Draft, targetOf } from './draft.ts'
-import { waitsOf } from './waits.ts'
+import { type Draft, hostOf, targetOf } from './draft.ts'
+import { keyOf } from './slot.ts'
+import { collectWaits } from './waits.ts'
 
 /** What stops a rollout most, first. */
 const order: readonly BlockReason[] = [
@@ -22,21 +23,59 @@ const order: readonly BlockReason[] = [
   'MIN_READY',
 ]
 
-/** What the rollout waits for, from its first commit on (R8); null when it waits for nothing. */
-export function holdOf(draft: Draft, rollout: Rollout, outdated: number, now: Instant): Blocker | null {
+/** What the rollout waits for, from its first commit on, by a replica's name (R8); null when it waits for nothing. */
+export function holdOf(draft: Draft, rollout: Rollout, now: Instant): Blocker | null {
   const since = (reason: BlockReason) => (rollout.hold?.reason === reason ? rollout.hold.since : now)
   if (draft.columns.paused) {
     const message = `Rollout ${rollout.number} is paused: resumeRollout lets it go on.`
     return { reason: 'ROLLOUT_PAUSED', message, count: 1, since: since('ROLLOUT_PAUSED'), until: null, replica: null }
   }
   const { contentNumber } = targetOf(draft)
-  const before = rollout.hold === null ? [] : [rollout.hold]
-  const waits = waitsOf(draft, (row) => !row.available && !isOutdated(row, contentNumber), before, now)
+  const waits = collectWaits(draft, (row) => !row.available && !isOutdated(row, contentNumber))
   for (const reason of order) {
     const wait = waits.get(reason)
-    if (wait !== undefined) return wait
+    if (wait === undefined) continue
+    const { first, count, until } = wait
+    const message = waitMessage(draft, rollout, reason, first, count)
+    return { reason, message, count, since: since(reason), until, replica: first.id }
   }
-  if (outdated === 0) return null
-  const message = `${counted(outdated, 'replica')} of other versions ${outdated === 1 ? 'is' : 'are'} still to be replaced.`
-  return { reason: 'STOPPING_OLD', message, count: outdated, since: since('STOPPING_OLD'), until: null, replica: null }
+  const old = draft.alive.rows.filter((row) => isActive(row) && isOutdated(row, contentNumber))
+  const [first] = old
+  if (first === undefined) return null
+  const message = `Waiting for ${named(draft, first, old.length)} to be replaced.`
+  return { reason: 'STOPPING_OLD', message, count: old.length, since: since('STOPPING_OLD'), until: null, replica: first.id }
+}
+
+function waitMessage(draft: Draft, rollout: Rollout, reason: BlockReason, first: Replica, count: number): string {
+  const name = named(draft, first, count)
+  switch (reason) {
+    case 'CRASH_LOOP':
+    case 'BACKOFF': {
+      const failures = draft.slots.get(keyOf(first))?.failures ?? 0
+      const failed = count === 1 ? `which has failed ${counted(failures, 'time')}` : 'which have failed again and again'
+      return `Waiting for ${name}, ${failed}: read the log; resetBackoff tries it at once.`
+    }
+    case 'HOST_UNREACHABLE':
+      return `Waiting for ${name}, whose host ${hostOf(draft, first.hostId)?.name ?? 'unknown'} cannot be reached.`
+    case 'QUEUED':
+      return `Waiting for ${name} to be placed.`
+    case 'WAITING_FOR_READY':
+      return `Waiting for ${name} to become ready.`
+    case 'MIN_READY':
+      return `Waiting for ${name} to have been ready for ${rollout.minReadySeconds} s.`
+    default:
+      return `Waiting for a place for ${name}: ${first.pending?.message ?? ''}${roomHint(rollout, reason)}`
+  }
+}
+
+/** R1: an explicit "none unavailable" that can't work says so. */
+function roomHint(rollout: Rollout, reason: BlockReason): string {
+  const isStuck = rollout.maxUnavailable === 0 && rollout.oldReplicas > 0 && reason !== 'QUOTA'
+  return isStuck ? ' None of the old ones may make room, because maxUnavailable is 0: allow 1 unavailable or add a host.' : ''
+}
+
+/** "web[4]", "web[4] and 2 more". */
+function named(draft: Draft, row: Pick<Replica, 'index'>, count: number): string {
+  const name = `${draft.base.name}[${row.index}]`
+  return count === 1 ? name : `${name} and ${count - 1} more`
 }

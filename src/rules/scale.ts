@@ -4,7 +4,7 @@ import type { Refusal } from '../model/refusal.ts'
 import type { Context } from './context.ts'
 import { counted } from './counted.ts'
 import { type Draft, isDeleting } from './draft.ts'
-import { conflict, markSpec } from './expected.ts'
+import { conflict, deleting, markSpec } from './expected.ts'
 import { say } from './note.ts'
 import { rearm } from './rollout.ts'
 
@@ -12,25 +12,26 @@ type Scale = Extract<ServiceIntent, { kind: 'scale' }>
 
 /** Sets the desired replicas. What that starts or stops is settled with the commit (R2, R4, R11). */
 export function scale(draft: Draft, intent: Scale, ctx: Context): Outcome {
-  const { name } = draft.base
   const { replicas, actor } = intent
   const before = draft.columns.desiredReplicas
-  if (isDeleting(draft)) {
-    const message = `Service ${name} is being deleted: it cannot be scaled. Create it anew when its last replica has ended.`
-    return { kind: 'refused', refusal: { code: 'INVALID_STATE', message, path: ['input', 'service'] } }
-  }
+  if (isDeleting(draft)) return deleting(draft, 'it cannot be scaled')
   const objection = conflict(draft, intent.expectedRevision)
   if (objection !== null) return objection
   if (replicas > before && overQuota(replicas, intent.maxReplicas)) {
     return { kind: 'refused', refusal: quotaExceeded(draft.base.projectName, replicas, intent.maxReplicas) }
   }
   if (replicas === before) return { kind: 'done', changed: false }
+  setReplicas(draft, replicas, actor, ctx)
+  markSpec(draft)
+  return { kind: 'done', changed: true }
+}
+
+export function setReplicas(draft: Draft, replicas: number, actor: string, ctx: Context): void {
+  const before = draft.columns.desiredReplicas
   draft.columns = { ...draft.columns, desiredReplicas: replicas }
   draft.grownFrom ??= before
   rearm(draft, ctx.now)
-  say(draft, 'SERVICE_SCALED', `${actor} scaled ${name} from ${before} to ${counted(replicas, 'replica')}.`, actor)
-  markSpec(draft)
-  return { kind: 'done', changed: true }
+  say(draft, 'SERVICE_SCALED', `${actor} scaled ${draft.base.name} from ${before} to ${counted(replicas, 'replica')}.`, actor)
 }
 
 /** More replicas than the project can ever hold. */

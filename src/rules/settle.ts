@@ -1,12 +1,14 @@
 import type { EndReason } from '../generated/prisma/enums.ts'
 import { rowsPerCommit } from '../model/bounds.ts'
 import type { Replica } from '../model/service.ts'
+import { autoRollback } from './autoRollback.ts'
 import { activeOf, type Census, takeCensus } from './census.ts'
 import type { Context } from './context.ts'
 import { type Draft, isCreatedHere, isDeleting, targetOf, versionOf } from './draft.ts'
 import { forgetOtherContent, passDue } from './due.ts'
 import { resolveLimits } from './limits.ts'
 import { note, say } from './note.ts'
+import { markRestarted } from './restart.ts'
 import { rollingStep } from './rolling.ts'
 import { stepRollout } from './rollout.ts'
 import { freeIndexes, start } from './start.ts'
@@ -16,19 +18,34 @@ import { noteStopped, noteStopping } from './stopNotes.ts'
 /** Lets the rules follow from what the intents changed, once per commit: what is due, starts and stops, the rollout, the end of the service. */
 export function settle(draft: Draft, ctx: Context): Census {
   passDue(draft, ctx)
-  const { contentNumber } = targetOf(draft)
-  let census = takeCensus(draft.alive.rows, contentNumber)
-  if (!isSteady(draft, census)) {
-    stepReplicas(draft, ctx)
-    census = takeCensus(draft.alive.rows, contentNumber)
-  }
-  forgetOtherContent(draft, census)
-  if (!isDeleting(draft)) stepRollout(draft, census, ctx)
-  else if (draft.alive.size === 0 && draft.columns.deletedAt === null) {
+  if (isDeleting(draft)) return settleDeletion(draft, ctx)
+  markRestarted(draft)
+  const census = settleTarget(draft, ctx)
+  return autoRollback(draft, ctx) ? settleTarget(draft, ctx) : census
+}
+
+function settleDeletion(draft: Draft, ctx: Context): Census {
+  const census = stepped(draft, ctx)
+  if (draft.alive.size === 0 && draft.columns.deletedAt === null) {
     draft.columns = { ...draft.columns, deletedAt: ctx.now }
     say(draft, 'SERVICE_DELETED', `Service ${draft.base.name} is gone: none of its replicas is left, and its name is free.`)
   }
   return census
+}
+
+function settleTarget(draft: Draft, ctx: Context): Census {
+  const census = stepped(draft, ctx)
+  forgetOtherContent(draft, census)
+  stepRollout(draft, census, ctx)
+  return census
+}
+
+function stepped(draft: Draft, ctx: Context): Census {
+  const { contentNumber } = targetOf(draft)
+  const census = takeCensus(draft.alive.rows, contentNumber)
+  if (isSteady(draft, census)) return census
+  stepReplicas(draft, ctx)
+  return takeCensus(draft.alive.rows, contentNumber)
 }
 
 /** As many as desired, and none outdated: there is nothing to step. */

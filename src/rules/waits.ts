@@ -10,7 +10,7 @@ import { availableFrom } from './readiness.ts'
 import { keyOf } from './slot.ts'
 
 /** What the active replicas of one reason wait for. */
-interface Waits {
+export interface Waits {
   readonly first: Replica
   count: number
   since: Instant | null
@@ -19,8 +19,19 @@ interface Waits {
 
 type Reason = Blocker['reason']
 
-/** What active replicas wait for, one blocker per reason. Each replica is in at most one. `since` is taken over from `before`. */
-export function waitsOf(draft: Draft, counts: (row: Replica) => boolean, before: readonly Blocker[], now: Instant): Map<Reason, Blocker> {
+/** What active replicas wait for, one blocker per reason. `since` is taken over from `before`. */
+export function waitsOf(draft: Draft, before: readonly Blocker[], now: Instant): Map<Reason, Blocker> {
+  const blockers = new Map<Reason, Blocker>()
+  for (const [reason, { first, count, since, until }] of collectWaits(draft, () => true)) {
+    const kept = before.find((blocker) => blocker.reason === reason)
+    const message = messageOf(draft, reason, first, count)
+    blockers.set(reason, { reason, message, count, since: kept?.since ?? since ?? now, until, replica: count === 1 ? first.id : null })
+  }
+  return blockers
+}
+
+/** What those active replicas wait for that `counts` says of. Each is in at most one of the waits. */
+export function collectWaits(draft: Draft, counts: (row: Replica) => boolean): Map<Reason, Waits> {
   const waits = new Map<Reason, Waits>()
   const unlisted = hostsWithoutAddress(draft)
   // An available replica waits for nothing, unless its slot has failed or its host has no address.
@@ -41,13 +52,7 @@ export function waitsOf(draft: Draft, counts: (row: Replica) => boolean, before:
     known.since = earliest(known.since, since)
     known.until = earliest(known.until, until)
   }
-  const blockers = new Map<Reason, Blocker>()
-  for (const [reason, { first, count, since, until }] of waits) {
-    const kept = before.find((blocker) => blocker.reason === reason)
-    const message = messageOf(draft, reason, first, count)
-    blockers.set(reason, { reason, message, count, since: kept?.since ?? since ?? now, until, replica: count === 1 ? first.id : null })
-  }
-  return blockers
+  return waits
 }
 
 /** The one thing a replica waits for; null when it waits for nothing. */

@@ -16,9 +16,11 @@ const snapshotOf = `json_build_object(
     WHERE r."serviceId" = s."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')),
   'rollout', to_json(o),
   'versions', (SELECT json_agg(v ORDER BY v."number") FROM "ServiceVersion" v WHERE v."serviceId" = s."id" AND (
-    v."number" IN (s."versionNumber", o."fromVersion", o."toVersion")
+    v."number" IN (s."versionNumber", o."fromVersion", o."toVersion", s."completedVersion", s."previousVersion")
     OR v."number" IN (SELECT r."versionNumber" FROM "Replica" r
       WHERE r."serviceId" = s."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')))),
+  'contents', (SELECT json_agg(json_build_array(v."contentDigest", v."number") ORDER BY v."number") FROM "ServiceVersion" v
+    WHERE v."serviceId" = s."id" AND v."number" = v."contentNumber"),
   'lastVersion', (SELECT max(v."number") FROM "ServiceVersion" v WHERE v."serviceId" = s."id"),
   'slots', (SELECT json_agg(x ORDER BY x."index", x."contentNumber") FROM "Slot" x WHERE x."serviceId" = s."id"),
   'timers', (SELECT json_agg(t) FROM "Timer" t WHERE t."serviceId" = s."id"),
@@ -44,6 +46,7 @@ interface Loaded {
   readonly rollout: Row
   readonly versions: readonly Row[]
   readonly lastVersion: number
+  readonly contents: readonly (readonly [string, number])[]
   readonly slots: readonly Row[] | null
   readonly timers: readonly { readonly kind: TimerKind; readonly dueAt: string }[] | null
   readonly hosts: readonly HostView[] | null
@@ -87,6 +90,7 @@ function toSnapshot(loaded: Loaded): ServiceSnapshot {
     columns: decodeRow<ServiceColumns>(serviceColumns, service),
     versions: new Map(versions.map((version) => [version.number, version])),
     lastVersion: loaded.lastVersion,
+    contents: new Map(loaded.contents),
     replicas: new Map<ReplicaId, Replica>(replicas.map((replica) => [replica.id, replica])),
     slots: (loaded.slots ?? []).map((row) => decodeRow<Slot>(slotColumns, row)),
     rollout: decodeRow<Rollout>(rolloutColumns, loaded.rollout),

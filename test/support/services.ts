@@ -47,7 +47,12 @@ export const settings = (over: Partial<Settings> = {}): Settings => ({
   ...over,
 })
 
-export const newService = (over: Partial<NewService> = {}): NewService => ({
+export const newService = (over: Partial<NewService> = {}): NewService => {
+  const { command, env } = over.content ?? content()
+  return { ...plainService, template: { command, env, settings: over.settings ?? settings() }, ...over }
+}
+
+const plainService: Omit<NewService, 'template'> = {
   id: 'service-1' as ServiceId,
   projectId: 'project-1' as ProjectId,
   projectName: 'default',
@@ -60,8 +65,7 @@ export const newService = (over: Partial<NewService> = {}): NewService => ({
   settings: settings(),
   replicas: 3,
   maxReplicas: null,
-  ...over,
-})
+}
 
 /** Time and ids by hand: ids count up, so that their order is the order of creation. */
 export interface ManualContext extends Context {

@@ -125,6 +125,7 @@ export function comparable(snapshot: ServiceSnapshot) {
   return {
     ...snapshot,
     versions: [...snapshot.versions].sort(([a], [b]) => a - b),
+    contents: [...snapshot.contents],
     replicas: [...snapshot.replicas],
     hosts: [...snapshot.hosts].sort(),
     timers: [...snapshot.timers].sort(),

@@ -1,0 +1,22 @@
+import type { Content } from '../model/content.ts'
+import { sha256 } from './sha256.ts'
+
+/**
+ * A text that is equal for equal contents (`sameContent`) and only for those, so that a version is compared with all earlier ones of its
+ * service by one look-up. Variables and ports are brought in order: theirs means nothing.
+ */
+export function contentDigest(content: Content): string {
+  return sha256(canonical({ ...content, env: byName(content.env), ports: byName(content.ports) }))
+}
+
+function byName<T extends { readonly name: string }>(items: readonly T[]): T[] {
+  return [...items].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+}
+
+/** JSON with the keys of every object in order. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${entries.map(([key, part]) => `${JSON.stringify(key)}:${canonical(part)}`).join()}}`
+}
