@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { chown } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -58,7 +57,8 @@ function systemBinaries(): string {
 
 async function startIn(directory: string, binaries: string): Promise<TestServer> {
   const user = process.getuid?.() === 0 ? await unprivilegedUser() : {}
-  if (user.uid !== undefined && user.gid !== undefined) await chown(directory, user.uid, user.gid)
+  // All of it: the server's shell removes it as that user.
+  if (user.uid !== undefined) await run('chown', ['-R', `${user.uid}:${user.gid}`, directory])
   const data = path.join(directory, 'data')
   rmSync(data, { recursive: true, force: true })
   await run(path.join(binaries, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], {
