@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defaultPortRange, graceSeconds, leaseSeconds } from './model/bounds.ts'
+import type { Retention } from './model/retention.ts'
 
 /** The server's settings, read once from the environment. */
 export interface Config {
@@ -14,6 +15,9 @@ export interface Config {
   readonly logLevel: LogLevel
   readonly leaseSeconds: number
   readonly graceSeconds: number
+  readonly retention: Retention
+  /** Who may read /metrics: holders of a token with the role metrics or admin, or anybody who reaches the port. */
+  readonly metrics: 'token' | 'open'
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -59,13 +63,57 @@ const settings = {
     unset: String(graceSeconds),
     does: 'How long a host may be unreachable before it is lost.',
   },
+  XCE_FACTS_KEPT: {
+    read: wholeNumber(1_000, 100_000_000, 'a number'),
+    unset: '100000',
+    does: 'So many of the newest facts are kept: as far back may a subscriber resume.',
+  },
+  XCE_FACTS_KEPT_SECONDS: {
+    read: wholeNumber(0, 31_536_000, 'seconds'),
+    unset: '3600',
+    does: 'Facts younger than this are kept as well.',
+  },
+  XCE_FACTS_KEPT_MOST: {
+    read: wholeNumber(1_000, 100_000_000, 'a number'),
+    unset: '1000000',
+    does: 'More facts than this are never kept.',
+  },
+  XCE_EVENTS_KEPT_HOURS: { read: wholeNumber(1, 87_600, 'hours'), unset: '168', does: 'How long events are kept.' },
+  XCE_EVENTS_KEPT_MOST: {
+    read: wholeNumber(0, 100_000_000, 'a number'),
+    unset: '200000',
+    does: 'More events than this are never kept.',
+  },
+  XCE_ENDED_REPLICAS_KEPT_HOURS: {
+    read: wholeNumber(1, 87_600, 'hours'),
+    unset: '168',
+    does: 'How long ended replicas, and services that are gone, are kept.',
+  },
+  XCE_ENDED_REPLICAS_KEPT_MOST: {
+    read: wholeNumber(0, 100_000_000, 'a number'),
+    unset: '100000',
+    does: 'More ended replicas than this are never kept.',
+  },
+  XCE_VERSIONS_KEPT: {
+    read: wholeNumber(2, 1_000_000, 'a number'),
+    unset: '100',
+    does: 'So many of the newest versions and rollouts of each service are kept.',
+  },
+  XCE_METRICS: {
+    read: z.enum(['token', 'open'], { error: 'say token or open' }),
+    unset: 'token',
+    does: 'token: /metrics needs a token with the role metrics or admin. open: it needs none.',
+  },
 } as const
 
 /** Settings of the local worker: handed to it as they are, and checked there. */
 const workerSettings = {
   XCE_WORKER_NAME: { unset: null, does: 'The local worker’s name. Without it: this machine’s name.' },
   XCE_WORKER_HOST: { unset: null, does: 'The name of the local worker’s host. Without it: this machine’s name.' },
-  XCE_WORKER_ADDRESSES: { unset: null, does: 'Addresses of this machine, separated by commas. Without it: found.' },
+  XCE_WORKER_ADDRESSES: {
+    unset: null,
+    does: 'Addresses of this machine, separated by commas. Without it: XCE_HOST where that is a loopback address, otherwise found.',
+  },
   XCE_WORKER_CPU_MILLIS: { unset: null, does: 'CPU for replicas, in thousandths of a core. Without it: all cores.' },
   XCE_WORKER_MEMORY_MIB: { unset: null, does: 'Memory for replicas. Without it: all of it.' },
   XCE_WORKER_PORT_RANGE: { unset: `${defaultPortRange.from}-${defaultPortRange.to}`, does: 'Ports for replicas.' },
@@ -103,13 +151,28 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     logLevel: read('XCE_LOG_LEVEL'),
     leaseSeconds: read('XCE_LEASE_SECONDS'),
     graceSeconds: read('XCE_GRACE_SECONDS'),
+    retention: {
+      facts: {
+        kept: read('XCE_FACTS_KEPT'),
+        keptSeconds: read('XCE_FACTS_KEPT_SECONDS'),
+        mostKept: read('XCE_FACTS_KEPT_MOST'),
+      },
+      events: { keptHours: read('XCE_EVENTS_KEPT_HOURS'), mostKept: read('XCE_EVENTS_KEPT_MOST') },
+      endedReplicas: { keptHours: read('XCE_ENDED_REPLICAS_KEPT_HOURS'), mostKept: read('XCE_ENDED_REPLICAS_KEPT_MOST') },
+      versionsKept: read('XCE_VERSIONS_KEPT'),
+    },
+    metrics: read('XCE_METRICS'),
+  }
+  const { kept, mostKept } = config.retention.facts
+  if (kept !== null && mostKept !== null && kept > mostKept) {
+    mistakes.push(`XCE_FACTS_KEPT is ${kept} and XCE_FACTS_KEPT_MOST ${mostKept}: give it at least as many.`)
   }
   if (mistakes.length > 0) throw new ConfigError(mistakes)
   const known = new Set([...Object.keys(settings), ...Object.keys(workerSettings)])
   const warnings = Object.keys(env)
     .filter((name) => name.startsWith('XCE_') && !known.has(name))
     .map((name) => `${name} is no setting of the server and is ignored: run with --help for the list.`)
-  return { config: { ...(config as Omit<Config, 'databaseUrl'>), databaseUrl }, warnings }
+  return { config: { ...(config as unknown as Omit<Config, 'databaseUrl'>), databaseUrl }, warnings }
 }
 
 /** The text of --help. */

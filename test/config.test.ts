@@ -24,6 +24,13 @@ describe('settings', () => {
       logLevel: 'info',
       leaseSeconds: 15,
       graceSeconds: 60,
+      retention: {
+        facts: { kept: 100_000, keptSeconds: 3_600, mostKept: 1_000_000 },
+        events: { keptHours: 168, mostKept: 200_000 },
+        endedReplicas: { keptHours: 168, mostKept: 100_000 },
+        versionsKept: 100,
+      },
+      metrics: 'token',
     })
     expect(warnings).toEqual([])
   })
@@ -49,10 +56,18 @@ describe('settings', () => {
     ['XCE_LEASE_SECONDS', '0'],
     ['XCE_GRACE_SECONDS', '1e3'],
     ['DATABASE_URL', 'mysql://localhost/xce'],
+    ['XCE_FACTS_KEPT', '999'],
+    ['XCE_EVENTS_KEPT_HOURS', '0'],
+    ['XCE_VERSIONS_KEPT', '1'],
+    ['XCE_METRICS', 'public'],
   ])('%s=%s is a mistake, told in one sentence that names both', (name, value) => {
     const mistakes = mistakesOf({ [name]: value })
     expect(mistakes).toHaveLength(1)
     expect(mistakes[0]).toMatch(new RegExp(`^${name} is "${value}": .+\\.$`))
+  })
+
+  test('the least of facts that are kept is not above the most', () => {
+    expect(mistakesOf({ XCE_FACTS_KEPT: '5000', XCE_FACTS_KEPT_MOST: '4000' })).toEqual([expect.stringMatching(/XCE_FACTS_KEPT_MOST 4000/)])
   })
 
   test('all mistakes are told at once', () => {

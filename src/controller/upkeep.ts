@@ -1,38 +1,122 @@
 import type { Logger } from 'pino'
+import type { Retention } from '../model/retention.ts'
 import type { Database } from '../store/database.ts'
-import { expireRecords } from '../store/expire.ts'
+import type { Tail } from '../store/tail.ts'
+import { careSteps } from '../store/upkeep/care.ts'
+import { deletions } from '../store/upkeep/deletions.ts'
+import { moveFloor } from '../store/upkeep/trimFacts.ts'
+import { type SetAlarm, setAlarm } from './alarm.ts'
 
-const everyMillis = 3_600_000
+/** Facts after which there is enough to trim for a run to be worth it. */
+const factsPerRun = 5_000
+/** Ages pass without any fact. */
+const longestMillis = 3_600_000
+const shortestMillis = 1_000
+/** A statement deletes at most so many rows, and commits pass between two. */
+const rowsPerStatement = 1_000
+const pauseMillis = 20
 
-/** Deletes what has expired, once an hour. Nothing waits for it. */
+export interface UpkeepOptions {
+  readonly database: Database
+  readonly tail: Pick<Tail, 'subscribe'>
+  readonly retention: Retention
+  readonly log: Logger
+  readonly setAlarm?: SetAlarm
+}
+
+/**
+ * Deletes history that is no longer kept, and takes care of the embedded database's tables. A run follows every 5,000 facts, whichever server
+ * committed them, and an hour without a run. It makes no fact and nothing waits for it; several servers may do it at once.
+ */
 export class Upkeep {
-  readonly #database: Database
-  readonly #log: Logger
-  #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> = Promise.resolve()
+  readonly #o: UpkeepOptions
+  readonly #setAlarm: SetAlarm
+  #facts = 0
+  #running: Promise<void> | null = null
+  #unsubscribe: (() => void) | null = null
+  #disarm: (() => void) | null = null
+  #armedMillis = 0
+  /** Ends a pause at once. */
+  #resume: (() => void) | null = null
 
-  constructor(options: { readonly database: Database; readonly log: Logger }) {
-    this.#database = options.database
-    this.#log = options.log
+  constructor(options: UpkeepOptions) {
+    this.#o = options
+    this.#setAlarm = options.setAlarm ?? setAlarm
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#running = this.#run()
-    }, everyMillis)
+    this.#unsubscribe = this.#o.tail.subscribe((facts) => {
+      this.#facts += facts.length
+      if (this.#running === null) this.#arm()
+    })
+    this.#arm()
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
+    this.#unsubscribe?.()
+    this.#unsubscribe = null
+    this.#disarm?.()
+    this.#resume?.()
     await this.#running
   }
 
+  /** Sets the alarm for the next run: soon when enough has changed. */
+  #arm(): void {
+    if (this.#unsubscribe === null) return
+    const millis = this.#facts >= factsPerRun ? shortestMillis : longestMillis
+    if (this.#disarm !== null && this.#armedMillis <= millis) return
+    this.#disarm?.()
+    this.#armedMillis = millis
+    this.#disarm = this.#setAlarm(millis, () => {
+      this.#disarm = null
+      this.#running ??= this.#run().finally(() => {
+        this.#running = null
+        this.#arm()
+      })
+    })
+  }
+
   async #run(): Promise<void> {
+    this.#facts = 0
+    const { database, log } = this.#o
     try {
-      const deleted = await expireRecords(this.#database)
-      this.#log.debug({ deleted }, 'Expired records are deleted')
+      const deleted = await this.#trim()
+      const care = this.#unsubscribe === null ? [] : await careSteps(database)
+      for (const step of care) {
+        if (await this.#pausedAndStopped()) break
+        await step()
+      }
+      log.debug({ deleted, careSteps: care.length }, 'Upkeep is done')
     } catch (error) {
-      this.#log.warn({ err: error }, 'Expired records could not be deleted: trying again in an hour.')
+      if (this.#unsubscribe !== null) log.warn({ err: error }, 'Upkeep of the database failed: it is tried again later.')
     }
+  }
+
+  async #trim(): Promise<Record<string, number>> {
+    const { database, retention } = this.#o
+    const deleted: Record<string, number> = {}
+    await moveFloor(database, retention.facts)
+    for (const { what, run } of deletions) {
+      let rows: number
+      do {
+        if (await this.#pausedAndStopped()) return deleted
+        rows = await run(database, retention, rowsPerStatement)
+        if (rows > 0) deleted[what] = (deleted[what] ?? 0) + rows
+      } while (rows > 0)
+    }
+    return deleted
+  }
+
+  async #pausedAndStopped(): Promise<boolean> {
+    if (this.#unsubscribe === null) return true
+    await new Promise<void>((resolve) => {
+      const disarm = this.#setAlarm(pauseMillis, resolve)
+      this.#resume = () => {
+        disarm()
+        resolve()
+      }
+    })
+    this.#resume = null
+    return this.#unsubscribe === null
   }
 }
