@@ -3,7 +3,7 @@ import path from 'node:path'
 import { type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
 import { type Config, ConfigError, helpText, readConfig } from './config.ts'
-import { type RunningServer, startServer } from './startServer.ts'
+import type { RunningServer } from './startServer.ts'
 
 /** Everything has to have stopped by then. */
 const stopWithinMillis = 29_000
@@ -20,6 +20,8 @@ async function main(): Promise<void> {
     log.fatal({ err: error }, 'The server fails.')
     process.exit(1)
   })
+  // Loaded only now: help and mistakes are told at once.
+  const { startServer } = await import('./startServer.ts')
   const starting = startServer({ config, log, env: process.env, workerProgram: path.join(import.meta.dirname, 'worker.js') })
   stopOnSignal(starting, log)
   try {

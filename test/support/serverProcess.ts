@@ -44,6 +44,7 @@ export class ServerProcess {
   }
 
   get url(): string {
+    if (!existsSync(this.file('server-url'))) throw new Error(`The server does not listen. It said:\n${this.output}`)
     return readFileSync(this.file('server-url'), 'utf8').trim()
   }
 
