@@ -95,8 +95,9 @@ const IntOrPercent = builder.inputType('IntOrPercent', {
   }),
 })
 
-const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
-  description: 'How a rollout moves (R1 to R9). maxSurge and maxUnavailable may not both be 0.',
+export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
+  description:
+    'How a rollout moves (R1 to R9). maxSurge and maxUnavailable may not both be 0. In an update what is left out is as the profile says.',
   fields: (t) => ({
     maxSurge: t.field({
       type: IntOrPercent,

@@ -6,6 +6,13 @@ export interface ServiceName {
   readonly name: string
 }
 
+export const serviceDescription = 'The service that holds this name; none: NotFoundError.'
+
+/** For the log of a mutation. */
+export function aboutService({ service: { project, name } }: { readonly service: ServiceName }) {
+  return { service: `${project}/${name}` }
+}
+
 export const ServiceKey = builder.inputRef<ServiceName>('ServiceKey').implement({
   description: 'Names a service.',
   fields: (t) => ({

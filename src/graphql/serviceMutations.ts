@@ -5,19 +5,13 @@ import { expectedDescription, keyDescription } from './inputFields.ts'
 import { requireService } from './lookup.ts'
 import { settled, userMutation } from './mutation.ts'
 import { ConflictError, InvalidStateError, NoChangeError, NotFoundError, QuotaExceededError } from './refusalError.ts'
-import { ServiceKey, type ServiceName } from './serviceKey.ts'
+import { aboutService, ServiceKey, serviceDescription } from './serviceKey.ts'
 import { servicePayload } from './servicePayload.ts'
-
-const service = 'The service that holds this name; none: NotFoundError.'
-
-function about({ service: { project, name } }: { readonly service: ServiceName }) {
-  return { service: `${project}/${name}` }
-}
 
 const ScaleServiceInput = builder.inputType('ScaleServiceInput', {
   description: 'How many replicas a service should have.',
   fields: (t) => ({
-    service: t.field({ type: ServiceKey, required: true, description: service }),
+    service: t.field({ type: ServiceKey, required: true, description: serviceDescription }),
     replicas: t.int({ required: true, description: `Desired replicas, ${bounds.replicas.min} to ${bounds.replicas.max}.` }),
     expectedRevision: t.field({ type: 'Revision', description: expectedDescription }),
     idempotencyKey: t.string({ description: keyDescription }),
@@ -31,7 +25,7 @@ userMutation({
   input: ScaleServiceInput,
   payload: servicePayload('ScaleServicePayload', 'The desired replicas are set.'),
   errors: [NotFoundError, ConflictError, QuotaExceededError, InvalidStateError],
-  about,
+  about: aboutService,
   perform: async (input, { app, viewer, remember }) => {
     const { replicas } = checkScaleService(input)
     const { id: serviceId, maxReplicas } = await requireService(app, input.service)
@@ -44,7 +38,7 @@ userMutation({
 const ResetBackoffInput = builder.inputType('ResetBackoffInput', {
   description: 'Whose failures to forget.',
   fields: (t) => ({
-    service: t.field({ type: ServiceKey, required: true, description: service }),
+    service: t.field({ type: ServiceKey, required: true, description: serviceDescription }),
     idempotencyKey: t.string({ description: keyDescription }),
   }),
 })
@@ -55,7 +49,7 @@ userMutation({
   input: ResetBackoffInput,
   payload: servicePayload('ResetBackoffPayload', 'The failures are forgotten.'),
   errors: [NotFoundError, NoChangeError],
-  about,
+  about: aboutService,
   perform: async (input, { app, viewer, remember }) => {
     const { id: serviceId } = await requireService(app, input.service)
     return settled(await app.committer.submit(serviceId, { kind: 'resetBackoff', actor: viewer.subject }, remember({ serviceId })), {
@@ -67,7 +61,7 @@ userMutation({
 const DeleteServiceInput = builder.inputType('DeleteServiceInput', {
   description: 'Which service to delete.',
   fields: (t) => ({
-    service: t.field({ type: ServiceKey, required: true, description: service }),
+    service: t.field({ type: ServiceKey, required: true, description: serviceDescription }),
     expectedRevision: t.field({ type: 'Revision', description: expectedDescription }),
     idempotencyKey: t.string({ description: keyDescription }),
   }),
@@ -80,7 +74,7 @@ userMutation({
   input: DeleteServiceInput,
   payload: servicePayload('DeleteServicePayload', 'The service is being deleted, or gone.'),
   errors: [NotFoundError, ConflictError],
-  about,
+  about: aboutService,
   perform: async (input, { app, viewer, remember }) => {
     const { id: serviceId } = await requireService(app, input.service)
     const intent = { kind: 'delete', expectedRevision: input.expectedRevision ?? null, actor: viewer.subject } as const

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import type { PortDeclaration } from '../../model/content.ts'
-import type { Limit, Settings } from '../../model/settings.ts'
+import type { Limit, RolloutSettings, Settings } from '../../model/settings.ts'
 import { defaultLimits } from '../../rules/limits.ts'
 import { type Fault, faultless, whole } from './values.ts'
 
@@ -19,31 +19,55 @@ const limit = z.object({
 })
 type LimitInput = z.output<typeof limit>
 
-const rollout = faultless(
-  z.object({
-    maxSurge: limit.nullish(),
-    maxUnavailable: limit.nullish(),
-    minReadySeconds: whole('the seconds of being ready', bounds.minReadySeconds).nullish(),
-    progressDeadlineSeconds: whole('the seconds without progress', bounds.progressDeadlineSeconds).nullish(),
-    autoRollback: z.boolean().nullish(),
-  }),
-  ({ maxSurge, maxUnavailable, minReadySeconds, progressDeadlineSeconds }) => {
-    const faults: Fault[] = []
-    if (isZero(maxSurge) && isZero(maxUnavailable)) {
-      faults.push({ message: 'maxSurge and maxUnavailable are both 0: no rollout could move. Allow at least 1 of one of them.' })
-    }
-    const ready = minReadySeconds ?? defaults.minReadySeconds
-    const deadline = progressDeadlineSeconds ?? defaults.progressDeadlineSeconds
-    if (deadline <= ready) {
-      const path = [typeof progressDeadlineSeconds === 'number' ? 'progressDeadlineSeconds' : 'minReadySeconds']
-      faults.push({
-        path,
-        message: `progressDeadlineSeconds is ${deadline} and minReadySeconds ${ready}: the deadline must be the longer one.`,
-      })
-    }
-    return faults
-  },
-)
+const rolloutFields = z.object({
+  maxSurge: limit.nullish(),
+  maxUnavailable: limit.nullish(),
+  minReadySeconds: whole('the seconds of being ready', bounds.minReadySeconds).nullish(),
+  progressDeadlineSeconds: whole('the seconds without progress', bounds.progressDeadlineSeconds).nullish(),
+  autoRollback: z.boolean().nullish(),
+})
+type RolloutInput = z.output<typeof rolloutFields>
+
+/** Of a profile: what is left out has its default. */
+const rollout = faultless(rolloutFields, (input) => [
+  ...zeroFaults(input),
+  ...deadlineFaults(
+    input,
+    input.minReadySeconds ?? defaults.minReadySeconds,
+    input.progressDeadlineSeconds ?? defaults.progressDeadlineSeconds,
+  ),
+])
+
+/** Of an update: what is left out is the service's, which the rules know. */
+export const rolloutUpdate = faultless(rolloutFields, (input) => [
+  ...zeroFaults(input),
+  ...deadlineFaults(input, input.minReadySeconds, input.progressDeadlineSeconds),
+])
+
+function zeroFaults({ maxSurge, maxUnavailable }: RolloutInput): Fault[] {
+  if (!isZero(maxSurge) || !isZero(maxUnavailable)) return []
+  return [{ message: 'maxSurge and maxUnavailable are both 0: no rollout could move. Allow at least 1 of one of them.' }]
+}
+
+function deadlineFaults(input: RolloutInput, ready: number | null | undefined, deadline: number | null | undefined): Fault[] {
+  if (typeof ready !== 'number' || typeof deadline !== 'number' || deadline > ready) return []
+  const path = [typeof input.progressDeadlineSeconds === 'number' ? 'progressDeadlineSeconds' : 'minReadySeconds']
+  return [{ path, message: `progressDeadlineSeconds is ${deadline} and minReadySeconds ${ready}: the deadline must be the longer one.` }]
+}
+
+/** What an update says of its rollout, and nothing of what it does not. */
+export function rolloutOf(input: RolloutInput | null | undefined): Partial<RolloutSettings> {
+  const maxSurge = limitOf(input?.maxSurge)
+  const maxUnavailable = limitOf(input?.maxUnavailable)
+  const { minReadySeconds, progressDeadlineSeconds, autoRollback } = input ?? {}
+  return {
+    ...(maxSurge === null ? {} : { maxSurge }),
+    ...(maxUnavailable === null ? {} : { maxUnavailable }),
+    ...(typeof minReadySeconds === 'number' ? { minReadySeconds } : {}),
+    ...(typeof progressDeadlineSeconds === 'number' ? { progressDeadlineSeconds } : {}),
+    ...(typeof autoRollback === 'boolean' ? { autoRollback } : {}),
+  }
+}
 
 const backoff = faultless(
   z.object({
