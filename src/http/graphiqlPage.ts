@@ -2,70 +2,93 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { graphiqlSignIn } from './graphiqlSignIn.ts'
+import { graphiqlTabs } from './graphiqlTabs.ts'
 
-const defaultTabs = [
-  {
-    headers: '{\n  "Authorization": "Bearer "\n}',
-    query: `# Paste a token into the headers below; the first start wrote one to the data directory, in admin-token.
-query Services {
-  services {
-    nodes { name status desiredReplicas readyReplicas blockers { reason message } }
-  }
+interface Body {
+  readonly etag: string
+  readonly bytes: Buffer
 }
-`,
-  },
-]
 
 interface Page {
-  readonly etag: string
-  readonly plain: Buffer
-  readonly gzipped: Buffer
+  readonly policy: string
+  readonly plain: Body
+  readonly gzipped: Body
 }
 
 /** GraphiQL, whole from this server: one page of some 9 MB, made and compressed at the first visit. It loads without a token. */
 export class GraphiqlPage {
   #page: Promise<Page> | null = null
 
-  /** A browser that visits, as opposed to a program that sends a query. */
+  /** A browser that visits, as opposed to a program that sends a query. GraphiQL writes `?query=` into its address, so that one is a visit too. */
   static isVisit(request: IncomingMessage): boolean {
-    const asksForPage = request.headers.accept?.includes('text/html') === true
-    return (request.method === 'GET' || request.method === 'HEAD') && asksForPage && !/[?&]query=/.test(request.url ?? '')
+    return (request.method === 'GET' || request.method === 'HEAD') && request.headers.accept?.includes('text/html') === true
   }
 
   async send(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#page ??= makePage()
-    const { etag, plain, gzipped } = await this.#page
+    const { policy, plain, gzipped } = await this.#page
+    const zipped = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
+    const { etag, bytes } = zipped ? gzipped : plain
     response.setHeader('ETag', etag)
     response.setHeader('Cache-Control', 'no-cache')
     response.setHeader('Vary', 'Accept, Accept-Encoding')
+    response.setHeader('Content-Security-Policy', policy)
+    response.setHeader('Referrer-Policy', 'no-referrer')
+    response.setHeader('X-Content-Type-Options', 'nosniff')
     response.setHeader('X-Frame-Options', 'DENY')
-    if (request.headers['if-none-match'] === etag) {
+    if (request.headers['if-none-match']?.includes(etag)) {
       response.writeHead(304).end()
       return
     }
-    const zipped = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
-    const body = zipped ? gzipped : plain
     response.writeHead(200, {
       'Content-Type': 'text/html; charset=utf-8',
-      'Content-Length': body.length,
+      'Content-Length': bytes.length,
       ...(zipped ? { 'Content-Encoding': 'gzip' } : {}),
     })
-    response.end(request.method === 'HEAD' ? undefined : body)
+    response.end(request.method === 'HEAD' ? undefined : bytes)
   }
 }
 
 async function makePage(): Promise<Page> {
   // Loaded at the first visit only: the module is a string of 9 MB.
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
-  const html = renderGraphiQL({
+  const rendered = renderGraphiQL({
     title: 'XCE Services',
     endpoint: '/graphql',
     // With SSE the headers, and so the token, go with a subscription too; over a WebSocket GraphiQL sends none.
     subscriptionsProtocol: 'SSE',
+    // The sign-in sets the token. What is typed into the headers' editor could end in the local storage.
     shouldPersistHeaders: false,
-    defaultTabs,
+    isHeadersEditorEnabled: false,
+    defaultTabs: graphiqlTabs.map(({ query }) => ({ query })),
   })
-  const plain = Buffer.from(html)
-  const gzipped = await promisify(gzip)(plain)
-  return { plain, gzipped, etag: `"${createHash('sha256').update(plain).digest('base64url')}"` }
+  const root = '<div id="root"></div>'
+  const [head, tail, ...more] = rendered.split(root)
+  if (head === undefined || tail === undefined || more.length > 0) throw new Error('The page of GraphiQL has no place for the sign-in.')
+  const html = `${head}${graphiqlSignIn}${root}${tail}`
+  const bytes = Buffer.from(html)
+  const hash = createHash('sha256').update(bytes).digest('base64url')
+  return {
+    policy: policyOf(html),
+    plain: { etag: `"${hash}"`, bytes },
+    gzipped: { etag: `"${hash}-gzip"`, bytes: await promisify(gzip)(bytes) },
+  }
+}
+
+/** The browser itself sees to it that the page runs only our scripts, and that no request of it leaves this server. */
+function policyOf(html: string): string {
+  const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script]) => createHash('sha256').update(script ?? ''))
+  return [
+    "default-src 'none'",
+    `script-src ${scripts.map((hash) => `'sha256-${hash.digest('base64')}'`).join(' ')} blob:`,
+    'worker-src blob:',
+    "style-src 'unsafe-inline'",
+    'img-src data:',
+    'font-src data:',
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
 }
