@@ -6,14 +6,13 @@ import type { DatabaseClock } from '../clock.ts'
 import type { Database } from '../database.ts'
 import { loadSnapshots } from '../snapshot.ts'
 import { isTransient, type SqlError, sqlErrorOf, uniqueViolation } from '../sqlError.ts'
+import { withFreeNames, withoutKnownKeys } from './admission.ts'
 import { isWritten } from './batch.ts'
 import type { SnapshotCache } from './cache.ts'
-import { type CreateEntry, type IntentEntry, type ServiceEntry, serviceOf } from './entry.ts'
+import { type IntentEntry, type ServiceEntry, serviceOf } from './entry.ts'
 import { type Decision, foldCreation, foldIntents, remembersOf } from './fold.ts'
-import { takenNames } from './heldNames.ts'
-import { keyOf, lookUpKeys } from './keys.ts'
 import { writeLocked } from './locked.ts'
-import { fenced, keyMismatch, nameTaken, notFound } from './refusals.ts'
+import { fenced, nameTaken, notFound } from './refusals.ts'
 import { type Answer, BatchAbandoned, outcomeOfCutBatch, runBatch } from './run.ts'
 
 export interface ServiceWriterOptions {
@@ -42,9 +41,13 @@ export class ServiceWriter {
   }
 
   async write(entries: readonly ServiceEntry[]): Promise<void> {
-    const { cache } = this.#o
-    const fresh = await this.#withoutKnownKeys(entries)
-    const creations = await this.#withFreeNames(fresh.filter((entry) => entry.kind === 'create'))
+    const { cache, database, requeue } = this.#o
+    const fresh = await withoutKnownKeys(database, entries, requeue)
+    const creations = await withFreeNames(
+      database,
+      fresh.filter((entry) => entry.kind === 'create'),
+      requeue,
+    )
     const groups = groupByService(fresh.filter((entry) => entry.kind === 'intent'))
     const locked = [...groups].filter(([, group]) => group.some(({ tries }) => tries.stale >= staleUntilLocked))
     for (const [id] of locked) groups.delete(id)
@@ -79,50 +82,6 @@ export class ServiceWriter {
       answerAll(entries, (entry) => entry.reject(error))
       return null
     }
-  }
-
-  /** Answers what was done before under its key, and puts off the second of two with one key. */
-  async #withoutKnownKeys(entries: readonly ServiceEntry[]): Promise<ServiceEntry[]> {
-    const seen = new Set<string>()
-    const later: ServiceEntry[] = []
-    const first: ServiceEntry[] = []
-    for (const entry of entries) {
-      const key = entry.remember && keyOf(entry.remember)
-      if (key !== null && seen.has(key)) later.push(entry)
-      else first.push(entry)
-      if (key !== null) seen.add(key)
-    }
-    if (seen.size === 0) return first
-    const known = await lookUpKeys(
-      this.#o.database,
-      first.flatMap((entry) => entry.remember ?? []),
-    )
-    this.#o.requeue(later)
-    return first.filter((entry) => {
-      const match = entry.remember && known.get(keyOf(entry.remember))
-      if (!entry.remember || !match) return true
-      entry.resolve(match.kind === 'remembered' ? match : keyMismatch(entry.remember.key))
-      return false
-    })
-  }
-
-  async #withFreeNames(entries: readonly CreateEntry[]): Promise<CreateEntry[]> {
-    if (entries.length === 0) return []
-    const taken = await takenNames(
-      this.#o.database,
-      entries.map(({ service }) => service),
-    )
-    const later: CreateEntry[] = []
-    const free = entries.filter((entry) => {
-      const { projectId, name } = entry.service
-      const by = taken.get(projectId, name)
-      if (by === 'database') entry.resolve(nameTaken(entry.service))
-      else if (by === 'batch') later.push(entry)
-      else taken.add(projectId, name)
-      return by === null
-    })
-    this.#o.requeue(later)
-    return free
   }
 
   async #load(ids: readonly ServiceId[]): Promise<void> {
