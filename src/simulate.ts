@@ -1,0 +1,88 @@
+// `npm run simulate -- FILE.yaml`: what the rules would do, on a clock that does not wait.
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import pc from 'picocolors'
+import { help } from './simulate/help.ts'
+import { printServices, printSpeed, Timeline } from './simulate/print.ts'
+import { readScenario, ScenarioMistakes, type Told } from './simulate/readScenario.ts'
+import { replay } from './simulation/replayRun.ts'
+import { ScenarioRun } from './simulation/scenarioRun.ts'
+
+/** 0: it ran, no invariant broke and every expectation came true. 1: not so. 2: it could not be run. */
+function main(): number {
+  const options = argumentsOf()
+  if (typeof options === 'number') return options
+  const told = toldIn(options.file, options.seed)
+  if (told === null) return 2
+  const begun = performance.now()
+  const { simulation, begin, timeline } = run(told, options.lines)
+  const millis = performance.now() - begun
+  timeline.end()
+  printServices(simulation)
+  printSpeed(simulation, begin, millis)
+  if (timeline.faults === 0) {
+    console.log(pc.green('No invariant was broken, and every expectation came true.'))
+    return 0
+  }
+  console.log(pc.red(`${timeline.faults} mistakes: see the red lines.`))
+  return 1
+}
+
+function run(told: Told, lines: 'none' | 'some' | 'all') {
+  if (told.kind === 'replay') {
+    const begin = told.replay.startedAt
+    const timeline = new Timeline(begin, lines)
+    return { simulation: replay(told.replay, timeline.print), begin, timeline }
+  }
+  const timeline = new Timeline(0, lines)
+  const scenario = new ScenarioRun(told.scenario, timeline.print)
+  while (scenario.advance());
+  return { simulation: scenario.simulation, begin: 0, timeline }
+}
+
+function argumentsOf() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        help: { type: 'boolean', short: 'h', default: false },
+        all: { type: 'boolean', default: false },
+        quiet: { type: 'boolean', short: 'q', default: false },
+        seed: { type: 'string' },
+      },
+    })
+    if (values.help) {
+      console.log(help)
+      return 0
+    }
+    const [file, ...more] = positionals
+    if (file === undefined || more.length > 0) throw new Error(`Give one scenario file, not ${positionals.length}.`)
+    const seed = values.seed === undefined ? null : Number(values.seed)
+    if (seed !== null && !(Number.isInteger(seed) && seed >= 0 && seed <= 4_294_967_295)) {
+      throw new Error(`--seed ${JSON.stringify(values.seed)} is no whole number from 0 to 4294967295.`)
+    }
+    const lines = values.quiet ? ('none' as const) : values.all ? ('all' as const) : ('some' as const)
+    return { file, seed, lines }
+  } catch (error) {
+    console.error(`${messageOf(error)}\nSee npm run simulate -- --help.`)
+    return 2
+  }
+}
+
+/** Null: what is wrong was said. */
+function toldIn(file: string, seed: number | null): Told | null {
+  try {
+    const told = readScenario(readFileSync(file, 'utf8'))
+    return told.kind === 'scenario' && seed !== null ? { kind: 'scenario', scenario: { ...told.scenario, seed } } : told
+  } catch (error) {
+    const sentences = error instanceof ScenarioMistakes ? error.sentences : [messageOf(error)]
+    for (const sentence of sentences) console.error(`${file}: ${sentence}`)
+    return null
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+process.exitCode = main()

@@ -1,0 +1,162 @@
+import type { EndpointAddress } from '../model/endpoint.ts'
+import type { ReplicaId, ServiceId } from '../model/id.ts'
+import { isActive, isAlive, isPlaced } from '../model/replica.ts'
+import type { Replica, ServiceSnapshot } from '../model/service.ts'
+import type { ServiceChange } from '../rules/change.ts'
+import { addressesOf, sameAddress } from '../rules/endpoint.ts'
+import { resolveLimits } from '../rules/limits.ts'
+
+// What must hold of a service after every commit, whatever happened. Only what a commit changed is looked at, so that a check costs no more
+// than the commit: counts, indexes and the endpoint table are kept by their differences and compared with what the rules say.
+
+/** A row of a commit before (null: it created it) and after. */
+export interface ChangedRow {
+  readonly before: Replica | null
+  readonly after: Replica
+}
+
+type Say = (fault: string) => void
+
+/** The invariants of one service. */
+export class ServiceWatch {
+  readonly #activeByIndex = new Map<number, ReplicaId>()
+  readonly #table = new Map<string, EndpointAddress>()
+  readonly #counts = { active: 0, running: 0, ready: 0, available: 0, stopping: 0, quota: 0 }
+  /** Since all were available for the first time; null: they never were. */
+  lowestAvailable: number | null
+  highestActive: number
+
+  constructor(snapshot: ServiceSnapshot) {
+    for (const row of snapshot.replicas.values()) {
+      if (isActive(row)) this.#activeByIndex.set(row.index, row.id)
+      this.#count(row, 1)
+      for (const address of addressesIn(snapshot, row)) this.#table.set(address.id, address)
+    }
+    const { available } = this.#counts
+    this.lowestAvailable = available >= snapshot.columns.desiredReplicas && snapshot.guard >= 0 ? available : null
+    this.highestActive = this.#counts.active
+  }
+
+  /** Rows that hold quota. */
+  get quota(): number {
+    return this.#counts.quota
+  }
+
+  /** Looks at a commit that was accepted, and says what it broke. */
+  check(before: ServiceSnapshot, after: ServiceSnapshot, change: ServiceChange, rows: readonly ChangedRow[], say: Say): void {
+    this.#checkIndexes(rows, say)
+    for (const row of rows) {
+      if (row.before !== null) this.#count(row.before, -1)
+      this.#count(row.after, 1)
+      checkRow(row, say)
+    }
+    this.#checkCounts(after, say)
+    this.#checkTable(after, change, rows, say)
+    checkLimits(before, after, rows, say)
+    const { activeReplicas, availableReplicas, desiredReplicas } = after.columns
+    if (this.lowestAvailable !== null) this.lowestAvailable = Math.min(this.lowestAvailable, availableReplicas)
+    else if (availableReplicas >= desiredReplicas) this.lowestAvailable = availableReplicas
+    this.highestActive = Math.max(this.highestActive, activeReplicas)
+  }
+
+  #checkIndexes(rows: readonly ChangedRow[], say: Say): void {
+    for (const { before } of rows) {
+      if (before !== null && isActive(before) && this.#activeByIndex.get(before.index) === before.id) {
+        this.#activeByIndex.delete(before.index)
+      }
+    }
+    for (const { after } of rows) {
+      if (!isActive(after)) continue
+      if (this.#activeByIndex.has(after.index)) say(`two active replicas have index ${after.index}`)
+      this.#activeByIndex.set(after.index, after.id)
+    }
+  }
+
+  #count(row: Replica, by: number): void {
+    if (!isAlive(row)) return
+    const counts = this.#counts
+    if (isActive(row)) counts.active += by
+    else counts.stopping += by
+    if (row.state === 'RUNNING') counts.running += by
+    if (row.ready) counts.ready += by
+    if (row.available) counts.available += by
+    if (row.holdsQuota) counts.quota += by
+  }
+
+  #checkCounts({ columns }: ServiceSnapshot, say: Say): void {
+    const counts = this.#counts
+    const pairs = [
+      ['active', columns.activeReplicas, counts.active],
+      ['running', columns.runningReplicas, counts.running],
+      ['ready', columns.readyReplicas, counts.ready],
+      ['available', columns.availableReplicas, counts.available],
+      ['stopping', columns.stoppingReplicas, counts.stopping],
+    ] as const
+    for (const [name, said, is] of pairs) if (said !== is) say(`the service counts ${said} ${name} replicas, and ${is} are`)
+  }
+
+  /** At every revision the table equals what follows from the rows. */
+  #checkTable(after: ServiceSnapshot, change: ServiceChange, rows: readonly ChangedRow[], say: Say): void {
+    for (const fact of change.facts) {
+      if (fact.kind !== 'change') continue
+      for (const id of fact.data.removed) if (!this.#table.delete(id)) say(`address ${id} leaves the table and was not in it`)
+      for (const address of fact.data.upserted) this.#table.set(address.id, address)
+    }
+    for (const { before, after: row } of rows) {
+      const listed = isAlive(row) ? addressesIn(after, row) : []
+      for (const address of listed) {
+        const known = this.#table.get(address.id)
+        if (known === undefined || !sameAddress(known, address)) say(`the table does not show replica ${row.index} as it is`)
+      }
+      for (const port of before?.ports ?? []) {
+        const id = `${row.id}:${port.name}:${before?.start ?? 0}`
+        if (this.#table.has(id) && !listed.some((address) => address.id === id)) say(`the table shows replica ${row.index}, which has left`)
+      }
+    }
+  }
+}
+
+function addressesIn(snapshot: ServiceSnapshot, row: Replica): EndpointAddress[] {
+  return row.hostId === null ? [] : addressesOf(row, snapshot.hosts.get(row.hostId) ?? null)
+}
+
+function checkRow({ before, after }: ChangedRow, say: Say): void {
+  if (before !== null && !isAlive(before)) say(`replica ${after.index} is written after its end`)
+  if (!isAlive(after)) return
+  const explained = isPlaced(after) ? after.pending === null && after.holdsQuota : after.pending !== null && after.ports.length === 0
+  if (!explained) say(`replica ${after.index} is neither on a host nor has it a blocker`)
+  if (after.ready && (after.state !== 'RUNNING' || !after.reportedReady || after.readySince === null)) {
+    say(`replica ${after.index} is ready, and R9 does not hold`)
+  }
+  if (after.available && (!after.ready || after.availableSince === null)) say(`replica ${after.index} is available, and R9 does not hold`)
+}
+
+/**
+ * The controller's own stops never take available below min(before, n − u), its starts never active above max(before, n + s). While one
+ * leaves for a drain, s is at least 1 (R15).
+ */
+function checkLimits(before: ServiceSnapshot, after: ServiceSnapshot, rows: readonly ChangedRow[], say: Say): void {
+  const { columns } = after
+  if (columns.deletionRequestedAt !== null) return
+  const n = columns.desiredReplicas
+  const { maxSurge, maxUnavailable } = resolveLimits(n, columns.settings)
+  const available = columns.availableReplicas
+  let stopped = 0
+  for (const { before: was, after: is } of rows) {
+    const own = is.stopReason !== null && is.stopReason !== 'KILLED'
+    if (own && was?.available === true && was.stopReason === null) stopped++
+  }
+  if (available < Math.min(available + stopped, n - maxUnavailable)) {
+    say(`${stopped} available replicas were stopped, which leaves ${available}: fewer than ${n} − ${maxUnavailable}`)
+  }
+  const drained = rows.some(({ after: row }) => row.leaving === 'DRAIN')
+  const most = Math.max(before.columns.activeReplicas, n + Math.max(maxSurge, drained ? 1 : 0))
+  if (columns.activeReplicas > most) say(`${columns.activeReplicas} replicas are active: more than ${n} + ${maxSurge}`)
+}
+
+/** What holds over all services of a project or host is kept by the simulation; this is the sentence of a broken one. */
+export interface Fault {
+  readonly at: number
+  readonly serviceId: ServiceId | null
+  readonly message: string
+}

@@ -1,0 +1,54 @@
+import type { Grant, PlacementHost } from '../model/host.ts'
+import type { HostId, Instant } from '../model/id.ts'
+import type { ServiceIntent } from '../model/intent.ts'
+import { wellBehaved } from './behaviour.ts'
+import { Random } from './random.ts'
+import type { Replay } from './scenario.ts'
+import type { Line } from './scenarioRun.ts'
+import { Simulation } from './simulation.ts'
+
+/**
+ * Tells a history to the rules again, commit by commit: reports and grants are those of the history, so that there are neither workers nor
+ * placement. New ids count up, as they did then.
+ */
+export function replay({ service, startedAt, commits }: Replay, onLine: (line: Line) => void): Simulation {
+  let ids = 0
+  let said = 0
+  const say = (at: Instant, message: string, isFault: boolean) => onLine({ at, subject: service.name, message, isFault })
+  const simulation = new Simulation({
+    now: startedAt,
+    newId: () => `id-${String(++ids).padStart(8, '0')}`,
+    random: new Random(1),
+    behaviourOf: () => wellBehaved,
+    onCommit: ({ at, change }) => {
+      for (const { event } of change.facts) if (event !== null) say(at, event.message, false)
+      for (; said < simulation.faults.length; said++) say(at, `An invariant is broken. ${simulation.faults[said]?.message}`, true)
+    },
+  })
+  const refusal = simulation.create(service, 'alice', 0)
+  if (refusal !== null) say(simulation.now, `Not created: ${refusal.message}`, true)
+  for (const { atMillis, intents } of commits) {
+    simulation.now = atMillis
+    for (const intent of intents) addHosts(simulation, intent)
+    const outcomes = simulation.submit(service.id, ...intents)
+    outcomes.forEach((outcome, at) => {
+      if (outcome.kind === 'refused') say(atMillis, `${intents[at]?.kind} was refused: ${outcome.refusal.message}`, false)
+    })
+  }
+  return simulation
+}
+
+/** Hosts are known from the grants that name them. They have room for everything. */
+function addHosts(simulation: Simulation, intent: ServiceIntent): void {
+  if (intent.kind !== 'grant') return
+  for (const grant of intent.grants) if (!simulation.hosts.has(grant.hostId)) simulation.addHost(roomy(grant.hostId, grant))
+}
+
+function roomy(id: HostId, grant: Grant): PlacementHost {
+  const much = Number.MAX_SAFE_INTEGER
+  return {
+    ...{ id, name: grant.hostName, addresses: grant.hostAddresses, scheduling: 'OPEN', reachability: 'REACHABLE' },
+    ...{ allocation: 0, cpuMillis: much, memoryMiB: much, usedCpuMillis: 0, usedMemoryMiB: 0 },
+    ...{ portFrom: 1, portTo: 65_535, reservedPorts: [], lastPort: 0, takenPorts: [], replicasOf: new Map() },
+  }
+}

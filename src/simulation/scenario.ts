@@ -1,0 +1,92 @@
+import type { HostScheduling, RolloutState, ServiceStatus } from '../generated/prisma/enums.ts'
+import type { Content } from '../model/content.ts'
+import type { PlacementHost, PlacementProject } from '../model/host.ts'
+import type { Instant } from '../model/id.ts'
+import type { NewService, ServiceIntent } from '../model/intent.ts'
+import type { RolloutSettings, Settings } from '../model/settings.ts'
+import type { Behaviour } from './behaviour.ts'
+
+/** What a simulation is made of and what happens in it, checked and with its defaults. */
+export interface Scenario {
+  readonly seed: number
+  readonly endSeconds: number
+  readonly hosts: readonly ScenarioHost[]
+  readonly projects: readonly Pick<PlacementProject, 'name' | 'maxReplicas'>[]
+  readonly services: readonly ScenarioService[]
+  /** In the order of their instants; at one instant, in the order of the file. */
+  readonly events: readonly ScenarioEvent[]
+  /** What must be true at the end. */
+  readonly expected: readonly Expectation[]
+}
+
+export type ScenarioHost = Pick<PlacementHost, 'name' | 'addresses' | 'cpuMillis' | 'memoryMiB' | 'portFrom' | 'portTo' | 'reservedPorts'>
+
+/** What a service can run: as a revision of a profile would say it, and how its processes behave. */
+export interface Release {
+  readonly name: string
+  readonly content: Content
+  readonly behaviour: Behaviour
+}
+
+export interface ScenarioService {
+  readonly name: string
+  readonly project: string
+  readonly queuePriority: number
+  readonly atSeconds: number
+  readonly replicas: number
+  readonly settings: Settings
+  readonly releases: readonly Release[]
+  /** The first one's name. */
+  readonly release: string
+}
+
+export interface ScenarioEvent {
+  readonly atSeconds: number
+  readonly action: Action
+}
+
+/** What users do, and what happens to replicas, hosts and projects. */
+export type Action =
+  | { readonly kind: 'scale'; readonly service: string; readonly replicas: number }
+  | {
+      readonly kind: 'update'
+      readonly service: string
+      /** Null: the one it has. */
+      readonly release: string | null
+      readonly replicas: number | null
+      readonly rollout: Partial<RolloutSettings>
+      readonly startPaused: boolean
+    }
+  | { readonly kind: 'rollback'; readonly service: string; readonly toVersion: number | null }
+  | { readonly kind: 'pause' | 'resume' | 'restart' | 'delete' | 'resetBackoff'; readonly service: string }
+  | { readonly kind: 'kill'; readonly service: string; readonly index: number }
+  | { readonly kind: 'fail'; readonly service: string; readonly how: 'crash' | 'unready' | 'ready'; readonly which: Which }
+  | { readonly kind: 'host'; readonly host: string; readonly scheduling: HostScheduling }
+  | { readonly kind: 'quota'; readonly project: string; readonly maxReplicas: number | null }
+  | { readonly kind: 'expect'; readonly expectation: Expectation }
+
+/** Replicas: of these indexes, or as many as `count`, chosen by chance. */
+export type Which = { readonly indexes: readonly number[] } | { readonly count: number }
+
+/** What must be true of a service; what is left out may be as it will. */
+export interface Expectation {
+  readonly service: string
+  readonly status?: ServiceStatus
+  readonly version?: number
+  readonly release?: string
+  readonly rollout?: RolloutState
+  readonly blocker?: string
+  readonly active?: number
+  readonly available?: number
+  /** Never fewer were available, from when all were for the first time. */
+  readonly lowestAvailable?: number
+  /** Never more were active. */
+  readonly highestActive?: number
+}
+
+/** A history of one service, commit by commit, exactly as it was told to the rules: nothing happens by itself. */
+export interface Replay {
+  readonly service: NewService
+  readonly startedAt: Instant
+  readonly commits: readonly { readonly atMillis: number; readonly intents: readonly ServiceIntent[] }[]
+}

@@ -1,0 +1,254 @@
+import type { HostId, Instant, ProfileRevisionId, ProjectId, QueueId, RolloutId, ServiceId } from '../model/id.ts'
+import type { NewService, ServiceIntent } from '../model/intent.ts'
+import type { Outcome } from '../model/outcome.ts'
+import { isActive } from '../model/replica.ts'
+import type { Replica } from '../model/service.ts'
+import { wellBehaved } from './behaviour.ts'
+import { unmet } from './expectation.ts'
+import { Random } from './random.ts'
+import type { Action, Release, Scenario, ScenarioService, Which } from './scenario.ts'
+import type { SimulatedService } from './simulatedService.ts'
+import { Simulation } from './simulation.ts'
+
+/** Something that a person may want to read about. */
+export interface Line {
+  readonly at: Instant
+  /** A service's name, or what else it is about. */
+  readonly subject: string
+  readonly message: string
+  /** A mistake of the rules or an expectation that did not come true. */
+  readonly isFault: boolean
+}
+
+/** What a user asks of a service. */
+type UserAction = Exclude<Action, { kind: 'expect' | 'host' | 'quota' | 'fail' }>
+
+/** Scenarios begin at the instant 0. */
+const begin: Instant = 0
+const user = 'user'
+
+/** A scenario with everything in it, as it goes on. */
+export class ScenarioRun {
+  readonly simulation: Simulation
+  /** Expectations that did not come true, and acts that were refused for no good reason. */
+  failures = 0
+  readonly #scenario: Scenario
+  readonly #random: Random
+  readonly #onLine: (line: Line) => void
+  readonly #services = new Map<string, ServiceId>()
+  readonly #told = new Map<string, ScenarioService>()
+  #faultsSaid = 0
+  #ids = 0
+
+  constructor(scenario: Scenario, onLine: (line: Line) => void) {
+    this.#scenario = scenario
+    this.#onLine = onLine
+    this.#random = new Random(scenario.seed)
+    const behaviours = new Map<string, Release['behaviour']>()
+    for (const service of scenario.services) {
+      this.#told.set(service.name, service)
+      for (const release of service.releases) behaviours.set(`${service.name}/${release.name}`, release.behaviour)
+    }
+    this.simulation = new Simulation({
+      now: begin,
+      newId: () => this.#newId(),
+      random: this.#random,
+      behaviourOf: (serviceId, _row, content) => behaviours.get(`${serviceId}/${content.command[1]}`) ?? wellBehaved,
+      onCommit: ({ at, after, change }) => {
+        for (const { event } of change.facts) if (event !== null) this.#say(at, after.name, event.message)
+        this.#sayFaults()
+      },
+    })
+    this.#furnish()
+  }
+
+  /** Lets everything happen until the next instant's is done. False: the end is reached. */
+  advance(): boolean {
+    const { simulation } = this
+    const end = begin + this.#scenario.endSeconds * 1_000
+    if (simulation.nextAt !== null && simulation.nextAt <= end && simulation.advance()) return true
+    simulation.now = Math.max(simulation.now, end)
+    for (const expectation of this.#scenario.expected) this.#expect(expectation)
+    this.#sayFaults()
+    return false
+  }
+
+  /** The service of that name, once it exists. */
+  service(name: string): SimulatedService | undefined {
+    const id = this.#services.get(name)
+    return id === undefined ? undefined : this.simulation.services.get(id)
+  }
+
+  #furnish(): void {
+    const { simulation } = this
+    this.#scenario.hosts.forEach((host, at) => {
+      const id = `host-${String(at + 1).padStart(6, '0')}` as HostId
+      simulation.addHost({
+        ...{ id, scheduling: 'OPEN', reachability: 'REACHABLE', allocation: 0, usedCpuMillis: 0, usedMemoryMiB: 0 },
+        ...{ lastPort: host.portFrom - 1, takenPorts: [], replicasOf: new Map() },
+        ...host,
+      })
+    })
+    for (const { name, maxReplicas } of this.#scenario.projects) {
+      simulation.addProject({ id: name as ProjectId, name, maxReplicas, usedReplicas: 0 })
+    }
+    for (const service of this.#scenario.services) simulation.at(begin + service.atSeconds * 1_000, () => this.#create(service))
+    for (const { atSeconds, action } of this.#scenario.events) simulation.at(begin + atSeconds * 1_000, () => this.#act(action))
+  }
+
+  #newId(): string {
+    return `id-${String(++this.#ids).padStart(9, '0')}`
+  }
+
+  #create(told: ScenarioService): void {
+    const release = told.releases.find(({ name }) => name === told.release)
+    const id = told.name as ServiceId
+    const project = this.simulation.projects.get(told.project as ProjectId)
+    if (release === undefined || project === undefined) return
+    const { content } = release
+    const service: NewService = {
+      ...{ id, projectId: project.id, projectName: project.name, queueId: 'queue' as QueueId, name: told.name, owner: user },
+      ...{ profileRevisionId: revisionId(told, release), content, overrides: { command: null, env: [] } },
+      template: { command: content.command, env: content.env, settings: told.settings },
+      ...{ settings: told.settings, replicas: told.replicas, maxReplicas: project.maxReplicas },
+    }
+    const refusal = this.simulation.create(service, user, told.queuePriority)
+    if (refusal === null) this.#services.set(told.name, id)
+    else this.#say(this.simulation.now, told.name, `Not created: ${refusal.message}`)
+  }
+
+  #act(action: Action): void {
+    const { simulation } = this
+    switch (action.kind) {
+      case 'expect':
+        this.#expect(action.expectation)
+        return
+      case 'host': {
+        const host = [...simulation.hosts.values()].find(({ name }) => name === action.host)
+        if (host === undefined) return
+        host.scheduling = action.scheduling
+        simulation.wakePlacement()
+        this.#say(simulation.now, host.name, `${user} made host ${host.name} ${action.scheduling}.`)
+        return
+      }
+      case 'quota': {
+        const project = simulation.projects.get(action.project as ProjectId)
+        if (project === undefined) return
+        project.maxReplicas = action.maxReplicas
+        simulation.wakePlacement()
+        this.#say(
+          simulation.now,
+          project.name,
+          `${user} set maxReplicas of project ${project.name} to ${action.maxReplicas ?? 'no limit'}.`,
+        )
+        return
+      }
+      default: {
+        const service = this.service(action.service)
+        if (service === undefined) this.#say(simulation.now, action.service, `There is no service ${action.service} now.`)
+        else if (action.kind === 'fail') this.#fail(service, action.how, action.which)
+        else this.#submit(service, action)
+      }
+    }
+  }
+
+  #submit(service: SimulatedService, action: UserAction): void {
+    const intent = this.#intentOf(service, action)
+    const outcomes: readonly Outcome[] = typeof intent === 'string' ? [] : this.simulation.submit(service.snapshot.id, intent)
+    const [outcome] = outcomes
+    const refusal = typeof intent === 'string' ? intent : outcome?.kind === 'refused' ? outcome.refusal.message : null
+    if (refusal !== null) this.#say(this.simulation.now, service.snapshot.name, `${action.kind} was refused: ${refusal}`)
+  }
+
+  /** A text: why there is none. */
+  #intentOf(service: SimulatedService, action: UserAction): ServiceIntent | string {
+    const { snapshot } = service
+    const said = { expectedRevision: null, actor: user } as const
+    const rolloutId = this.#newId() as RolloutId
+    const { maxReplicas = null } = this.simulation.projects.get(snapshot.projectId) ?? {}
+    switch (action.kind) {
+      case 'scale':
+        return { kind: 'scale', ...said, replicas: action.replicas, maxReplicas }
+      case 'update': {
+        const told = this.#told.get(snapshot.name)
+        const release = told?.releases.find(({ name }) => name === action.release)
+        const profile =
+          release === undefined || told === undefined
+            ? null
+            : { id: revisionId(told, release), content: release.content, settings: told.settings }
+        const { replicas, rollout, startPaused } = action
+        return { kind: 'update', ...said, profile, overrides: {}, replicas, maxReplicas, rollout, startPaused, rolloutId }
+      }
+      case 'rollback': {
+        if (action.toVersion === null) return { kind: 'rollback', ...said, to: null, rolloutId }
+        const to = service.versions.get(action.toVersion)
+        return to === undefined ? `there is no version ${action.toVersion}.` : { kind: 'rollback', ...said, to, rolloutId }
+      }
+      case 'restart':
+        return { kind: 'restart', ...said, rolloutId }
+      case 'pause':
+      case 'resume':
+      case 'delete':
+        return { kind: action.kind, ...said }
+      case 'resetBackoff':
+        return { kind: 'resetBackoff', actor: user }
+      case 'kill': {
+        const row = activeAt(service, action.index)
+        return row === undefined ? `no active replica has index ${action.index}.` : { kind: 'kill', replica: row.id, actor: user }
+      }
+    }
+  }
+
+  /** What happens to processes: they end, or their probes say something else. */
+  #fail(service: SimulatedService, how: 'crash' | 'unready' | 'ready', which: Which): void {
+    const { simulation } = this
+    const rows = 'indexes' in which ? which.indexes.flatMap((index) => activeAt(service, index) ?? []) : this.#someOf(service, which.count)
+    const reports = rows.flatMap((row) =>
+      how === 'crash' ? simulation.workers.crash(row.id, 1, simulation.now) : simulation.workers.probe(row.id, how === 'ready'),
+    )
+    const { id, name } = service.snapshot
+    const indexes = rows.map((row) => row.index).join(', ')
+    const what = { crash: 'ends by itself', unready: 'fails its readiness probe', ready: 'passes its readiness probe' }[how]
+    this.#say(simulation.now, name, rows.length === 0 ? 'No replica runs that could fail.' : `The process of ${name}[${indexes}] ${what}.`)
+    simulation.report(new Map([[id, reports]]))
+  }
+
+  #someOf(service: SimulatedService, count: number): Replica[] {
+    const running = [...service.snapshot.replicas.values()].filter((row) => row.state === 'RUNNING')
+    const chosen: Replica[] = []
+    while (chosen.length < count && running.length > 0) {
+      chosen.push(...running.splice(Math.floor(this.#random.next() * running.length), 1))
+    }
+    return chosen
+  }
+
+  #expect(expectation: Parameters<typeof unmet>[0]): void {
+    for (const message of unmet(expectation, this.service(expectation.service))) {
+      this.failures++
+      this.#onLine({ at: this.simulation.now, subject: expectation.service, message, isFault: true })
+    }
+  }
+
+  #say(at: Instant, subject: string, message: string): void {
+    this.#onLine({ at, subject, message, isFault: false })
+  }
+
+  #sayFaults(): void {
+    const { faults } = this.simulation
+    for (; this.#faultsSaid < faults.length; this.#faultsSaid++) {
+      const fault = faults[this.#faultsSaid]
+      if (fault === undefined) continue
+      const message = `An invariant is broken. ${fault.message}`
+      this.#onLine({ at: fault.at, subject: fault.serviceId ?? 'cluster', message, isFault: true })
+    }
+  }
+}
+
+function activeAt(service: SimulatedService, index: number): Replica | undefined {
+  for (const row of service.snapshot.replicas.values()) if (row.index === index && isActive(row)) return row
+  return undefined
+}
+
+function revisionId(service: ScenarioService, release: Release): ProfileRevisionId {
+  return `${service.name}/${release.name}` as ProfileRevisionId
+}

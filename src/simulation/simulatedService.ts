@@ -1,0 +1,57 @@
+import type { WaitingReplica } from '../model/host.ts'
+import type { Instant, ReplicaId } from '../model/id.ts'
+import type { Replica, ServiceSnapshot, Version } from '../model/service.ts'
+import { type ChangedRow, ServiceWatch } from './invariants.ts'
+
+/** A service in the store of a simulation. */
+export class SimulatedService {
+  snapshot: ServiceSnapshot
+  readonly queuePriority: number
+  readonly watch: ServiceWatch
+  /** PENDING rows whose wait is over. */
+  readonly waiting = new Map<ReplicaId, Replica>()
+  /** All it ever had. */
+  readonly versions = new Map<number, Version>()
+  /** Its next wake-up in the queue; a later one there is void. */
+  wakesAt: Instant | null = null
+  commits = 0
+
+  constructor(snapshot: ServiceSnapshot, queuePriority: number) {
+    this.snapshot = snapshot
+    this.queuePriority = queuePriority
+    this.watch = new ServiceWatch(snapshot)
+    for (const version of snapshot.versions.values()) this.versions.set(version.number, version)
+    for (const row of snapshot.replicas.values()) this.#wait(row)
+  }
+
+  changed(rows: readonly ChangedRow[], versions: readonly Version[]): void {
+    for (const version of versions) this.versions.set(version.number, version)
+    for (const { after } of rows) this.#wait(after)
+  }
+
+  get dueAt(): Instant | null {
+    let dueAt: Instant | null = null
+    for (const at of this.snapshot.timers.values()) if (dueAt === null || at < dueAt) dueAt = at
+    return dueAt
+  }
+
+  /** As placement reads them. */
+  *waitingReplicas(): Generator<WaitingReplica> {
+    const { id: serviceId, name: serviceName, projectId, versions, columns } = this.snapshot
+    const { spreadMode, maxPerHost } = columns.settings
+    for (const row of this.waiting.values()) {
+      const { id, createdAt, index, cpuMillis, memoryMiB, avoidHostId, holdsQuota } = row
+      const ports = versions.get(row.versionNumber)?.content.ports ?? []
+      const { queuePriority } = this
+      yield {
+        ...{ id, serviceId, serviceName, projectId, queuePriority, createdAt, index, cpuMillis, memoryMiB, ports },
+        ...{ spreadMode, maxPerHost, avoidHostId, holdsQuota },
+      }
+    }
+  }
+
+  #wait(row: Replica): void {
+    if (row.state === 'PENDING' && row.notBefore === null) this.waiting.set(row.id, row)
+    else this.waiting.delete(row.id)
+  }
+}

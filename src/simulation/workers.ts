@@ -1,0 +1,174 @@
+import type { Content } from '../model/content.ts'
+import type { HostId, Instant, ReplicaId, ServiceId } from '../model/id.ts'
+import type { ReplicaReport } from '../model/intent.ts'
+import type { Replica } from '../model/service.ts'
+import type { Behaviour } from './behaviour.ts'
+import type { Random } from './random.ts'
+
+type Step = 'start' | 'ready' | 'crash' | 'stopped'
+
+/** What a replica's process does next. Void when the replica's story has taken another turn since: `turn` tells. */
+export interface WorkerEvent {
+  readonly kind: 'worker'
+  readonly run: Run
+  readonly step: Step
+  readonly turn: number
+}
+
+/** One replica on its host, as its worker knows it. */
+interface Run {
+  readonly replica: ReplicaId
+  readonly serviceId: ServiceId
+  readonly hostId: HostId
+  readonly content: Content
+  readonly behaviour: Behaviour
+  start: number
+  isReady: boolean
+  /** Counts up with every turn of the story: what was to come by then does not. */
+  turn: number
+  readonly restarts: Instant[]
+}
+
+export interface WorkersOptions {
+  readonly random: Random
+  readonly behaviourOf: (serviceId: ServiceId, row: Replica, content: Content) => Behaviour
+  readonly later: (at: Instant, event: WorkerEvent) => void
+}
+
+/**
+ * All workers of a simulation: what they would do with the replicas they are given, told as reports. A replica's story:
+ *
+ *     given → start → ready → crash → (start again in place, by the restart policy, or ended)
+ *     told to stop → drain, if it was ready → signal → ended within the grace
+ */
+export class Workers {
+  readonly #options: WorkersOptions
+  readonly #runs = new Map<ReplicaId, Run>()
+
+  constructor(options: WorkersOptions) {
+    this.#options = options
+  }
+
+  /** The replica was placed: its process starts. */
+  given(serviceId: ServiceId, row: Replica, content: Content, now: Instant): void {
+    if (row.hostId === null) return
+    const behaviour = this.#options.behaviourOf(serviceId, row, content)
+    const { id: replica, hostId } = row
+    const run: Run = { replica, serviceId, hostId, content, behaviour, start: row.start, isReady: false, turn: 0, restarts: [] }
+    this.#runs.set(replica, run)
+    this.#later(run, 'start', now + this.#options.random.millis(behaviour.startSeconds))
+  }
+
+  /** The replica runs already; `readyAt` null: it is ready, or will not be. */
+  running(serviceId: ServiceId, row: Replica, content: Content, readyAt: Instant | null): void {
+    if (row.hostId === null) return
+    const behaviour = this.#options.behaviourOf(serviceId, row, content)
+    const { id: replica, hostId, start, reportedReady: isReady } = row
+    const run: Run = { replica, serviceId, hostId, content, behaviour, start, isReady, turn: 0, restarts: [] }
+    this.#runs.set(replica, run)
+    if (readyAt !== null) this.#later(run, 'ready', readyAt)
+  }
+
+  /** The replica is to stop: it serves on for drainSeconds if it was ready, and then has the grace to end. */
+  toldToStop(replica: ReplicaId, now: Instant): void {
+    const run = this.#runs.get(replica)
+    if (run === undefined) return
+    const { drainSeconds, graceSeconds } = run.content.stop
+    const drain = run.isReady ? drainSeconds * 1_000 : 0
+    const ends = Math.min(this.#options.random.millis(run.behaviour.stopSeconds), graceSeconds * 1_000)
+    this.#turn(run)
+    this.#later(run, 'stopped', now + drain + ends)
+  }
+
+  /** The replica has left its host. */
+  forget(replica: ReplicaId): void {
+    const run = this.#runs.get(replica)
+    if (run === undefined) return
+    run.turn = Number.POSITIVE_INFINITY
+    this.#runs.delete(replica)
+  }
+
+  /** What the replica's worker reports at the event, in order; its next events are put into the queue. */
+  happens({ run, step, turn }: WorkerEvent, now: Instant): readonly ReplicaReport[] {
+    if (turn !== run.turn) return []
+    switch (step) {
+      case 'start':
+        return this.#start(run, now)
+      case 'ready':
+        run.isReady = true
+        return [report(run, { ready: true })]
+      case 'crash':
+        return this.#exit(run, run.behaviour.exitCode, now)
+      case 'stopped':
+        return [ended(run, 'STOPPED', 0, null)]
+    }
+  }
+
+  /** Its process ends by itself. Empty: it has none. */
+  crash(replica: ReplicaId, exitCode: number, now: Instant): readonly ReplicaReport[] {
+    const run = this.#runs.get(replica)
+    return run === undefined ? [] : this.#exit(run, exitCode, now)
+  }
+
+  /** Its probe says something else from now on. */
+  probe(replica: ReplicaId, ready: boolean): readonly ReplicaReport[] {
+    const run = this.#runs.get(replica)
+    if (run === undefined) return []
+    run.isReady = ready
+    return [report(run, { ready })]
+  }
+
+  /** Where the replica runs. */
+  hostOf(replica: ReplicaId): HostId | null {
+    return this.#runs.get(replica)?.hostId ?? null
+  }
+
+  #start(run: Run, now: Instant): ReplicaReport[] {
+    const { behaviour } = run
+    const { random } = this.#options
+    const { readyAfterSeconds, crashAfterSeconds } = behaviour
+    this.#turn(run)
+    if (run.start === 1 && run.content.ports.length > 0 && random.chance(behaviour.portTakenChance)) {
+      return [ended(run, 'PORT_TAKEN', null, 'another process listens on its port')]
+    }
+    if (random.chance(behaviour.startFailsChance)) return [ended(run, 'START_FAILED', null, 'the command could not be started')]
+    const readyAfter = readyAfterSeconds === null ? null : random.millis(readyAfterSeconds)
+    if (crashAfterSeconds !== null && random.chance(behaviour.crashChance)) {
+      this.#later(run, 'crash', now + random.millis(crashAfterSeconds))
+    }
+    run.isReady = readyAfter === 0
+    if (readyAfter !== null && readyAfter > 0) this.#later(run, 'ready', now + readyAfter)
+    return [report(run, { ready: run.isReady })]
+  }
+
+  /** As the restart policy says: at most maxAttempts within windowSeconds, the first at once, the next ones after delaySeconds. */
+  #exit(run: Run, exitCode: number, now: Instant): ReplicaReport[] {
+    const { maxAttempts, windowSeconds, delaySeconds } = run.content.restart
+    const recent = run.restarts.filter((at) => at > now - windowSeconds * 1_000).length
+    this.#turn(run)
+    run.isReady = false
+    if (recent >= maxAttempts) return [ended(run, maxAttempts === 0 ? 'EXITED' : 'GAVE_UP', exitCode, null)]
+    run.restarts.push(now)
+    run.start++
+    const delay = recent === 0 ? 0 : delaySeconds * 1_000
+    this.#later(run, 'start', now + delay + this.#options.random.millis(run.behaviour.startSeconds))
+    return [report(run, { state: 'STARTING' })]
+  }
+
+  #turn(run: Run): void {
+    run.turn++
+  }
+
+  #later(run: Run, step: Step, at: Instant): void {
+    this.#options.later(at, { kind: 'worker', run, step, turn: run.turn })
+  }
+}
+
+function report(run: Run, over: Partial<ReplicaReport> = {}): ReplicaReport {
+  const { replica, start } = run
+  return { replica, start, state: 'RUNNING', ready: false, endReason: null, exitCode: null, exitSignal: null, message: null, ...over }
+}
+
+function ended(run: Run, endReason: ReplicaReport['endReason'], exitCode: number | null, message: string | null): ReplicaReport {
+  return report(run, { state: 'ENDED', endReason, exitCode, message })
+}
