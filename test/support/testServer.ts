@@ -24,8 +24,8 @@ export class TestServer {
     this.client = new ApiClient(server.url, readFileSync(path.join(directory, 'admin-token'), 'utf8').trim())
   }
 
-  static async start(log = silent): Promise<TestServer> {
-    const directory = copyTemplate(inject('embeddedTemplate'))
+  /** `directory`: of a server that was stopped and kept. */
+  static async start(log = silent, directory = copyTemplate(inject('embeddedTemplate'))): Promise<TestServer> {
     const { config } = readConfig({ XCE_PORT: '0', XCE_DATA_DIR: directory, XCE_LOCAL_WORKER: 'off' })
     return new TestServer(await startServer({ config, log, workerProgram: '', env: {} }), directory)
   }
@@ -36,8 +36,14 @@ export class TestServer {
   }
 
   async stop(): Promise<void> {
+    await this.keep()
+    rmSync(this.#directory, { recursive: true, force: true })
+  }
+
+  /** Stops the server and keeps its data directory, for the next one. */
+  async keep(): Promise<string> {
     await this.client.close()
     await this.#server.stop()
-    rmSync(this.#directory, { recursive: true, force: true })
+    return this.#directory
   }
 }
