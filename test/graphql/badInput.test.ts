@@ -221,6 +221,60 @@ test.each([-1, 50_001, 2_147_483_647])('scaleService refuses %i replicas', async
   )
 })
 
+const ofRollout = (over: Record<string, unknown>) => ({ rollout: over })
+const updates: readonly Case[] = [
+  ['-1 replicas', { replicas: -1 }, ['replicas'], '-1 is out of range: replicas are 0 to 50000'],
+  ['50001 replicas', { replicas: 50_001 }, ['replicas'], '50001 is out of range'],
+  ['an empty command', { command: [] }, ['command'], 'The command is empty'],
+  ['a variable twice', { env: [{ name: 'A' }, { name: 'A' }] }, ['env', '1', 'name'], 'given twice'],
+  ['PORT beside a profile with one port', { env: [{ name: 'PORT', value: '1' }] }, ['env', '0', 'name'], '"PORT" is set by the system'],
+  [
+    '-5 percent',
+    ofRollout({ maxSurge: { percent: -5 } }),
+    ['rollout', 'maxSurge', 'percent'],
+    '-5 is out of range: percentages are 0 to 100',
+  ],
+  ['101 percent', ofRollout({ maxUnavailable: { percent: 101 } }), ['rollout', 'maxUnavailable', 'percent'], '101 is out of range'],
+  ['a negative count', ofRollout({ maxSurge: { count: -1 } }), ['rollout', 'maxSurge', 'count'], '-1 is out of range'],
+  ['limits 0 and 0', ofRollout({ maxSurge: { count: 0 }, maxUnavailable: { percent: 0 } }), ['rollout'], 'both 0'],
+  [
+    'a deadline not after min-ready',
+    ofRollout({ minReadySeconds: 60, progressDeadlineSeconds: 60 }),
+    ['rollout', 'progressDeadlineSeconds'],
+    'must be the longer one',
+  ],
+  [
+    "min-ready beyond the profile's deadline",
+    ofRollout({ minReadySeconds: 600 }),
+    ['rollout', 'minReadySeconds'],
+    'must be the longer one',
+  ],
+  [
+    "a deadline within the service's min-ready",
+    { service: { name: 'slow' }, ...ofRollout({ progressDeadlineSeconds: 30 }) },
+    ['rollout', 'progressDeadlineSeconds'],
+    'progressDeadlineSeconds would be 30 and minReadySeconds 60',
+  ],
+  [
+    "a surge of 0 beside the service's none unavailable",
+    { service: { name: 'slow' }, ...ofRollout({ maxSurge: { count: 0 } }) },
+    ['rollout', 'maxSurge'],
+    'would both be 0',
+  ],
+  ['a negative deadline', ofRollout({ progressDeadlineSeconds: -1 }), ['rollout', 'progressDeadlineSeconds'], '-1 is out of range'],
+]
+
+describe('updateService', () => {
+  beforeAll(async () => {
+    await withProfile(api(), { name: 'slow', service: { rollout: { minReadySeconds: 60, maxUnavailable: { count: 0 } } } })
+    await withService(api(), 'slow', { profile: 'slow' })
+  })
+
+  test.each(updates)('refuses %s', async (_what, input, path, sentence) => {
+    await refused('updateService', { service: { name: 'api' }, ...input }, path, sentence)
+  })
+})
+
 test.each([-1, 1_000_000_001])('applyProject refuses %i replicas', async (maxReplicas) => {
   await refused('applyProject', { name: 'bad', maxReplicas }, ['maxReplicas'], `${maxReplicas} is out of range`)
 })
@@ -271,6 +325,14 @@ test.each([
   ['scaleService', { service: { project: 'nothing', name: 'api' }, replicas: 1 }, ['service', 'project'], 'There is no project "nothing"'],
   ['resetBackoff', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
   ['deleteService', { service: { name: 'nothing\0' } }, ['service', 'name'], 'There is no service'],
+  ['updateService', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
+  ['updateService', { service: { name: 'api' }, profileRevision: 7 }, ['profileRevision'], 'no revision 7: it has 1 to 1'],
+  ['updateService', { service: { name: 'api' }, profileRevision: 0 }, ['profileRevision'], 'no revision 0'],
+  ['restartService', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
+  ['pauseRollout', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
+  ['resumeRollout', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
+  ['rollbackService', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
+  ['rollbackService', { service: { name: 'api' }, toVersion: 2 }, ['toVersion'], 'has no version 2: it has 1 to 1'],
   ['killReplica', { replica: unknown }, ['replica'], `There is no replica "${unknown}"`],
   ['killReplica', { replica: 'nonsense' }, ['replica'], 'There is no replica "nonsense"'],
   ['killReplica', { replica: unknown.replace('Replica', 'Service') }, ['replica'], 'There is no replica'],
@@ -287,6 +349,19 @@ test.each([
 test('a name that is held is NameTakenError', async () => {
   const data = await unchanged(() => api().data(documentOf('createService'), { input: { name: 'api', profile: 'web' } }))
   expect(data.createService).toMatchObject({ __typename: 'NameTakenError', code: 'NAME_TAKEN', path: ['input', 'name'] })
+})
+
+test.each([
+  ['updateService', {}, 'NoChangeError', ['input'], 'runs this already, as version 1'],
+  ['updateService', { command: ['serve'] }, 'NoChangeError', ['input'], 'runs this already'],
+  ['rollbackService', {}, 'InvalidStateError', ['input', 'service'], 'it has one version only'],
+  ['rollbackService', { toVersion: 1 }, 'NoChangeError', ['input', 'toVersion'], 'is at version 1 already'],
+  ['resumeRollout', {}, 'InvalidStateError', ['input', 'service'], 'is not paused'],
+  ['pauseRollout', { expectedRevision: '0' }, 'ConflictError', ['input', 'expectedRevision'], 'was changed since revision 0'],
+  ['restartService', { expectedRevision: '0' }, 'ConflictError', ['input', 'expectedRevision'], 'was changed since revision 0'],
+])('%s of %j is %s', async (mutation, input, __typename, path, sentence) => {
+  const data = await unchanged(() => api().data(documentOf(mutation), { input: { service: { name: 'api' }, ...input } }))
+  expect(data[mutation]).toMatchObject({ __typename, path, message: expect.stringContaining(sentence) })
 })
 
 test.each(['1.5', '4294967295', '"3"'])('replicas: %s is a top-level error, written in the document or as a variable', async (replicas) => {

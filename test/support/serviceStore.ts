@@ -4,8 +4,9 @@ import type { HostId, ReplicaId } from '../../src/model/id.ts'
 import type { NewService, ServiceIntent } from '../../src/model/intent.ts'
 import type { Outcome } from '../../src/model/outcome.ts'
 import { isAlive } from '../../src/model/replica.ts'
-import type { Replica, ServiceSnapshot } from '../../src/model/service.ts'
+import type { Replica, Rollout, ServiceSnapshot, Version } from '../../src/model/service.ts'
 import type { ServiceChange } from '../../src/rules/change.ts'
+import { sameContent } from '../../src/rules/content.ts'
 import type { Context } from '../../src/rules/context.ts'
 import { closeDraft, createDraft, decide, openDraft } from '../../src/rules/decide.ts'
 
@@ -17,6 +18,8 @@ export class ServiceStore {
   snapshot: ServiceSnapshot
   /** All rows ever, ended ones too. */
   readonly rows = new Map<ReplicaId, Replica>()
+  readonly versions = new Map<number, Version>()
+  readonly rollouts = new Map<number, Rollout>()
   readonly table = new Map<string, EndpointAddress>()
   readonly used = new Map<HostId, { cpuMillis: number; memoryMiB: number; ports: Set<string> }>()
   usedQuota = 0
@@ -43,10 +46,38 @@ export class ServiceStore {
     return [...this.snapshot.replicas.values()]
   }
 
+  /** The snapshot as another server, or this one after a crash, would load it from the rows. */
+  loaded(): ServiceSnapshot {
+    const { snapshot, versions } = this
+    const { columns, rollout } = snapshot
+    const { versionNumber, completedVersion, previousVersion, rolloutNumber } = columns
+    const replicas = [...this.rows.values()].filter(isAlive).sort((a, b) => (a.id < b.id ? -1 : 1))
+    const named = new Set([versionNumber, completedVersion, previousVersion, rollout.fromVersion, rollout.toVersion])
+    for (const row of replicas) named.add(row.versionNumber)
+    const current = this.rollouts.get(rolloutNumber)
+    if (current === undefined) throw new Error('Broken: the current rollout has a row.')
+    return {
+      ...snapshot,
+      versions: new Map([...versions].filter(([number]) => named.has(number)).sort(([a], [b]) => a - b)),
+      lastVersion: Math.max(...versions.keys()),
+      contents: new Map(
+        [...versions.values()].filter((row) => row.number === row.contentNumber).map((row) => [row.contentDigest, row.number]),
+      ),
+      replicas: new Map(replicas.map((row) => [row.id, row])),
+      rollout: current,
+    }
+  }
+
+  /** The server crashes between two commits: all it knew is read again. */
+  crash(): void {
+    this.snapshot = this.loaded()
+  }
+
   #accept(change: ServiceChange): void {
     const before = this.snapshot
     check(change.guard === before.guard, 'the change names the guard it was decided on')
     this.#applyRows(change)
+    this.#applyHistory(change)
     const { next } = change
     this.#checkAlive(next.replicas)
     check(isDeepStrictEqual(next.columns, change.columns), 'next has the columns')
@@ -68,6 +99,9 @@ export class ServiceStore {
     const spec = change.specFact === null ? before.specRevision : this.#revision - BigInt(change.facts.length - change.specFact)
     this.snapshot = { ...next, guard: before.guard + 1, revision: this.#revision, specRevision: spec }
     this.changes.push(change)
+    const loaded = this.loaded()
+    check(isDeepStrictEqual(loaded.versions, next.versions), 'next has the versions that would be loaded')
+    check(isDeepStrictEqual(loaded.contents, next.contents) && loaded.lastVersion === next.lastVersion, 'next has the whole history')
   }
 
   #applyRows(change: ServiceChange): void {
@@ -82,6 +116,25 @@ export class ServiceStore {
       check(before !== undefined && isAlive(before), 'an updated row is known and alive')
     }
     for (const row of [...change.insertedReplicas, ...change.updatedReplicas]) this.rows.set(row.id, row)
+  }
+
+  #applyHistory(change: ServiceChange): void {
+    for (const version of change.insertedVersions) {
+      check(!this.versions.has(version.number) && version.number === this.versions.size + 1, 'version numbers count up')
+      check(
+        version.contentNumber === ([...this.versions.values()].find((row) => sameContent(row.content, version.content)) ?? version).number,
+        'contentNumber is the lowest number with equal content',
+      )
+      this.versions.set(version.number, version)
+    }
+    for (const rollout of change.rollouts) {
+      const before = this.rollouts.get(rollout.number)
+      check(before === undefined || (before.finishedAt === null && before.id === rollout.id), 'a finished rollout is not written again')
+      this.rollouts.set(rollout.number, rollout)
+    }
+    for (const { number, finishedAt } of this.rollouts.values()) {
+      check(finishedAt !== null || number === change.columns.rolloutNumber, 'only the current rollout is unfinished')
+    }
   }
 
   /** The rows of `next` are the very rows that were written. */
