@@ -21,6 +21,12 @@ export class EventQueue<Event> {
     return this.#heap[0]?.at ?? null
   }
 
+  /** The next event if it is due at `now`; undefined: nothing is. */
+  peekDue(now: Instant): Event | undefined {
+    const first = this.#heap[0]
+    return first === undefined || first.at > now ? undefined : first.event
+  }
+
   put(at: Instant, event: Event): void {
     const heap = this.#heap
     const entry = { at, order: this.#order++, event }
@@ -36,7 +42,7 @@ export class EventQueue<Event> {
     heap[position] = entry
   }
 
-  /** The next event if it is due at `now`; undefined: nothing is. */
+  /** Takes the next event out if it is due at `now`; undefined: nothing is. */
   takeDue(now: Instant): Event | undefined {
     const first = this.#heap[0]
     if (first === undefined || first.at > now) return undefined

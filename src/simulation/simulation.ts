@@ -50,8 +50,8 @@ const roundsAtOnce = 100_000
 
 /**
  * Services on hosts with a clock of its own: the real rules and the real placement, over a store in memory. Nothing happens by itself but in
- * `advance`. What is due at one instant happens in this order: users' acts, then all reports and timers as one commit per service, then
- * placement.
+ * `step` and `advance`. What is due at one instant happens in the order of its making, reports and timers as one commit per service; when
+ * nothing else is, placement.
  */
 export class Simulation {
   now: Instant
@@ -71,6 +71,8 @@ export class Simulation {
   #told = new Map<ReplicaId, string>()
   readonly #waiting = new Set<SimulatedService>()
   #wantsPlacement = false
+  /** At the instant of now. */
+  #rounds = 0
   #revision = 0n
 
   constructor(options: SimulationOptions) {
@@ -149,46 +151,52 @@ export class Simulation {
     return this.#wantsPlacement ? this.now : this.#queue.nextAt
   }
 
-  /** Lets everything happen that is next at one instant, and is there. False: nothing is left to happen. */
+  /** Lets everything happen that is next at one instant. False: nothing is left to happen. */
   advance(): boolean {
-    const { nextAt } = this
-    if (nextAt === null) return false
-    this.now = Math.max(this.now, nextAt)
-    for (let round = 0; this.nextAt !== null && this.nextAt <= this.now; round++) {
-      if (round === roundsAtOnce) {
-        this.#fault(null, `The rules do not come to rest: ${round} rounds at one instant.`)
-        return false
-      }
-      this.#happen()
-      if (this.#wantsPlacement && (this.#queue.nextAt ?? Number.POSITIVE_INFINITY) > this.now) this.#place()
-    }
+    if (!this.step()) return false
+    while (this.nextAt !== null && this.nextAt <= this.now) if (!this.step()) return false
     return true
   }
 
+  /** One round of it: an act, or what is due of workers and timers, or placement. */
+  step(): boolean {
+    const { nextAt } = this
+    if (nextAt === null) return false
+    this.#rounds = nextAt > this.now ? 0 : this.#rounds + 1
+    this.now = Math.max(this.now, nextAt)
+    if (this.#rounds > roundsAtOnce) {
+      this.#fault(null, `The rules do not come to rest: ${roundsAtOnce} rounds at one instant.`)
+      return false
+    }
+    const next = this.#queue.peekDue(this.now)
+    if (next === undefined) this.#place()
+    else if (next.kind === 'act') {
+      this.#queue.takeDue(this.now)
+      next.act()
+    } else this.#happen()
+    return true
+  }
+
+  /** What is due of workers and timers, up to the next act: one commit per service. */
   #happen(): void {
-    const intents = new Map<ServiceId, { reports: ReplicaReport[]; tick: boolean }>()
-    const of = (serviceId: ServiceId) => {
-      let known = intents.get(serviceId)
-      if (known === undefined) {
-        known = { reports: [], tick: false }
-        intents.set(serviceId, known)
-      }
-      return known
-    }
-    for (let event = this.#queue.takeDue(this.now); event !== undefined; event = this.#queue.takeDue(this.now)) {
-      if (event.kind === 'act') event.act()
-      else if (event.kind === 'worker') of(event.run.serviceId).reports.push(...this.workers.happens(event, this.now))
+    const intents = new Map<SimulatedService, { readonly reports: ReplicaReport[]; tick: boolean }>()
+    for (let event = this.#queue.peekDue(this.now); event !== undefined && event.kind !== 'act'; event = this.#queue.peekDue(this.now)) {
+      this.#queue.takeDue(this.now)
+      const service = event.kind === 'wake' ? event.service : this.services.get(event.run.serviceId)
+      if (service === undefined) continue
+      const due = intents.get(service) ?? { reports: [], tick: false }
+      intents.set(service, due)
+      if (event.kind === 'worker') due.reports.push(...this.workers.happens(event, this.now))
       else {
-        event.service.wakesAt = null
-        of(event.service.snapshot.id).tick = true
+        service.wakesAt = null
+        due.tick = true
       }
     }
-    for (const [serviceId, { reports, tick }] of intents) {
-      const due: ServiceIntent[] = this.#reportsOf(reports)
+    for (const [service, { reports, tick }] of intents) {
+      const due = this.#reportsOf(reports)
       if (tick) due.push({ kind: 'tick' })
-      if (due.length > 0) this.submit(serviceId, ...due)
-      const service = this.services.get(serviceId)
-      if (service !== undefined) this.#armTimer(service)
+      if (due.length > 0) this.submit(service.snapshot.id, ...due)
+      this.#armTimer(service)
     }
   }
 
@@ -286,11 +294,11 @@ export class Simulation {
     for (const [serviceId, own] of byService(grants)) {
       if (!this.services.has(serviceId)) this.#grantOthers(own)
       // All of one placement fit beside one another, so that those past the cap of rows go on in the next commit.
-      else for (const part of inParts(own)) this.submit(serviceId, { kind: 'grant', grants: part })
+      else for (const part of inParts(own)) this.at(now, () => this.submit(serviceId, { kind: 'grant', grants: part }))
     }
     for (const [serviceId, own] of byService<{ serviceId: ServiceId; replica: ReplicaId; blocker: Blocker }>(news)) {
       if (!this.services.has(serviceId)) continue
-      for (const part of inParts(own)) this.submit(serviceId, { kind: 'hold', holds: part })
+      for (const part of inParts(own)) this.at(now, () => this.submit(serviceId, { kind: 'hold', holds: part }))
     }
   }
 

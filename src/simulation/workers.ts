@@ -136,7 +136,7 @@ export class Workers {
     if (crashAfterSeconds !== null && random.chance(behaviour.crashChance)) {
       this.#later(run, 'crash', now + random.millis(crashAfterSeconds))
     }
-    run.isReady = readyAfter === 0
+    run.isReady = readyAfter === 0 || run.content.readiness === null
     if (readyAfter !== null && readyAfter > 0) this.#later(run, 'ready', now + readyAfter)
     return [report(run, { ready: run.isReady })]
   }

@@ -1,6 +1,6 @@
 import type { PlacementHost, PlacementProject, WaitingReplica } from '../model/host.ts'
 import type { ServiceId } from '../model/id.ts'
-import type { Database } from './database.ts'
+import type { Sql } from './snapshot.ts'
 
 /** All that placement looks at, of one state of the database. */
 export interface PlacementState {
@@ -46,7 +46,7 @@ interface Row {
 }
 
 /** What waits (and may be placed now), where it could go, and the quotas. Nothing is locked: the grants' guards tell what has changed since. */
-export async function readPlacement({ prisma }: Database): Promise<PlacementState> {
+export async function readPlacement({ prisma }: { readonly prisma: Pick<Sql, '$queryRawUnsafe'> }): Promise<PlacementState> {
   const [row] = await prisma.$queryRawUnsafe<Row[]>(text)
   const hosts = JSON.parse(row?.hosts ?? '[]') as HostRow[]
   return {

@@ -1,0 +1,156 @@
+import type { Blocker } from '../model/blocker.ts'
+import type { Content } from '../model/content.ts'
+import type { PlacementHost, PlacementProject, WaitingReplica } from '../model/host.ts'
+import type { Instant } from '../model/id.ts'
+import type { ServiceIntent } from '../model/intent.ts'
+import type { Refusal } from '../model/refusal.ts'
+import { isConfirmed, isPlaced } from '../model/replica.ts'
+import type { Replica, ServiceSnapshot } from '../model/service.ts'
+import { type Behaviour, wellBehaved } from './behaviour.ts'
+import type { ChangedRow } from './invariants.ts'
+import { PlanSteps, type RolloutPlan } from './plan.ts'
+import { Random } from './random.ts'
+import type { SimulatedService } from './simulatedService.ts'
+import { Simulation } from './simulation.ts'
+
+/** What bounds a preview. What is not done by then is said to be not done. */
+export const previewBounds = {
+  /** Of virtual time. */
+  seconds: 604_800,
+  commits: 20_000,
+  /** A commit costs as much as the service has replicas, so that of a big service there are fewer. */
+  rowVisits: 4_000_000,
+  /** Waiting replicas of other services that are looked at: the first of the queue. */
+  others: 2_000,
+} as const
+
+export interface PreviewInput {
+  readonly snapshot: ServiceSnapshot
+  readonly queuePriority: number
+  readonly project: PlacementProject
+  readonly hosts: readonly PlacementHost[]
+  /** All that wait: of this service and of others. */
+  readonly waiting: readonly WaitingReplica[]
+  readonly projects: readonly PlacementProject[]
+  readonly intent: ServiceIntent
+  readonly readyAfterSeconds: number
+  readonly now: Instant
+}
+
+/**
+ * What an intent would lead to, if nothing else happened: every new replica is ready `readyAfterSeconds` after it is placed, every stopped one
+ * ends at the signal, none fails. Other services keep what they have; what waits of them takes its turn.
+ */
+export class Preview {
+  readonly refusal: Refusal | null
+  readonly #simulation: Simulation
+  readonly #service: SimulatedService
+  readonly #input: PreviewInput
+  readonly #steps: PlanSteps
+  #rowVisits = 0
+  #doneAt: Instant | null = null
+
+  constructor(input: PreviewInput) {
+    const { snapshot, now } = input
+    this.#input = input
+    this.#steps = new PlanSteps(now, snapshot.columns)
+    let ids = 0
+    this.#simulation = new Simulation({
+      now,
+      // Behind all ids there are, in the order of creation.
+      newId: () => `z${String(++ids).padStart(9, '0')}`,
+      random: new Random(1),
+      behaviourOf: (_serviceId, _row, content) => this.#behaviourOf(content),
+      epoch: 1 + [...snapshot.replicas.values()].reduce((latest, row) => Math.max(latest, row.reportedEpoch), 0),
+      onCommit: ({ at, after, rows }) => this.#committed(at, after, rows),
+    })
+    this.#furnish()
+    this.#service = this.#simulation.addService(snapshot, input.queuePriority)
+    for (const row of snapshot.replicas.values()) this.#goOn(row)
+    const [outcome] = this.#simulation.submit(snapshot.id, input.intent)
+    this.refusal = outcome?.kind === 'refused' ? outcome.refusal : null
+  }
+
+  /** Goes on by one round, which is a commit in most cases. False: there is nothing more to come, or no more is looked at. */
+  step(): boolean {
+    return this.#doneAt === null && this.#cut === null && this.#simulation.step()
+  }
+
+  /** As far as it was looked at. */
+  plan(): RolloutPlan {
+    const finishes = this.#doneAt !== null
+    const durationSeconds = this.#doneAt === null ? null : Math.ceil((this.#doneAt - this.#input.now) / 1_000)
+    return { ...this.#steps.summary(), durationSeconds, finishes, blocker: finishes ? null : this.#blocker() }
+  }
+
+  /** Mistakes of the rules that came to light. */
+  get faults(): readonly string[] {
+    return this.#simulation.faults.map(({ message }) => message)
+  }
+
+  #furnish(): void {
+    const { snapshot, hosts, waiting, project, projects } = this.#input
+    const own = new Map<string, number>()
+    for (const { hostId } of snapshot.replicas.values()) if (hostId !== null) own.set(hostId, (own.get(hostId) ?? 0) + 1)
+    for (const host of hosts) {
+      const count = own.get(host.id)
+      const replicasOf = count === undefined ? host.replicasOf : new Map(host.replicasOf).set(snapshot.id, count)
+      this.#simulation.addHost({ ...host, replicasOf })
+    }
+    for (const other of projects) this.#simulation.addProject(other)
+    this.#simulation.addProject(project)
+    const others = waiting.filter(({ serviceId }) => serviceId !== snapshot.id)
+    others.sort((a, b) => b.queuePriority - a.queuePriority || a.createdAt - b.createdAt)
+    this.#simulation.addWaiting(others.slice(0, previewBounds.others))
+  }
+
+  /** What a replica that is there already does next. */
+  #goOn(row: Replica): void {
+    const { snapshot, now, readyAfterSeconds } = this.#input
+    const content = snapshot.versions.get(row.versionNumber)?.content
+    if (content === undefined || !isPlaced(row)) return
+    const { workers } = this.#simulation
+    if (row.state === 'STARTING' && !isConfirmed(row)) workers.given(snapshot.id, row, content, now)
+    else {
+      // One that should be ready by now and is not is not expected to become it.
+      const readyAt = (row.startedAt ?? now) + readyAfterSeconds * 1_000
+      workers.running(snapshot.id, row, content, !row.reportedReady && readyAt >= now ? readyAt : null)
+    }
+    if (row.state === 'STOPPING') workers.toldToStop(row.id, row.stoppingAt ?? now)
+  }
+
+  #behaviourOf(content: Content): Behaviour {
+    const { readyAfterSeconds: seconds } = this.#input
+    const after = { from: seconds, to: seconds }
+    // Without a probe a replica is ready with its process.
+    return content.readiness === null ? { ...wellBehaved, startSeconds: after } : { ...wellBehaved, readyAfterSeconds: after }
+  }
+
+  #committed(at: Instant, after: ServiceSnapshot, rows: readonly ChangedRow[]): void {
+    this.#rowVisits += after.replicas.size
+    this.#steps.take(at, after.columns, rows)
+    const { columns, rollout } = after
+    const n = columns.desiredReplicas
+    const done = rollout.finishedAt !== null && columns.availableReplicas >= n && columns.activeReplicas === n
+    if (done) this.#doneAt ??= at
+  }
+
+  /** Why no more is looked at; null: more is. */
+  get #cut(): string | null {
+    const { now, commits } = this.#simulation
+    const { seconds, commits: most, rowVisits } = previewBounds
+    if (now - this.#input.now > seconds * 1_000) return `${seconds} s`
+    if (commits >= most) return `${most} commits`
+    return this.#rowVisits >= rowVisits ? `${commits} commits of so many replicas` : null
+  }
+
+  #blocker(): Blocker | null {
+    const { columns, rollout } = this.#service.snapshot
+    const blocker = rollout.hold ?? columns.blockers[0] ?? null
+    if (blocker === null) return null
+    const known = blocker.replica !== null && this.#input.snapshot.replicas.has(blocker.replica)
+    const cut = this.#cut
+    const message = cut === null ? blocker.message : `The preview ends here, after ${cut}; by then: ${blocker.message}`
+    return { ...blocker, message, replica: known ? blocker.replica : null }
+  }
+}
