@@ -55,12 +55,14 @@ async function makePage(): Promise<Page> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
   const rendered = renderGraphiQL({
     title: 'XCE Services',
+    logo: '',
     endpoint: '/graphql',
     // With SSE the headers, and so the token, go with a subscription too; over a WebSocket GraphiQL sends none.
     subscriptionsProtocol: 'SSE',
     // The sign-in sets the token. What is typed into the headers' editor could end in the local storage.
     shouldPersistHeaders: false,
     isHeadersEditorEnabled: false,
+    defaultEditorToolsVisibility: false,
     defaultTabs: graphiqlTabs.map(({ query }) => ({ query })),
   })
   const root = '<div id="root"></div>'

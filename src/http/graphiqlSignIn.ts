@@ -4,12 +4,12 @@
  */
 export const graphiqlSignIn = `
 <style>
-  #root { height: calc(100vh - 2.25rem); }
+  body { margin: 0; }
+  #root, .graphiql-container { height: calc(100vh - 2.25rem) !important; }
   #session {
     height: 2.25rem; box-sizing: border-box; padding: 0 .75rem; display: flex; align-items: center; gap: .75rem; justify-content: flex-end;
     font: .8125rem system-ui, sans-serif; color: #334; background: #eef0f4;
   }
-  #session b { margin-right: auto; }
   #session button, #sign-in button { font: inherit; padding: .2rem .7rem; cursor: pointer; }
   #sign-in { font: .9375rem/1.45 system-ui, sans-serif; width: 26rem; padding: 1.5rem; border: 0; border-radius: .5rem; }
   #sign-in::backdrop { background: #223a; }
@@ -18,7 +18,7 @@ export const graphiqlSignIn = `
   #sign-in input { display: block; width: 100%; box-sizing: border-box; margin-top: .25rem; padding: .4rem; font: inherit; }
   #sign-in [role=alert] { color: #a00; min-height: 1.45em; }
 </style>
-<div id="session"><b>XCE Services</b><span id="viewer">Not signed in</span><button id="sign-out" hidden>Sign out</button></div>
+<div id="session"><span id="viewer">Not signed in</span><button id="sign-out" hidden>Sign out</button></div>
 <dialog id="sign-in">
   <form>
     <h1>Sign in to XCE Services</h1>

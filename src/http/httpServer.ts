@@ -4,8 +4,10 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { GraphQLSchema } from 'graphql'
 import type { App } from '../controller/app.ts'
+import type { Viewer } from '../graphql/context.ts'
 import { unauthenticated } from '../graphql/fault.ts'
 import { authenticate } from './authenticate.ts'
+import { EventStreams, eventStreamPath } from './eventStreams.ts'
 import { GraphiqlPage } from './graphiqlPage.ts'
 import { unreadiness } from './health.ts'
 import { maskError } from './maskError.ts'
@@ -18,6 +20,7 @@ const finishWithinMillis = 5_000
 export class HttpServer {
   readonly #app: App
   readonly #yoga: Yoga
+  readonly #streams: EventStreams
   readonly #page = new GraphiqlPage()
   readonly #sockets: WebSockets
   readonly #server: Server
@@ -27,6 +30,7 @@ export class HttpServer {
   constructor(app: App, schema: GraphQLSchema) {
     this.#app = app
     this.#yoga = createYogaServer(app, schema)
+    this.#streams = new EventStreams(app, schema)
     this.#sockets = new WebSockets(app, schema)
     this.#server = createServer((request, response) => void this.#request(request, response))
     this.#server.on('upgrade', (request, stream, head) => this.#upgrade(request, stream, head))
@@ -73,7 +77,10 @@ export class HttpServer {
     const path = pathOf(request)
     switch (path) {
       case '/graphql':
-        return this.#graphql(request, response)
+        if (GraphiqlPage.isVisit(request)) return this.#page.send(request, response)
+        return this.#authenticated(request, response, (viewer) => this.#yoga(request, response, { viewer }))
+      case eventStreamPath:
+        return this.#authenticated(request, response, (viewer) => this.#streams.handle(request, response, viewer))
       case '/healthz':
         return sendText(response, 200, 'The server is alive.')
       case '/readyz': {
@@ -88,10 +95,13 @@ export class HttpServer {
     }
   }
 
-  async #graphql(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (GraphiqlPage.isVisit(request)) return this.#page.send(request, response)
+  async #authenticated(
+    request: IncomingMessage,
+    response: ServerResponse,
+    handle: (viewer: Viewer) => Promise<void> | void,
+  ): Promise<void> {
     const viewer = await authenticate(this.#app, request.headers.authorization)
-    if (viewer !== null) return this.#yoga(request, response, { viewer })
+    if (viewer !== null) return handle(viewer)
     const { message } = unauthenticated()
     response.setHeader('WWW-Authenticate', 'Bearer')
     sendJson(response, 401, { errors: [{ message, extensions: { code: 'UNAUTHENTICATED' } }] })

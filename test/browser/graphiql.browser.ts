@@ -1,0 +1,127 @@
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest'
+import { placedReplicas, scale } from '../support/apiService.ts'
+import { HandWorker } from '../support/handWorker.ts'
+import { TestServer } from '../support/testServer.ts'
+
+const output = fileURLToPath(new URL('../output/', import.meta.url))
+const picture = (name: string) => ({ path: `${output}graphiql-${name}.png` })
+
+let server: TestServer
+let browser: Browser
+beforeAll(async () => {
+  mkdirSync(output, { recursive: true })
+  server = await TestServer.start()
+  browser = await chromium.launch({
+    executablePath: process.env['XCE_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+})
+
+/** A browser session of its own. `strange` gets what should not happen: requests to elsewhere, refused scripts, errors in the page. */
+async function visit(strange: string[] = []): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width: 1400, height: 850 } })
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url())
+    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== new URL(server.url).origin) strange.push(request.url())
+  })
+  page.on('pageerror', (error) => strange.push(String(error)))
+  page.on('console', (message) => {
+    if (/Content Security Policy/.test(message.text())) strange.push(message.text())
+  })
+  onTestFailed(() => page.screenshot(picture('failed')).then(() => undefined))
+  await page.goto(server.url)
+  return page
+}
+
+async function signIn(page: Page, token = server.client.token ?? ''): Promise<void> {
+  await page.getByLabel('Token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+async function run(page: Page, tab: string): Promise<void> {
+  await page.getByRole('tab', { name: tab }).click()
+  await page.locator('.graphiql-query-editor .view-lines').filter({ hasText: tab }).waitFor()
+  await page.getByRole('button', { name: /^Execute query/ }).click()
+}
+
+/** Waits until the response shows a text. The editor draws spaces as no-break spaces. */
+async function shows(page: Page, text: string): Promise<void> {
+  await page.locator('.result-window .view-lines').filter({ hasText: text }).waitFor()
+}
+
+test('signs in, creates a service, watches its endpoint change, and nothing leaves the server', async () => {
+  const strange: string[] = []
+  const page = await visit(strange)
+  const worker = new HandWorker(server.client)
+  await worker.register()
+
+  await signIn(page, 'wrong')
+  await page.getByText('The server does not know this token.').waitFor()
+  await page.screenshot(picture('1-sign-in'))
+  await signIn(page)
+  await page.getByText('Signed in as admin (admin)').waitFor()
+  for (const name of ['CreateService', 'WatchEndpoint', 'ScaleService', 'WhyNotReady']) await page.getByRole('tab', { name }).waitFor()
+
+  await run(page, 'CreateService')
+  await shows(page, '"desiredReplicas": 2')
+  await page.screenshot(picture('2-created'))
+  const [first, second] = await placedReplicas(server.client, 'hello', 2)
+
+  await run(page, 'WatchEndpoint')
+  await shows(page, '"SNAPSHOT"')
+  await worker.report({ replica: first?.id ?? '', state: 'RUNNING', ready: true })
+  await shows(page, '"DELTA"')
+  await shows(page, '"hostPort": "127.0.0.1:')
+  await worker.report({ replica: second?.id ?? '', state: 'RUNNING', ready: true })
+  await shows(page, '"index": 1')
+  await page.screenshot(picture('3-watched'))
+  await page.getByRole('button', { name: /^Stop query/ }).click()
+
+  await scale(server.client, 'hello', 3)
+  await run(page, 'WhyNotReady')
+  await shows(page, '"PROGRESSING"')
+  await page.screenshot(picture('4-why'))
+
+  expect(strange).toEqual([])
+  await page.context().close()
+})
+
+test('the token lasts as long as the browser session, and is nowhere else', async () => {
+  const page = await visit()
+  await signIn(page)
+  await page.getByText('Signed in as admin').waitFor()
+  await run(page, 'WhyNotReady')
+  await shows(page, '"data"')
+  await page.reload()
+  await page.getByText('Signed in as admin').waitFor()
+  const token = server.client.token
+  expect(token).toBeTruthy()
+  // The functions run in the page.
+  expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain(token)
+  expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).toContain(token)
+  expect(page.url()).not.toContain(token)
+
+  const other = await visit()
+  await other.getByLabel('Token').waitFor()
+  await other.context().close()
+
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('Token').waitFor()
+  expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(token)
+  await page.context().close()
+})
