@@ -1,6 +1,6 @@
-import type { EventKind } from '../generated/prisma/enums.ts'
+import type { EventKind, ServiceStatus } from '../generated/prisma/enums.ts'
 import type { EndpointAddress } from './endpoint.ts'
-import type { HostId, Instant, ProfileId, ProjectId, QueueId, ReplicaId, Revision, ServiceId, WorkerId } from './id.ts'
+import type { HostId, Instant, ProfileId, ProjectId, QueueId, ReplicaId, Revision, RolloutId, ServiceId, WorkerId } from './id.ts'
 import type { ServiceColumns } from './service.ts'
 
 /** The sentence about a fact that a person reads. */
@@ -34,6 +34,12 @@ export interface ServiceFactData {
   /** Addresses new or changed (upsert by id), and ids of those that left the table. */
   readonly upserted: readonly EndpointAddress[]
   readonly removed: readonly string[]
+  /** As they were before: those of `upserted` that were in the table, and all that were removed. */
+  readonly replaced: readonly EndpointAddress[]
+  /** Rollouts that began or changed. */
+  readonly rollouts: readonly RolloutId[]
+  /** After the change, whether or not it changed. */
+  readonly status: ServiceStatus
   /** The service's earliest timer after the commit. */
   readonly dueAt: Instant | null
   /** Something that waits could be placed now: rows were created, room was released, a wait ended. */

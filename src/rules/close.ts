@@ -43,7 +43,7 @@ export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
     hosts,
     fences: draft.fences,
   }
-  const data = factDataOf(draft, next, rows, hosts, quotaDelta)
+  const data = factDataOf(draft, next, rows, hosts, quotaDelta, change.rollouts)
   const changed =
     draft.created ||
     draft.notes.length > 0 ||

@@ -10,11 +10,13 @@ export interface EndpointDifference {
   readonly upserted: EndpointAddress[]
   /** Ids of those that left the table. */
   readonly removed: string[]
+  /** As they were before: of the upserted those that were listed, and the removed ones. */
+  readonly replaced: EndpointAddress[]
 }
 
 /** R12: the endpoint table's difference, derived from the rows that changed and from hosts that have other addresses now. */
 export function endpointChangeOf(draft: Draft, changes: readonly RowChange[]): EndpointDifference {
-  const difference: EndpointDifference = { upserted: [], removed: [] }
+  const difference: EndpointDifference = { upserted: [], removed: [], replaced: [] }
   for (const { before, after } of changes) compare(draft, before, after, difference)
   const moved = [...draft.hosts.values()].filter((host) => {
     const before = draft.base.hosts.get(host.id)
@@ -33,7 +35,13 @@ function compare(draft: Draft, before: Replica | null, after: Replica, differenc
   const is = addressesOf(after, hostOf(draft, after.hostId))
   for (const address of is) {
     const old = was.find((other) => other.id === address.id)
-    if (old === undefined || !sameAddress(old, address)) difference.upserted.push(address)
+    if (old !== undefined && sameAddress(old, address)) continue
+    difference.upserted.push(address)
+    if (old !== undefined) difference.replaced.push(old)
   }
-  for (const old of was) if (!is.some((address) => address.id === old.id)) difference.removed.push(old.id)
+  for (const old of was) {
+    if (is.some((address) => address.id === old.id)) continue
+    difference.removed.push(old.id)
+    difference.replaced.push(old)
+  }
 }

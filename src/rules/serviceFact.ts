@@ -1,5 +1,5 @@
 import type { NewFact, ServiceFactData } from '../model/fact.ts'
-import type { ServiceColumns, ServiceSnapshot } from '../model/service.ts'
+import type { Rollout, ServiceColumns, ServiceSnapshot } from '../model/service.ts'
 import type { HostUse } from './change.ts'
 import type { Draft } from './draft.ts'
 import { endpointChangeOf } from './endpointChange.ts'
@@ -21,6 +21,7 @@ export function factDataOf(
   rows: readonly RowChange[],
   hosts: readonly HostUse[],
   quotaDelta: number,
+  rollouts: readonly Rollout[],
 ): ServiceFactData {
   const { base } = draft
   const { before, after } = columnChangesOf(draft.created ? null : base.columns, next.columns)
@@ -36,6 +37,8 @@ export function factDataOf(
     ended: rows.filter((row) => row.after.state === 'ENDED').map((row) => row.after.id),
     hosts: [...new Set(rows.flatMap(assignmentHosts))].sort(),
     ...endpointChangeOf(draft, rows),
+    rollouts: rollouts.map((rollout) => rollout.id),
+    status: next.columns.status,
     dueAt: Number.isFinite(dueAt) ? dueAt : null,
     wakesPlacement: draft.wakesPlacement || created || quotaDelta < 0 || hosts.some(releases),
   }
