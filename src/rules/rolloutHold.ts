@@ -21,6 +21,7 @@ const order: readonly BlockReason[] = [
   'QUEUED',
   'WAITING_FOR_READY',
   'MIN_READY',
+  'NO_ADDRESS',
 ]
 
 /** What the rollout waits for, from its first commit on, by a replica's name (R8); null when it waits for nothing. */
@@ -48,6 +49,7 @@ export function holdOf(draft: Draft, rollout: Rollout, now: Instant): Blocker | 
 
 function waitMessage(draft: Draft, rollout: Rollout, reason: BlockReason, first: Replica, count: number): string {
   const name = named(draft, first, count)
+  const host = hostOf(draft, first.hostId)?.name ?? 'unknown'
   switch (reason) {
     case 'CRASH_LOOP':
     case 'BACKOFF': {
@@ -56,13 +58,15 @@ function waitMessage(draft: Draft, rollout: Rollout, reason: BlockReason, first:
       return `Waiting for ${name}, ${failed}: read the log; resetBackoff tries it at once.`
     }
     case 'HOST_UNREACHABLE':
-      return `Waiting for ${name}, whose host ${hostOf(draft, first.hostId)?.name ?? 'unknown'} cannot be reached.`
+      return `Waiting for ${name}, whose host ${host} cannot be reached.`
     case 'QUEUED':
       return `Waiting for ${name} to be placed.`
     case 'WAITING_FOR_READY':
       return `Waiting for ${name} to become ready.`
     case 'MIN_READY':
       return `Waiting for ${name} to have been ready for ${rollout.minReadySeconds} s.`
+    case 'NO_ADDRESS':
+      return `Waiting for ${name} to have been ready for ${rollout.minReadySeconds} s; host ${host} has no address to list it with.`
     default:
       return `Waiting for a place for ${name}: ${first.pending?.message ?? ''}${roomHint(rollout, reason)}`
   }

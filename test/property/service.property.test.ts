@@ -13,7 +13,15 @@ test('random histories of one service keep every invariant, and end at n availab
       life.becomeReady()
       const { columns } = life.store.snapshot
       if (columns.deletionRequestedAt !== null) expect(columns.deletedAt).not.toBeNull()
-      else expect(columns.availableReplicas).toBe(columns.desiredReplicas)
+      else {
+        const { desiredReplicas, availableReplicas, updatedReplicas, activeReplicas } = columns
+        expect({ availableReplicas, updatedReplicas, activeReplicas }).toEqual({
+          availableReplicas: desiredReplicas,
+          updatedReplicas: desiredReplicas,
+          activeReplicas: desiredReplicas,
+        })
+        expect(life.store.snapshot.rollout.state).toBe('COMPLETED')
+      }
     }),
     parameters,
   )

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Settings } from '../../src/model/settings.ts'
 import { settings } from '../support/services.ts'
 
-/** What may happen. `update`, `pause` and `drain` edit the snapshot as the intents of a rollout would, to have outdated replicas as well. */
+/** What may happen. `drain` edits the snapshot as a host's drain would; `crash` loads all anew that the server knew. */
 const steps = [
   'scale',
   'kill',
@@ -24,7 +24,15 @@ const steps = [
   'resetBackoff',
   'batch',
   'update',
+  'update',
+  'revise',
+  'limits',
+  'rollback',
+  'restartAll',
   'pause',
+  'resume',
+  'batchUpdate',
+  'crash',
   'drain',
   'delete',
 ] as const
@@ -54,6 +62,7 @@ export const history: fc.Arbitrary<History> = fc.record({
       maxUnavailable: limit,
       minReadySeconds: fc.constantFrom(0, 0, 5),
       progressDeadlineSeconds: fc.constantFrom(30, 600),
+      autoRollback: fc.boolean(),
     })
     .map((over) => settings({ ...over, backoffResetAfterSeconds: 60 })),
   probed: fc.boolean(),

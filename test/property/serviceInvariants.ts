@@ -75,9 +75,35 @@ export function checkInvariants(store: ServiceStore, ctx: Context): void {
   }
   check(new Set(columns.blockers.map(({ reason }) => reason)).size === columns.blockers.length, 'one blocker per reason')
   check(snapshot.rollout.finishedAt !== null || snapshot.rollout.hold !== null, 'a rollout that is not finished says what it waits for')
+  checkRollouts(store)
   if (columns.deletionRequestedAt !== null) check((columns.deletedAt !== null) === (alive.length === 0), 'deleted with the last end')
   checkTimers(store)
   if ([...timers.values()].every((dueAt) => dueAt > ctx.now)) checkTickIsIdle(store, ctx)
+}
+
+/** What rows of rollouts and versions say of one another, and of what "previous" means (R5–R8). */
+function checkRollouts({ snapshot, versions, rollouts, rows }: ServiceStore): void {
+  const { columns, rollout } = snapshot
+  const contentOf = (number: number) => versions.get(number)?.contentNumber
+  const completed = [...rollouts.values()].filter((past) => past.state === 'COMPLETED').map((past) => past.toVersion)
+  const last = completed.at(-1) ?? null
+  const previous = last === null ? null : (completed.findLast((number) => contentOf(number) !== contentOf(last)) ?? null)
+  check(columns.completedVersion === last, 'completedVersion is the version that was completed last')
+  check(columns.previousVersion === previous, 'previousVersion is the last completed one with other content')
+  check(rollout.toVersion === columns.versionNumber && rollout.number === columns.rolloutNumber, 'the rollout is to the target')
+  if (rollout.finishedAt === null) {
+    check(rollout.fromVersion === last, 'a rollout comes from the version that was completed last')
+    check((rollout.state === 'PAUSED') === columns.paused, 'PAUSED with the service')
+    check((rollout.deadlineAt === null) === columns.paused, 'a deadline runs but while paused')
+    check(rollout.minReadySeconds === columns.settings.minReadySeconds, 'the rollout has the settings in force')
+    const { hold } = rollout
+    const names = hold?.reason !== 'ROLLOUT_PAUSED'
+    check(!names || (hold?.replica != null && rows.get(hold.replica)?.state !== 'ENDED'), 'the hold names an alive replica')
+  } else {
+    check(rollout.hold === null && rollout.deadlineAt === null, 'a finished rollout waits for nothing')
+    check(columns.deletionRequestedAt !== null || !columns.paused, 'COMPLETED ends the pause')
+  }
+  check(columns.restartNumber === null, 'a restart of few is marked at once')
 }
 
 function checkTable(store: ServiceStore): void {

@@ -1,7 +1,8 @@
-import type { HostId, Instant, RolloutId, VersionId, WorkerId } from '../../src/model/id.ts'
-import type { NewService, ReplicaReport, Reporter, ServiceIntent } from '../../src/model/intent.ts'
+import type { HostId, Instant, RolloutId, WorkerId } from '../../src/model/id.ts'
+import type { NewService, ReplicaReport, Reporter, RollbackIntent, ServiceIntent, UpdateIntent } from '../../src/model/intent.ts'
 import { isActive, isPlaced } from '../../src/model/replica.ts'
-import type { Replica } from '../../src/model/service.ts'
+import type { Replica, Version } from '../../src/model/service.ts'
+import { pauseIntent, profileRevision, restartIntent, resumeIntent, rollbackTo, updateTo } from '../support/rollouts.ts'
 import { check, ServiceStore } from '../support/serviceStore.ts'
 import { content, grantOf, hostId, type ManualContext, manualContext, newService, reportOf } from '../support/services.ts'
 import type { Happening, History } from './serviceHistory.ts'
@@ -29,7 +30,7 @@ export class ServiceLife {
 
   /** Everything becomes ready: it is placed, reported, and what stops ends. */
   becomeReady(): void {
-    this.#edit({ paused: false })
+    if (this.store.snapshot.columns.paused) this.#commit(resumeIntent)
     for (let round = 0; round < 400; round++) {
       const { snapshot } = this.store
       const placed = this.store.alive.filter(isPlaced)
@@ -130,10 +131,31 @@ export class ServiceLife {
         )
         break
       case 'update':
-        this.#update(pick)
+        this.#commit(this.#update(pick, amount))
+        break
+      case 'revise':
+        this.#commit(this.#revise(pick))
+        break
+      case 'limits':
+        this.#commit(updateTo(null, { rollout: this.#limits(amount), rolloutId: this.#rolloutId() }))
+        break
+      case 'rollback':
+        this.#commit(this.#rollback(pick))
+        break
+      case 'restartAll':
+        if (amount % 2 === 0) this.#commit(restartIntent({ rolloutId: this.#rolloutId() }))
         break
       case 'pause':
-        this.#edit({ paused: this.store.snapshot.rollout.finishedAt === null && pick % 2 === 0 })
+        this.#commit(pauseIntent)
+        break
+      case 'resume':
+        this.#commit(resumeIntent)
+        break
+      case 'batchUpdate':
+        this.#commit(this.#update(pick, amount), scaleTo(amount % 12), this.#rollback(amount), this.#update(amount, pick), { kind: 'tick' })
+        break
+      case 'crash':
+        this.store.crash()
         break
       case 'drain':
         this.#drain(some(alive.filter(isActive)))
@@ -213,48 +235,44 @@ export class ServiceLife {
     }
   }
 
-  /** A new target, as an update would set it. */
-  #update(pick: number): void {
-    const { snapshot } = this.store
-    if (snapshot.columns.deletionRequestedAt !== null) return
-    const known = snapshot.versions.get(snapshot.columns.versionNumber)
-    if (known === undefined) throw new Error('The target is known.')
-    const number = snapshot.lastVersion + 1
-    const back = pick % 4 === 0 ? [...snapshot.versions.values()][pick % snapshot.versions.size] : undefined
-    const contentNumber = back?.contentNumber ?? number
-    const version = { ...known, id: `version-${number}` as VersionId, number, contentNumber }
-    const { rollout, columns } = snapshot
-    const from = rollout.finishedAt === null ? rollout.fromVersion : rollout.toVersion
-    const next = {
-      ...rollout,
-      id: `rollout-${rollout.number + 1}` as RolloutId,
-      number: rollout.number + 1,
-      fromVersion: from,
-      toVersion: number,
-      state: 'ROLLING' as const,
-      finishedAt: null,
-      bestAvailable: 0,
-      leastOutdated: columns.activeReplicas,
-      deadlineAt: this.ctx.now + rollout.progressDeadlineSeconds * 1000,
-    }
-    const versions = new Map([...snapshot.versions, [number, version] as const])
-    this.store.snapshot = {
-      ...snapshot,
-      versions,
-      lastVersion: number,
-      rollout: next,
-      columns: { ...columns, versionNumber: number, rolloutNumber: next.number },
-    }
-    this.#edited = true
-    this.#commit({ kind: 'tick' })
+  /** Of a few releases, so that content comes back; now and then with other replicas, settings, or paused from the start. */
+  #update(pick: number, amount: number): UpdateIntent {
+    return updateTo(`r${pick % 4}`, {
+      rolloutId: this.#rolloutId(),
+      replicas: amount % 3 === 0 ? amount % 12 : null,
+      startPaused: amount % 7 === 0,
+      rollout: amount % 4 === 0 ? this.#limits(amount) : {},
+    })
   }
 
-  #edit(columns: { paused: boolean }): void {
-    const { snapshot } = this.store
-    if (snapshot.columns.paused === columns.paused || snapshot.columns.deletionRequestedAt !== null) return
-    this.store.snapshot = { ...snapshot, columns: { ...snapshot.columns, ...columns } }
-    this.#edited = true
-    this.#commit({ kind: 'tick' })
+  #limits(amount: number): UpdateIntent['rollout'] {
+    return { maxSurge: { count: amount % 4 }, maxUnavailable: { count: 1 + (amount % 3) }, minReadySeconds: amount % 6 }
+  }
+
+  /** Another revision of the profile: of the same content every second time. */
+  #revise(pick: number): UpdateIntent {
+    const { settings } = this.store.snapshot.columns
+    const known = this.#target().content
+    const content = pick % 2 === 0 ? known : { ...known, cpuMillis: 100 + (pick % 3) }
+    return updateTo(null, { profile: profileRevision(pick % 5, { content, settings }), rolloutId: this.#rolloutId() })
+  }
+
+  /** To one by number every second time. */
+  #rollback(pick: number): RollbackIntent {
+    const numbers = [...this.store.versions.keys()]
+    const to = pick % 2 === 0 ? (this.store.versions.get(numbers[pick % numbers.length] ?? 1) ?? null) : null
+    return rollbackTo(to, { rolloutId: this.#rolloutId() })
+  }
+
+  /** Counted per life: the same history has the same ids. */
+  #rolloutId(): RolloutId {
+    return this.ctx.newId() as RolloutId
+  }
+
+  #target(): Version {
+    const target = this.store.versions.get(this.store.snapshot.columns.versionNumber)
+    if (target === undefined) throw new Error('Broken: the target has a row.')
+    return target
   }
 
   #drain(rows: readonly Replica[]): void {
