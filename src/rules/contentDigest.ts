@@ -1,12 +1,14 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { Content } from '../model/content.ts'
-import { sha256 } from './sha256.ts'
 
 /**
  * A text that is equal for equal contents (`sameContent`) and only for those, so that a version is compared with all earlier ones of its
  * service by one look-up. Variables and ports are brought in order: theirs means nothing.
  */
 export function contentDigest(content: Content): string {
-  return sha256(canonical({ ...content, env: byName(content.env), ports: byName(content.ports) }))
+  const text = canonical({ ...content, env: byName(content.env), ports: byName(content.ports) })
+  return bytesToHex(sha256(utf8ToBytes(text)))
 }
 
 function byName<T extends { readonly name: string }>(items: readonly T[]): T[] {

@@ -1,17 +1,9 @@
-import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Content } from '../../src/model/content.ts'
 import { sameContent } from '../../src/rules/content.ts'
 import { contentDigest } from '../../src/rules/contentDigest.ts'
-import { sha256 } from '../../src/rules/sha256.ts'
 import { content } from '../support/services.ts'
-
-test('sha256 is what Node says, at every length around the blocks and for any text', () => {
-  const nodes = (text: string) => createHash('sha256').update(text).digest('hex')
-  for (let length = 0; length < 200; length++) expect(sha256('a'.repeat(length))).toBe(nodes('a'.repeat(length)))
-  fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => sha256(text) === nodes(text)))
-})
 
 const variable = fc.record({ name: fc.constantFrom('A', 'B', 'C'), value: fc.constantFrom('1', '2'), secret: fc.boolean() })
 const port = fc.record({
