@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest'
 import { placedReplicas, scale } from '../support/apiService.ts'
 import { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
+import { until } from '../support/until.ts'
 
 const output = fileURLToPath(new URL('../output/', import.meta.url))
 const picture = (name: string) => ({ path: `${output}graphiql-${name}.png` })
@@ -54,8 +55,15 @@ async function signIn(page: Page, token = server.client.token ?? ''): Promise<vo
 }
 
 async function run(page: Page, tab: string): Promise<void> {
-  await page.getByRole('tab', { name: tab }).click()
-  await page.locator('.graphiql-query-editor .view-lines').filter({ hasText: tab }).waitFor()
+  const editor = page.locator('.graphiql-query-editor .view-lines').filter({ hasText: tab })
+  // A tab can be dragged, and while the page is busy it may take a click for the beginning of that.
+  await until(async () => {
+    await page.getByRole('tab', { name: tab }).click()
+    return editor.waitFor({ timeout: 2_000 }).then(
+      () => true,
+      () => false,
+    )
+  }, `the tab ${tab} opens`)
   await page.getByRole('button', { name: /^Execute query/ }).click()
 }
 
