@@ -71,5 +71,5 @@ async function prepare(directory: string, log: Logger): Promise<boolean> {
 }
 
 function wrongMajor(directory: string, major: string): string {
-  return `The embedded database in ${directory} was written by PostgreSQL ${major}, and this version of XCE Services brings PostgreSQL ${embeddedMajor}. Start the version that wrote it, or move the data: dump it there with pg_dump and restore it into an empty directory or a PostgreSQL server.`
+  return `The embedded database in ${directory} was written by PostgreSQL ${major}, and this version of XCE Services brings PostgreSQL ${embeddedMajor}. Start the version that wrote it, or move the data: run "npm run dump -- FILE" with that version, move this directory away, and run "npm run load -- FILE" with this one.`
 }

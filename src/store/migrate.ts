@@ -47,19 +47,24 @@ interface AppliedMigration {
 /**
  * Brings the database to this version's schema and returns the names of the migrations it applied. Each migration and its record commit
  * together. Two servers that start at once take turns. Throws MigrationError for a database of a newer version, an edited migration, and one
- * that failed.
+ * that failed. `through`: the last one to apply; left out: all.
  */
-export async function migrate(connection: MigrationConnection, directory = migrationsDirectory): Promise<string[]> {
+export async function migrate(connection: MigrationConnection, directory = migrationsDirectory, through?: string): Promise<string[]> {
   const shipped = await readMigrations(directory)
   await connection.query(`SELECT pg_advisory_lock(${advisoryLock})`)
   try {
     await connection.exec(recordTable)
-    const waiting = notApplied(shipped, await readApplied(connection))
+    const waiting = notApplied(shipped, await readApplied(connection)).filter(({ name }) => through === undefined || name <= through)
     for (const migration of waiting) await apply(connection, migration)
     return waiting.map((migration) => migration.name)
   } finally {
     await connection.query(`SELECT pg_advisory_unlock(${advisoryLock})`)
   }
+}
+
+/** The names of this version's migrations, in order. */
+export async function shippedMigrations(directory = migrationsDirectory): Promise<string[]> {
+  return (await readMigrations(directory)).map(({ name }) => name)
 }
 
 async function readMigrations(directory: string): Promise<Migration[]> {

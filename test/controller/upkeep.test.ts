@@ -153,9 +153,10 @@ eachDatabase((database) => {
     expect(batches.map(({ id }) => id)).toEqual(['upkeep 0.5'])
   })
 
-  test('old versions and rollouts go, but not what runs, what a replica runs, and what a kept rollout names', async () => {
+  test('old versions and rollouts go, but not what runs, what a replica runs, what a rollback leads to, and what a kept rollout names', async () => {
     const id = await store.create({ replicas: 2 })
     await history(database(), id, 8)
+    await database().prisma.service.update({ where: { id }, data: { completedVersion: 8, previousVersion: 4 } })
     await database().prisma.replica.updateMany({ where: { serviceId: id, index: 1 }, data: { versionNumber: 3 } })
     await start()
     await run()
@@ -168,7 +169,7 @@ eachDatabase((database) => {
     }
     expect(await numbers('Rollout')).toEqual([7, 8])
     // Rollout 7 leads from 6 to 7; a replica runs 3, the other one 1.
-    expect(await numbers('ServiceVersion')).toEqual([1, 3, 6, 7, 8])
+    expect(await numbers('ServiceVersion')).toEqual([1, 3, 4, 6, 7, 8])
   })
 
   test('more rows than one statement deletes, by two servers at once, each row once and nothing else', async () => {

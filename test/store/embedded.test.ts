@@ -41,7 +41,7 @@ test('a directory of another PostgreSQL is refused with what to do, and is free 
   writeFileSync(inDatabase('PG_VERSION'), '17\n')
   const refusal = await fresh.open().catch((error: unknown) => error)
   expect(refusal).toBeInstanceOf(DataDirectoryError)
-  expect(String(refusal)).toMatch(/written by PostgreSQL 17.*pg_dump/s)
+  expect(String(refusal)).toMatch(/written by PostgreSQL 17.*npm run dump/s)
   writeFileSync(inDatabase('PG_VERSION'), `${embeddedMajor}\n`)
   await (await fresh.open()).close()
 })

@@ -1,4 +1,4 @@
-import type { ServiceId } from '../../src/model/id.ts'
+import type { ReplicaId, ServiceId } from '../../src/model/id.ts'
 import type { Reporter } from '../../src/model/intent.ts'
 import { reportOf } from './services.ts'
 import type { TestStore } from './store.ts'
@@ -31,12 +31,15 @@ export class Churn {
     await Promise.all(this.services.map((id) => this.store.reportReady(id, this.reporter, ++this.#sequence)))
   }
 
-  /** Every replica is killed, ends, and is replaced by one that runs: 3 commits and more of each service. */
-  async round(): Promise<void> {
+  /** Every replica is killed, ends, and is replaced by one that runs: 3 commits and more of each service. `millis` gets what the kills took. */
+  async round(millis: number[] = []): Promise<void> {
     await Promise.all(
       this.services.map(async (id) => {
         const { replicas } = await this.store.load(id)
-        await Promise.all([...replicas.keys()].map((replica) => this.store.committer.submit(id, { kind: 'kill', replica, actor: 'churn' })))
+        const sentAt = performance.now()
+        const kill = (replica: ReplicaId) => this.store.committer.submit(id, { kind: 'kill', replica, actor: 'churn' })
+        await Promise.all([...replicas.keys()].map(kill))
+        millis.push(performance.now() - sentAt)
         const stopping = [...(await this.store.load(id)).replicas.values()].filter(({ state }) => state === 'STOPPING')
         const reports = stopping.map((replica) => reportOf(replica, { state: 'ENDED', ready: false, endReason: 'STOPPED', exitCode: 0 }))
         await this.store.committer.submit(id, { kind: 'report', reporter: this.reporter, sequence: ++this.#sequence, reports })

@@ -4,7 +4,7 @@ import { careOf, type TableCare, type TableFigures } from './tableCare.ts'
 export type CareStep = () => Promise<void>
 
 /** PGlite writes no checkpoint by itself until it is closed: its write-ahead log would grow with every commit. */
-const logBytesPerCheckpoint = 64 * 1_048_576
+const logBytesPerCheckpoint = 32 * 1_048_576
 
 const figuresText = `
 SELECT quote_ident(c.relname) AS table, c.reltuples::float8 AS "knownRows", s.n_dead_tup::float8 AS "deadRows",

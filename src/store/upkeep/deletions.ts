@@ -44,9 +44,11 @@ const texts = {
     SELECT o."id" FROM "Service" s JOIN "Rollout" o ON o."serviceId" = s."id"
     WHERE s."rolloutNumber" > $2::int AND o."number" <= s."rolloutNumber" - $2::int AND o."finishedAt" IS NOT NULL
     LIMIT $1::int FOR UPDATE OF o SKIP LOCKED))`,
+  // A rollback may still lead to the completed versions that the service names (R6).
   versions: `DELETE FROM "ServiceVersion" WHERE "id" = ANY (ARRAY(
     SELECT v."id" FROM "Service" s JOIN "ServiceVersion" v ON v."serviceId" = s."id"
     WHERE s."versionNumber" > $2::int AND v."number" <= s."versionNumber" - $2::int
+      AND v."number" IS DISTINCT FROM s."completedVersion" AND v."number" IS DISTINCT FROM s."previousVersion"
       AND NOT EXISTS (SELECT FROM "Replica" r WHERE r."serviceId" = s."id" AND r."versionNumber" = v."number")
       AND NOT EXISTS (SELECT FROM "Rollout" o WHERE o."serviceId" = s."id" AND v."number" IN (o."fromVersion", o."toVersion"))
     LIMIT $1::int FOR UPDATE OF v SKIP LOCKED))`,

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { openEmbedded } from '../embedded.ts'
+import type { MigrationConnection } from '../migrate.ts'
+import { TransferError } from './format.ts'
+
+/** One session with a database, without a server around it. */
+export interface TransferConnection extends MigrationConnection {
+  /** For people: which database it is. */
+  readonly what: string
+  close(): Promise<void>
+}
+
+export interface TransferTarget {
+  readonly dataDirectory: string
+  /** Of a PostgreSQL database; null: the embedded one. */
+  readonly url: string | null
+}
+
+/**
+ * Connects to a database that is there. The embedded one must be free: a server that runs on it is told by DirectoryInUseError. PostgreSQL
+ * may have servers at work.
+ */
+export async function connectToDump(target: TransferTarget, log: Logger): Promise<TransferConnection> {
+  const { url, dataDirectory } = target
+  if (url === null && !existsSync(path.join(dataDirectory, 'database', 'xce-database'))) {
+    throw new TransferError(`There is no embedded database in ${dataDirectory}: set XCE_DATA_DIR, or DATABASE_URL for PostgreSQL.`)
+  }
+  return connectToLoad(target, log)
+}
+
+/** Connects to a database that may be new; an embedded one is made. */
+export async function connectToLoad({ dataDirectory, url }: TransferTarget, log: Logger): Promise<TransferConnection> {
+  if (url === null) {
+    const { pglite, close } = await openEmbedded(dataDirectory, log)
+    return {
+      what: `the embedded database in ${dataDirectory}`,
+      exec: (script) => pglite.exec(script),
+      query: (sql, params) => pglite.query(sql, params),
+      close,
+    }
+  }
+  const client = new pg.Client({ connectionString: url, application_name: 'xce-services transfer' })
+  await client.connect()
+  return {
+    what: `the PostgreSQL database "${client.database}" on ${client.host}`,
+    exec: (script) => client.query(script),
+    query: (sql, params) => client.query(sql, params),
+    close: () => client.end(),
+  }
+}

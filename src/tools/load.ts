@@ -1,0 +1,18 @@
+import { connectToLoad } from '../store/transfer/connect.ts'
+import { loadLines } from '../store/transfer/load.ts'
+import { readDumpFile } from './dumpFile.ts'
+import { runTransferTool } from './transferTool.ts'
+
+const usage = `Loads a file of npm run dump into an empty database: npm run load -- FILE
+The database is the one that the server would use: DATABASE_URL, or the embedded one in XCE_DATA_DIR, which is made.
+Stop the servers of the old database before you start one on the new: their workers belong to one of them only.`
+
+await runTransferTool(usage, async (file, target, log) => {
+  const connection = await connectToLoad(target, log)
+  try {
+    const { rows, header, head } = await loadLines(connection, readDumpFile(file))
+    return `Loaded ${rows} rows of ${header.at} into ${connection.what}. Its revisions go on from ${head}: clients get a SNAPSHOT when they resume.`
+  } finally {
+    await connection.close()
+  }
+})

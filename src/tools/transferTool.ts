@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { type Logger, pino } from 'pino'
+import pretty from 'pino-pretty'
+import { ConfigError, readConfig } from '../config.ts'
+import type { TransferTarget } from '../store/transfer/connect.ts'
+
+/** Of this product. */
+export const softwareVersion = (
+  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { readonly version: string }
+).version
+
+/** Runs a tool that takes one file, over the database that the server's own settings name. Sets the exit status. */
+export async function runTransferTool(
+  usage: string,
+  run: (file: string, target: TransferTarget, log: Logger) => Promise<string>,
+): Promise<void> {
+  const [file, ...rest] = process.argv.slice(2)
+  if (file === undefined || file.startsWith('-') || rest.length > 0) {
+    console.error(usage)
+    process.exitCode = 2
+    return
+  }
+  try {
+    const { config } = readConfig(process.env)
+    const log = pino({ level: 'info' }, pretty({ sync: true, ignore: 'pid,hostname', destination: 2 }))
+    console.log(await run(file, { dataDirectory: config.dataDirectory, url: config.databaseUrl }, log))
+  } catch (error) {
+    for (const mistake of error instanceof ConfigError ? error.mistakes : [sentence(error)]) console.error(mistake)
+    process.exitCode = 1
+  }
+}
+
+function sentence(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.message === '' ? `${error.name}: the database does not answer.` : error.message
+}

@@ -1,0 +1,112 @@
+// The embedded database's size while services churn, with upkeep and without, in one run: npm run bench:churn
+// Each round kills and replaces every replica of 10 services 7 times. Rows of earlier rounds are dated back by 2 hours, so that ages pass too.
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { pino } from 'pino'
+import { Upkeep } from '../../src/controller/upkeep.ts'
+import type { Retention } from '../../src/model/retention.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { readFacts } from '../../src/store/readFacts.ts'
+import { Tail } from '../../src/store/tail.ts'
+import { Churn } from '../support/churn.ts'
+import { TestStore } from '../support/store.ts'
+
+const rounds = Number(process.env['ROUNDS'] ?? 14)
+const steadyFrom = 7
+const mostGrowth = 1.15
+const services = 10
+const replicas = 25
+const turnsPerRound = 7
+const retention: Retention = {
+  facts: { kept: 2_000, keptSeconds: 0, mostKept: 10_000 },
+  events: { keptHours: 1, mostKept: 2_000 },
+  endedReplicas: { keptHours: 1, mostKept: 1_000 },
+  versionsKept: 10,
+}
+const log = pino({ level: 'warn' })
+const mib = (bytes: number) => (bytes / 1_048_576).toFixed(1).padStart(7)
+
+interface Sizes {
+  readonly tables: number
+  readonly log: number
+}
+
+async function run(withUpkeep: boolean): Promise<Sizes[]> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'xce-churn-'))
+  const database = await openDatabase({ dataDirectory: directory, log })
+  try {
+    const store = await TestStore.on(database)
+    const tail = new Tail({ database, committer: store.committer, log })
+    await tail.start()
+    const upkeep = new Upkeep({ database, tail, retention, log })
+    if (withUpkeep) upkeep.start()
+    const churn = await Churn.on(store, services, replicas)
+    console.log(`\n${withUpkeep ? 'With' : 'Without'} upkeep: MiB of tables, of write-ahead log; rows kept; how long a commit waited (ms)`)
+    console.log('round   tables      log   head   facts  events  ended  batches    p50    p99    max')
+    const sizes: Sizes[] = []
+    for (let round = 1; round <= rounds; round++) {
+      const millis: number[] = []
+      for (let turn = 0; turn < turnsPerRound; turn++) await churn.round(millis)
+      // Time for the run that these facts call for.
+      await wait(1_500)
+      sizes.push(await measure(database, directory, round, millis))
+      await dateBack(database)
+    }
+    await upkeep.stop()
+    await tail.stop()
+    await store.committer.stop()
+    return sizes
+  } finally {
+    await database.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function measure(database: Database, directory: string, round: number, millis: number[]): Promise<Sizes> {
+  const [counts] = await database.prisma.$queryRaw<{ facts: number; events: number; ended: number; batches: number; bytes: number }[]>`
+    SELECT (SELECT count(*)::int FROM "Fact") AS facts, (SELECT count(*)::int FROM "Event") AS events,
+      (SELECT count(*)::int FROM "Replica" WHERE "endedAt" IS NOT NULL) AS ended, (SELECT count(*)::int FROM "Batch") AS batches,
+      pg_database_size(current_database())::float8 AS bytes`
+  if (!counts) throw new Error('no counts')
+  const wal = path.join(directory, 'database', 'pg_wal')
+  const sizes = { tables: counts.bytes, log: readdirSync(wal).reduce((sum, file) => sum + statSync(path.join(wal, file)).size, 0) }
+  const sorted = millis.toSorted((a, b) => a - b)
+  const quantile = (share: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(0).padStart(6)
+  const { head } = await readFacts(database, null, 0)
+  console.log(
+    [
+      String(round).padStart(5),
+      mib(sizes.tables),
+      mib(sizes.log),
+      String(head).padStart(7),
+      String(counts.facts).padStart(7),
+      String(counts.events).padStart(7),
+      String(counts.ended).padStart(6),
+      String(counts.batches).padStart(8),
+      ...[0.5, 0.99, 1].map(quantile),
+    ].join(' '),
+  )
+  return sizes
+}
+
+async function dateBack({ prisma }: Database): Promise<void> {
+  await prisma.$executeRaw`UPDATE "Batch" SET "at" = "at" - interval '2 hours' WHERE "at" > clock_timestamp() - interval '1 hour'`
+}
+
+const total = ({ tables, log }: Sizes) => tables + log
+const growth = (sizes: readonly Sizes[]) => {
+  const [from, to] = [sizes[Math.min(steadyFrom, sizes.length) - 1], sizes.at(-1)]
+  return from && to ? total(to) / total(from) : Number.NaN
+}
+
+const kept = await run(true)
+const grown = await run(false)
+console.log(
+  `\nFrom round ${steadyFrom} to round ${rounds}: × ${growth(kept).toFixed(2)} with upkeep, × ${growth(grown).toFixed(2)} without.`,
+)
+if (!(growth(kept) < mostGrowth)) {
+  console.error(`With upkeep the size should grow by less than × ${mostGrowth}.`)
+  process.exitCode = 1
+}
