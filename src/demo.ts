@@ -5,6 +5,7 @@ import pc from 'picocolors'
 import { Api } from './demo/api.ts'
 import { EndpointWatch } from './demo/endpointWatch.ts'
 import { hello } from './demo/request.ts'
+import { rolloutsUnderLoad } from './demo/rollouts.ts'
 import { ServerProcess } from './demo/serverProcess.ts'
 
 const profile = {
@@ -84,6 +85,17 @@ async function story(api: Api): Promise<void> {
     const scaled = await watch.until(`${replicas} ready replicas`, began, (a) => a.length === replicas)
     console.log(`${replicas} addresses ${scaled.toFixed(0)} ms after the call.`)
   }
+
+  step('Scale to 4; then update, roll back and restart while clients request the newest table as fast as they can')
+  began = performance.now()
+  await api.mutate(
+    `mutation Scale($input: ScaleServiceInput!) { scaleService(input: $input) { ${failed} ... on ScaleServicePayload { service { desiredReplicas } } } }`,
+    {
+      input: { service: { name: 'web' }, replicas: 4 },
+    },
+  )
+  await watch.until('4 ready replicas', began, (a) => a.length === 4)
+  await rolloutsUnderLoad(api, 'web', profile.command, () => watch.addresses)
 }
 
 /** Resolves at Ctrl-C or SIGTERM. */

@@ -51,6 +51,14 @@ export class Api {
     )
   }
 
+  /** The data of a subscription's frames, until the caller is done with them. Throws on errors. */
+  async *follow<Data>(query: string, variables: Record<string, unknown>): AsyncGenerator<Data, void, undefined> {
+    for await (const { data, errors } of this.#client.iterate<Data>({ query, variables })) {
+      if (errors?.length) throw new Error(errors.map((error) => error.message).join('\n'))
+      if (data) yield data
+    }
+  }
+
   async close(): Promise<void> {
     await this.#client.dispose()
   }

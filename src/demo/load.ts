@@ -1,0 +1,67 @@
+import { Agent, get } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** As many requests are under way at once. */
+const clients = 8
+const requestLimitMillis = 5_000
+
+/** Requests the addresses of the newest table in turn, as fast as the answers come, and counts what fails. */
+export class Load {
+  requests = 0
+  /** What failed, each as a sentence. */
+  readonly failures: string[] = []
+  /** Answers by what `label` makes of their body. */
+  readonly answers = new Map<string, number>()
+  readonly #table: () => readonly { readonly hostPort: string }[]
+  readonly #label: (body: string) => string
+  readonly #agent = new Agent({ keepAlive: true })
+  readonly #running: Promise<void>[] = []
+  #stopped = false
+
+  constructor(table: () => readonly { readonly hostPort: string }[], label: (body: string) => string) {
+    this.#table = table
+    this.#label = label
+  }
+
+  start(): void {
+    for (let client = 0; client < clients; client++) this.#running.push(this.#run(client))
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await Promise.all(this.#running)
+    this.#agent.destroy()
+  }
+
+  async #run(first: number): Promise<void> {
+    for (let turn = first; !this.#stopped; turn++) {
+      const table = this.#table()
+      const address = table[turn % Math.max(1, table.length)]
+      this.requests++
+      try {
+        if (address === undefined) throw new Error('no address is ready')
+        const label = this.#label(await this.#request(address.hostPort))
+        this.answers.set(label, (this.answers.get(label) ?? 0) + 1)
+      } catch (error) {
+        this.failures.push(`${new Date().toISOString()} ${address?.hostPort}: ${error instanceof Error ? error.message : String(error)}`)
+        await pause(10)
+      }
+    }
+  }
+
+  #request(hostPort: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const request = get(`http://${hostPort}/`, { agent: this.#agent, timeout: requestLimitMillis }, (response) => {
+        let body = ''
+        response.setEncoding('utf8')
+        response.on('data', (part: string) => {
+          body += part
+        })
+        response.on('error', reject)
+        response.on('end', () => (response.statusCode === 200 ? resolve(body) : reject(new Error(`status ${response.statusCode}`))))
+      })
+      request.on('timeout', () => request.destroy(new Error(`no answer within ${requestLimitMillis} ms`)))
+      request.on('error', reject)
+    })
+  }
+}
