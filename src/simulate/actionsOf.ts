@@ -94,6 +94,6 @@ function sayUnknownRelease(service: string, release: string, at: Mistake['path']
 }
 
 /** Without what is undefined. */
-function given<T extends object>(value: { readonly [Key in keyof T]?: T[Key] | undefined }): Partial<T> {
+export function given<T extends object>(value: { readonly [Key in keyof T]?: T[Key] | undefined }): Partial<T> {
   return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as Partial<T>
 }

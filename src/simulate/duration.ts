@@ -31,7 +31,12 @@ export const duration = z.unknown().transform((value, context): number => {
   return z.NEVER
 })
 
-export const durationRange = z.unknown().transform((value, context): Range => {
+export const durationRange = z.unknown().transform(rangeOf)
+
+/** A range, or null for never. */
+export const rangeOrNever = z.unknown().transform((value, context) => (value === 'never' ? null : rangeOf(value, context)))
+
+function rangeOf(value: unknown, context: z.core.$RefinementCtx): Range {
   const [from, to = from] = typeof value === 'string' && value.includes('..') ? value.split('..') : [value]
   const [least, most] = [secondsOf(from), secondsOf(to)]
   if (least === null || most === null || most > mostSeconds) {
@@ -43,4 +48,4 @@ export const durationRange = z.unknown().transform((value, context): Range => {
     return z.NEVER
   }
   return { from: least, to: most }
-})
+}

@@ -30,12 +30,20 @@ export function readScenario(text: string): Told {
     )
   }
   const file: unknown = document.toJS()
-  if (typeof file === 'object' && file !== null && 'replay' in file) return { kind: 'replay', replay: replayOf(file.replay) }
+  if (typeof file === 'object' && file !== null && 'replay' in file) return { kind: 'replay', replay: replayIn(file.replay) }
   const parsed = scenarioSchema.safeParse(file, { error: sentenceOf })
   if (!parsed.success) throw new ScenarioMistakes(parsed.error.issues.map(({ path, message }) => said(path, message)))
   const told = scenarioOf(parsed.data)
   if ('mistakes' in told) throw new ScenarioMistakes(told.mistakes.map(({ path, message }) => said(path, message)))
   return { kind: 'scenario', scenario: told.scenario }
+}
+
+function replayIn(value: unknown): Replay {
+  try {
+    return replayOf(value)
+  } catch (error) {
+    throw new ScenarioMistakes([error instanceof Error ? error.message : String(error)])
+  }
 }
 
 function said(path: readonly PropertyKey[], message: string): string {

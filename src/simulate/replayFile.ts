@@ -1,14 +1,23 @@
 import { stringify } from 'yaml'
 import { z } from 'zod'
+import type { ReplicaId } from '../model/id.ts'
 import type { NewService, ServiceIntent } from '../model/intent.ts'
 import type { Replay } from '../simulation/scenario.ts'
+import { pathText, sentenceOf } from './sentence.ts'
 
 // A history of one service as a scenario file: what a property test was told when it failed, so that `npm run simulate` tells it again.
 
 const replayFile = z.object({
   service: z.looseObject({ id: z.string(), name: z.string(), replicas: z.int().min(0) }),
   startedAt: z.number(),
-  commits: z.array(z.object({ atMillis: z.number(), intents: z.array(z.looseObject({ kind: z.string() })) })),
+  commits: z.array(
+    z.object({
+      atMillis: z.number(),
+      ids: z.int().min(0),
+      drained: z.array(z.string()),
+      intents: z.array(z.looseObject({ kind: z.string() })),
+    }),
+  ),
 })
 
 /** Big integers have no form of their own in JSON and YAML. */
@@ -19,13 +28,22 @@ export function replayText(replay: Replay, about: string): string {
   return stringify(plain, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-/** Only files that `replayText` has written are read here: what the intents say is not looked at. Throws a ZodError. */
+/** Only files that `replayText` has written are read here: what the intents say is not looked at. Throws a sentence. */
 export function replayOf(value: unknown): Replay {
-  const { service, startedAt, commits } = replayFile.parse(revive(value))
+  const parsed = replayFile.safeParse(revive(value), { error: sentenceOf })
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new Error(`replay.${pathText(issue?.path ?? [])}: ${issue?.message ?? ''}`)
+  }
+  const { service, startedAt, commits } = parsed.data
   return {
     service: service as unknown as NewService,
     startedAt,
-    commits: commits.map(({ atMillis, intents }) => ({ atMillis, intents: intents as unknown as ServiceIntent[] })),
+    commits: commits.map(({ drained, intents, ...commit }) => ({
+      ...commit,
+      drained: drained as ReplicaId[],
+      intents: intents as unknown as ServiceIntent[],
+    })),
   }
 }
 

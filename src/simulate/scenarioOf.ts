@@ -2,10 +2,11 @@ import { restartOf, stopOf } from '../graphql/input/policies.ts'
 import { settingsOf } from '../graphql/input/settings.ts'
 import { defaultPortRange } from '../model/bounds.ts'
 import type { Content } from '../model/content.ts'
-import type { Limit } from '../model/settings.ts'
+import type { Limit, RolloutSettings } from '../model/settings.ts'
+import { settingsIssues } from '../rules/settings.ts'
 import { type Behaviour, wellBehaved } from '../simulation/behaviour.ts'
 import type { Release, Scenario, ScenarioEvent, ScenarioHost, ScenarioService } from '../simulation/scenario.ts'
-import { actionsOf, expectationsOf, type Mistake, type Names, type Say } from './actionsOf.ts'
+import { actionsOf, expectationsOf, given, type Mistake, type Names, type Say } from './actionsOf.ts'
 import type { ReleaseFile, RolloutFile, ScenarioFile, ServiceFile } from './scenarioSchema.ts'
 
 /** The scenario that a file describes: names looked up, numbered ones written out, defaults filled in as the API fills them in. */
@@ -84,12 +85,8 @@ function servicesOf(file: ScenarioFile, service: ServiceFile, at: number, say: S
   }
   const ports = releases[0]?.content.ports ?? []
   const settings = settingsOf({ replicas, spread: service.spread, rollout: rolloutInput(service.rollout), backoff: service.backoff }, ports)
-  if (settings.progressDeadlineSeconds <= settings.minReadySeconds) {
-    const { progressDeadlineSeconds: deadline, minReadySeconds: ready } = settings
-    say(
-      ['services', at, 'rollout', 'progressDeadlineSeconds'],
-      `progressDeadlineSeconds is ${deadline} and minReadySeconds ${ready}: the deadline must be the longer one.`,
-    )
+  for (const { path, message } of settingsIssues(settings, given<RolloutSettings>(service.rollout ?? {}))) {
+    say(['services', at, ...path.slice(1)], message)
   }
   return numbered(service).map((name) => ({
     ...{ name, project, queuePriority: queuePriority ?? 0, atSeconds: service.at ?? 0, replicas, settings, releases, release },
@@ -101,8 +98,8 @@ function withoutReleases(service: ServiceFile): ReleaseFile {
   return own
 }
 
-/** The default behaviour of a simulated program: a second to start, and some more until it is ready. */
-const usual: Behaviour = { ...wellBehaved, startSeconds: { from: 0, to: 0 }, readyAfterSeconds: { from: 5, to: 5 } }
+/** A simulated program where the file says nothing. */
+const usual: Behaviour = { ...wellBehaved, readyAfterSeconds: { from: 5, to: 5 } }
 
 function releaseOf(name: string, own: ReleaseFile): Release {
   const content: Content = {
@@ -126,7 +123,7 @@ function releaseOf(name: string, own: ReleaseFile): Release {
   }
   const behaviour: Behaviour = {
     startSeconds: own.startAfter ?? usual.startSeconds,
-    readyAfterSeconds: own.readyAfter === 'never' ? null : (own.readyAfter ?? usual.readyAfterSeconds),
+    readyAfterSeconds: own.readyAfter === undefined ? usual.readyAfterSeconds : own.readyAfter,
     crashAfterSeconds: own.crashAfter ?? usual.crashAfterSeconds,
     crashChance: own.crashChance ?? usual.crashChance,
     exitCode: own.exitCode ?? usual.exitCode,

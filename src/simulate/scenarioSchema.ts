@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounds, defaultPortRange } from '../model/bounds.ts'
 import { nameFault } from '../model/name.ts'
-import { duration, durationRange } from './duration.ts'
+import { duration, durationRange, rangeOrNever } from './duration.ts'
 
 // The shape of a scenario file. What can only be judged beside other parts of it (names that must exist) is judged when it is read.
 
@@ -38,7 +38,7 @@ const share = z.number().min(0).max(1)
 
 const behaviour = {
   startAfter: durationRange.optional(),
-  readyAfter: z.union([z.literal('never'), durationRange]).optional(),
+  readyAfter: rangeOrNever.optional(),
   crashAfter: durationRange.optional(),
   crashChance: share.optional(),
   exitCode: whole({ min: 0, max: 255 }).optional(),

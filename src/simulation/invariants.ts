@@ -21,7 +21,7 @@ type Say = (fault: string) => void
 export class ServiceWatch {
   readonly #activeByIndex = new Map<number, ReplicaId>()
   readonly #table = new Map<string, EndpointAddress>()
-  readonly #counts = { active: 0, running: 0, ready: 0, available: 0, stopping: 0, quota: 0 }
+  readonly #counts = { active: 0, running: 0, ready: 0, available: 0, stopping: 0, quota: 0, draining: 0 }
   /** Since all were available for the first time; null: they never were. */
   lowestAvailable: number | null
   highestActive: number
@@ -45,6 +45,7 @@ export class ServiceWatch {
   /** Looks at a commit that was accepted, and says what it broke. */
   check(before: ServiceSnapshot, after: ServiceSnapshot, change: ServiceChange, rows: readonly ChangedRow[], say: Say): void {
     this.#checkIndexes(rows, say)
+    const drained = this.#counts.draining > 0
     for (const row of rows) {
       if (row.before !== null) this.#count(row.before, -1)
       this.#count(row.after, 1)
@@ -52,7 +53,7 @@ export class ServiceWatch {
     }
     this.#checkCounts(after, say)
     this.#checkTable(after, change, rows, say)
-    checkLimits(before, after, rows, say)
+    checkLimits(before, after, rows, drained || this.#counts.draining > 0, say)
     const { activeReplicas, availableReplicas, desiredReplicas } = after.columns
     if (this.lowestAvailable !== null) this.lowestAvailable = Math.min(this.lowestAvailable, availableReplicas)
     else if (availableReplicas >= desiredReplicas) this.lowestAvailable = availableReplicas
@@ -77,6 +78,7 @@ export class ServiceWatch {
     const counts = this.#counts
     if (isActive(row)) counts.active += by
     else counts.stopping += by
+    if (isActive(row) && row.leaving === 'DRAIN') counts.draining += by
     if (row.state === 'RUNNING') counts.running += by
     if (row.ready) counts.ready += by
     if (row.available) counts.available += by
@@ -135,7 +137,7 @@ function checkRow({ before, after }: ChangedRow, say: Say): void {
  * The controller's own stops never take available below min(before, n − u), its starts never active above max(before, n + s). While one
  * leaves for a drain, s is at least 1 (R15).
  */
-function checkLimits(before: ServiceSnapshot, after: ServiceSnapshot, rows: readonly ChangedRow[], say: Say): void {
+function checkLimits(before: ServiceSnapshot, after: ServiceSnapshot, rows: readonly ChangedRow[], drained: boolean, say: Say): void {
   const { columns } = after
   if (columns.deletionRequestedAt !== null) return
   const n = columns.desiredReplicas
@@ -149,7 +151,6 @@ function checkLimits(before: ServiceSnapshot, after: ServiceSnapshot, rows: read
   if (available < Math.min(available + stopped, n - maxUnavailable)) {
     say(`${stopped} available replicas were stopped, which leaves ${available}: fewer than ${n} − ${maxUnavailable}`)
   }
-  const drained = rows.some(({ after: row }) => row.leaving === 'DRAIN')
   const most = Math.max(before.columns.activeReplicas, n + Math.max(maxSurge, drained ? 1 : 0))
   if (columns.activeReplicas > most) say(`${columns.activeReplicas} replicas are active: more than ${n} + ${maxSurge}`)
 }

@@ -1,5 +1,5 @@
 import type { Grant, PlacementHost } from '../model/host.ts'
-import type { HostId, Instant } from '../model/id.ts'
+import type { HostId, Instant, ReplicaId, ServiceId } from '../model/id.ts'
 import type { ServiceIntent } from '../model/intent.ts'
 import { wellBehaved } from './behaviour.ts'
 import { Random } from './random.ts'
@@ -9,7 +9,7 @@ import { Simulation } from './simulation.ts'
 
 /**
  * Tells a history to the rules again, commit by commit: reports and grants are those of the history, so that there are neither workers nor
- * placement. New ids count up, as they did then.
+ * placement. Ids count up, as they did then.
  */
 export function replay({ service, startedAt, commits }: Replay, onLine: (line: Line) => void): Simulation {
   let ids = 0
@@ -27,8 +27,11 @@ export function replay({ service, startedAt, commits }: Replay, onLine: (line: L
   })
   const refusal = simulation.create(service, 'alice', 0)
   if (refusal !== null) say(simulation.now, `Not created: ${refusal.message}`, true)
-  for (const { atMillis, intents } of commits) {
+  for (const commit of commits) {
+    const { atMillis, intents } = commit
     simulation.now = atMillis
+    ids = commit.ids
+    drain(simulation, service.id, commit.drained)
     for (const intent of intents) addHosts(simulation, intent)
     const outcomes = simulation.submit(service.id, ...intents)
     outcomes.forEach((outcome, at) => {
@@ -36,6 +39,18 @@ export function replay({ service, startedAt, commits }: Replay, onLine: (line: L
     })
   }
   return simulation
+}
+
+/** As a host's drain would mark them. */
+function drain(simulation: Simulation, serviceId: ServiceId, drained: readonly ReplicaId[]): void {
+  const service = simulation.services.get(serviceId)
+  if (service === undefined || drained.length === 0) return
+  const replicas = new Map(service.snapshot.replicas)
+  for (const id of drained) {
+    const row = replicas.get(id)
+    if (row !== undefined) replicas.set(id, { ...row, leaving: 'DRAIN' })
+  }
+  service.edit({ ...service.snapshot, replicas })
 }
 
 /** Hosts are known from the grants that name them. They have room for everything. */

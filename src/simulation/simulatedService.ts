@@ -7,7 +7,7 @@ import { type ChangedRow, ServiceWatch } from './invariants.ts'
 export class SimulatedService {
   snapshot: ServiceSnapshot
   readonly queuePriority: number
-  readonly watch: ServiceWatch
+  watch: ServiceWatch
   /** PENDING rows whose wait is over. */
   readonly waiting = new Map<ReplicaId, Replica>()
   /** All it ever had. */
@@ -22,6 +22,12 @@ export class SimulatedService {
     this.watch = new ServiceWatch(snapshot)
     for (const version of snapshot.versions.values()) this.versions.set(version.number, version)
     for (const row of snapshot.replicas.values()) this.#wait(row)
+  }
+
+  /** Takes a snapshot that no commit made. */
+  edit(snapshot: ServiceSnapshot): void {
+    this.snapshot = snapshot
+    this.watch = new ServiceWatch(snapshot)
   }
 
   changed(rows: readonly ChangedRow[], versions: readonly Version[]): void {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { recorded } from './recording.ts'
 import { history } from './serviceHistory.ts'
 import { ServiceLife } from './serviceLife.ts'
 
@@ -9,19 +10,22 @@ const parameters = { seed: 20_261_129, numRuns: Number(process.env['XCE_PROPERTY
 test('random histories of one service keep every invariant, and end at n available replicas when all becomes ready', () => {
   fc.assert(
     fc.property(history, (told) => {
-      const life = new ServiceLife(told)
-      life.becomeReady()
-      const { columns } = life.store.snapshot
-      if (columns.deletionRequestedAt !== null) expect(columns.deletedAt).not.toBeNull()
-      else {
+      recorded((recording) => {
+        const life = new ServiceLife(told, recording)
+        life.becomeReady()
+        const { columns, rollout } = life.store.snapshot
+        if (columns.deletionRequestedAt !== null) {
+          expect(columns.deletedAt).not.toBeNull()
+          return
+        }
         const { desiredReplicas, availableReplicas, updatedReplicas, activeReplicas } = columns
         expect({ availableReplicas, updatedReplicas, activeReplicas }).toEqual({
           availableReplicas: desiredReplicas,
           updatedReplicas: desiredReplicas,
           activeReplicas: desiredReplicas,
         })
-        expect(life.store.snapshot.rollout.state).toBe('COMPLETED')
-      }
+        expect(rollout.state).toBe('COMPLETED')
+      })
     }),
     parameters,
   )

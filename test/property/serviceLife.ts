@@ -5,6 +5,7 @@ import type { Replica, Version } from '../../src/model/service.ts'
 import { pauseIntent, profileRevision, restartIntent, resumeIntent, rollbackTo, updateTo } from '../support/rollouts.ts'
 import { check, ServiceStore } from '../support/serviceStore.ts'
 import { content, grantOf, hostId, type ManualContext, manualContext, newService, reportOf } from '../support/services.ts'
+import { Recording } from './recording.ts'
 import type { Happening, History } from './serviceHistory.ts'
 import { checkInvariants, checkSafety } from './serviceInvariants.ts'
 
@@ -14,15 +15,18 @@ export class ServiceLife {
   readonly store: ServiceStore
   readonly #sequences = new Map<HostId, number>()
   readonly #epochs = new Map<HostId, number>()
+  readonly #recording: Recording
   #port = 20_000
   #edited = false
 
-  constructor(told: History) {
+  constructor(told: History, recording: Recording = new Recording()) {
+    this.#recording = recording
     const service: NewService = newService({
       replicas: told.replicas,
       settings: told.settings,
       content: told.probed ? content() : content({ readiness: null }),
     })
+    recording.begin(service, this.ctx)
     this.store = new ServiceStore(service, this.ctx)
     checkInvariants(this.store, this.ctx)
     for (const happening of told.happenings) this.#live(happening)
@@ -284,6 +288,7 @@ export class ServiceLife {
       this.store.rows.set(row.id, leaving)
     }
     this.store.snapshot = { ...snapshot, replicas }
+    this.#recording.drained(rows)
     this.#edited = true
     this.#commit({ kind: 'tick' })
   }
@@ -295,6 +300,7 @@ export class ServiceLife {
 
   #commit(...intents: ServiceIntent[]): void {
     const before = this.store.snapshot
+    this.#recording.commit(intents, this.ctx)
     const { change } = this.store.commit(this.ctx, ...intents)
     this.#edited = false
     checkSafety(before.replicas, change, this.ctx.now)

@@ -70,11 +70,19 @@ const plainService: Omit<NewService, 'template'> = {
 /** Time and ids by hand: ids count up, so that their order is the order of creation. */
 export interface ManualContext extends Context {
   now: Instant
+  /** How many ids were given. */
+  readonly given: number
 }
 
 export function manualContext(now: Instant = epochMillis): ManualContext {
   let given = 0
-  return { now, newId: () => `id-${String(++given).padStart(8, '0')}` }
+  return {
+    now,
+    newId: () => `id-${String(++given).padStart(8, '0')}`,
+    get given() {
+      return given
+    },
+  }
 }
 
 export const hostId = (number: number): HostId => `host-${number}` as HostId

@@ -1,0 +1,47 @@
+import type { ReplicaId } from '../../src/model/id.ts'
+import type { NewService, ServiceIntent } from '../../src/model/intent.ts'
+import { replayText } from '../../src/simulate/replayFile.ts'
+import type { ReplayedCommit } from '../../src/simulation/scenario.ts'
+import type { ManualContext } from '../support/services.ts'
+
+/** What was told to the rules, so that `npm run simulate` can tell it again. */
+export class Recording {
+  readonly #commits: ReplayedCommit[] = []
+  #service: NewService | null = null
+  #startedAt = 0
+  #drained: ReplicaId[] = []
+
+  begin(service: NewService, { now }: ManualContext): void {
+    this.#service = service
+    this.#startedAt = now
+  }
+
+  drained(rows: readonly { readonly id: ReplicaId }[]): void {
+    this.#drained.push(...rows.map((row) => row.id))
+  }
+
+  commit(intents: readonly ServiceIntent[], { now, given }: ManualContext): void {
+    this.#commits.push({ atMillis: now, ids: given, drained: this.#drained, intents })
+    this.#drained = []
+  }
+
+  /** A scenario file. */
+  get text(): string {
+    if (this.#service === null) throw new Error('Nothing was recorded.')
+    const replay = { service: this.#service, startedAt: this.#startedAt, commits: this.#commits }
+    return replayText(replay, 'A history that broke an invariant.')
+  }
+}
+
+/** Runs a life; what it throws shows the history as a scenario. */
+export function recorded<T>(live: (recording: Recording) => T): T {
+  const recording = new Recording()
+  try {
+    return live(recording)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new Error(`${message}\n\nSave this as broken.yaml; npm run simulate -- broken.yaml tells it again:\n\n${recording.text}`, {
+      cause: error,
+    })
+  }
+}
