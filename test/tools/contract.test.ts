@@ -8,7 +8,7 @@ const contract = `
   enum Status { HEALTHY STOPPED }
   union Result = Service | Host
   input Choice @oneOf { count: Int percent: Int }
-  input Key { project: String! name: String! }
+  input Key { project: String! name: String! owner: String }
 `
 
 const change = (from: string, to: string) => {
@@ -22,7 +22,7 @@ test('the contract itself keeps to it', async () => {
 
 test.each([
   ['a stricter output', 'type Service { name: String,', 'type Service { name: String!,'],
-  ['a looser input', 'input Key { project: String!', 'input Key { project: String'],
+  ['a looser input', 'project: String!', 'project: String'],
   ['a looser argument', 'service(name: String!', 'service(name: String'],
   ['another field', 'type Host {', 'type Host { id: ID!'],
   ['another optional argument', 'first: Int = 20', 'first: Int = 20, last: Int'],
@@ -34,7 +34,7 @@ test.each([
 
 test.each([
   ['a looser output', 'replicas: Int!', 'replicas: Int'],
-  ['a stricter input', 'percent: Int', 'percent: Int!'],
+  ['a stricter input', 'owner: String', 'owner: String!'],
   ['another type', 'replicas: Int!', 'replicas: String!'],
   ['another default', 'first: Int = 20', 'first: Int = 10'],
   ['another argument that is required', 'first: Int = 20', 'first: Int = 20, project: String!'],
@@ -43,9 +43,9 @@ test.each([
   ['a value that is missing', ' STOPPED', ''],
   ['a member that is missing', ' | Host', ''],
   ['an input that is no choice any longer', ' @oneOf', ''],
+  ['an input that becomes a choice', 'input Key {', 'input Key @oneOf {'],
 ])('%s is a breach', async (_what, from, to) => {
-  const breaches = await change(from, to).catch((error: unknown) => [String(error)])
-  expect(breaches.length).toBeGreaterThan(0)
+  expect((await change(from, to)).length).toBeGreaterThan(0)
 })
 
 test('what is listed as unbuilt may be missing, and must be', async () => {

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import { breachesOfContract, type Unbuilt } from './contract.ts'
+
+// Compares schema.graphql with the contract, and fails where something of the contract is missing or changed.
+
+/** Whoever builds one of these takes it off: what is listed and exists fails the check too. */
+const unbuilt: readonly Unbuilt[] = [
+  {
+    reason: 'Following lists, rollouts, events and hosts comes with the whole feed.',
+    paths: [
+      'Subscription.servicesChanged',
+      'Subscription.rolloutChanged',
+      'Subscription.eventAdded',
+      'Subscription.hostChanged',
+      'ServiceListChange',
+      'RolloutChange',
+      'EventChange',
+      'HostChange',
+    ],
+  },
+  {
+    reason: 'Resuming a subscription comes with the whole feed.',
+    paths: [
+      'Subscription.endpointChanged.after',
+      'Subscription.serviceChanged.after',
+      'Subscription.replicaChanged.after',
+      'Subscription.assignmentsChanged.after',
+    ],
+  },
+  {
+    reason: 'Previewing comes with updates.',
+    paths: ['Query.previewUpdate', 'PreviewUpdateResult', 'RolloutPlan', 'RolloutPlanStep'],
+  },
+  {
+    reason: "What operators do with hosts comes with the hosts' life cycle.",
+    paths: ['cordonHost', 'uncordonHost', 'drainHost', 'removeHost', 'confirmHostLoss'].flatMap(ofMutation),
+  },
+]
+
+/** A mutation with the types that are its own. */
+function ofMutation(name: string): string[] {
+  const prefix = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  return [`Mutation.${name}`, `${prefix}Input`, `${prefix}Payload`, `${prefix}Result`]
+}
+
+const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
+
+const breaches = await breachesOfContract(read('test/contract.graphql'), read('schema.graphql'), unbuilt)
+for (const breach of breaches) console.error(breach)
+if (breaches.length > 0) process.exitCode = 1
