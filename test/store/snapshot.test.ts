@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import type { ReplicaId, ServiceId } from '../../src/model/id.ts'
 import type { Reporter } from '../../src/model/intent.ts'
 import { eachDatabase } from '../support/databases.ts'
+import { pauseIntent, restartIntent, resumeIntent, rollbackTo, updateTo } from '../support/rollouts.ts'
 import { reportOf } from '../support/services.ts'
 import { comparable, TestStore } from '../support/store.ts'
 
@@ -10,13 +11,16 @@ type Step =
   | { readonly do: 'scale'; readonly to: number }
   | { readonly do: 'place' }
   | { readonly do: 'ready' | 'unready' | 'end' | 'taken' | 'kill'; readonly nth: number }
-  | { readonly do: 'tick' | 'reset' | 'delete' }
+  | { readonly do: 'update'; readonly nth: number }
+  | { readonly do: 'tick' | 'reset' | 'delete' | 'restart' | 'rollback' | 'pause' | 'resume' }
 
 const nth = fc.nat({ max: 5 })
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('scale' as const), to: fc.nat({ max: 6 }) }) },
   { weight: 4, arbitrary: fc.constant<Step>({ do: 'place' }) },
   { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('ready', 'unready', 'end', 'taken', 'kill'), nth }) as fc.Arbitrary<Step> },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('update' as const), nth }) },
+  { weight: 3, arbitrary: fc.constantFrom<Step>({ do: 'restart' }, { do: 'rollback' }, { do: 'pause' }, { do: 'resume' }) },
   { weight: 2, arbitrary: fc.constantFrom<Step>({ do: 'tick' }, { do: 'reset' }) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: 'delete' }) },
 )
@@ -45,6 +49,11 @@ eachDatabase((database) => {
     if (step.do === 'tick') return committer.submit(id, { kind: 'tick' })
     if (step.do === 'reset') return committer.submit(id, { kind: 'resetBackoff', actor: 'x' })
     if (step.do === 'delete') return committer.submit(id, { kind: 'delete', expectedRevision: null, actor: 'x' })
+    if (step.do === 'update') return committer.submit(id, updateTo(`r${step.nth % 3}`, { startPaused: step.nth === 5 }))
+    if (step.do === 'restart') return committer.submit(id, restartIntent())
+    if (step.do === 'rollback') return committer.submit(id, rollbackTo())
+    if (step.do === 'pause') return committer.submit(id, pauseIntent)
+    if (step.do === 'resume') return committer.submit(id, resumeIntent)
     if (!('nth' in step)) return
     const { replicas } = await store.load(id)
     const replica = [...replicas.values()][step.nth % Math.max(1, replicas.size)]
