@@ -3,6 +3,7 @@ import type { Blocker } from '../model/blocker.ts'
 import type { CommittedFact } from '../model/fact.ts'
 import type { Grant } from '../model/host.ts'
 import type { Instant, ReplicaId, ServiceId } from '../model/id.ts'
+import { type Meter, noMeter } from '../model/metrics.ts'
 import { place } from '../rules/placement.ts'
 import type { Clock } from '../store/clock.ts'
 import type { Committer } from '../store/commit/committer.ts'
@@ -31,8 +32,11 @@ export class Placer {
   readonly #clock: Clock
   readonly #tail: Tail
   readonly #log: Logger
+  readonly #meter: Meter
   /** What each waiting replica was last told, so that it is told only what is new. */
   #told = new Map<ReplicaId, string>()
+  /** What the last run could not place, by reason. */
+  #waiting: Readonly<Record<string, number>> = {}
   #running: Promise<void> | null = null
   #again = false
   #retry: NodeJS.Timeout | undefined
@@ -46,12 +50,14 @@ export class Placer {
     readonly clock: Clock
     readonly tail: Tail
     readonly log: Logger
+    readonly meter?: Meter
   }) {
     this.#database = options.database
     this.#committer = options.committer
     this.#clock = options.clock
     this.#tail = options.tail
     this.#log = options.log
+    this.#meter = options.meter ?? noMeter
   }
 
   start(): void {
@@ -73,6 +79,11 @@ export class Placer {
     await this.#running
   }
 
+  /** Replicas that the last run could not place, by the blocker's reason. */
+  get waiting(): Readonly<Record<string, number>> {
+    return this.#waiting
+  }
+
   #wake(): void {
     if (this.#unsubscribe === null) return
     this.#again = this.#running !== null
@@ -83,8 +94,11 @@ export class Placer {
   }
 
   async #run(): Promise<void> {
+    const startedAt = performance.now()
     try {
       const { granted, refused } = await this.#placeAll()
+      this.#meter.count('placementRuns')
+      this.#meter.observe('placementSeconds', (performance.now() - startedAt) / 1000)
       if (refused === 0) return
       if (granted > 0) this.#again = true
       else this.#wakeLater()
@@ -111,11 +125,13 @@ export class Placer {
     const input = await readPlacement(this.#database)
     if (input.waiting.length === 0) {
       this.#told.clear()
+      this.#waiting = {}
       clearTimeout(this.#ending)
       return { granted: 0, refused: 0 }
     }
     const now = this.#clock.now()
     const { grants, holds } = place({ ...input, now })
+    this.#waiting = countsOf(holds)
     this.#wakeAtEnd(holds, now)
     const submitted = [
       ...[...byService(grants)].map(([serviceId, own]) => this.#grant(serviceId, own)),
@@ -127,7 +143,10 @@ export class Placer {
 
   async #grant(serviceId: ServiceId, grants: readonly Grant[]): Promise<boolean> {
     const outcome = await this.#committer.submit(serviceId, { kind: 'grant', grants })
-    return outcome.kind === 'done'
+    // A guard that refused it changed nothing: what waits must be looked at again.
+    const granted = outcome.kind === 'done' && outcome.changed
+    this.#meter.count('grants', grants.length, granted ? 'granted' : 'refused')
+    return granted
   }
 
   async #hold(serviceId: ServiceId, holds: readonly Hold[]): Promise<boolean> {
@@ -142,6 +161,12 @@ export class Placer {
     this.#told = told
     return news
   }
+}
+
+function countsOf(holds: readonly Hold[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { blocker } of holds) counts[blocker.reason] = (counts[blocker.reason] ?? 0) + 1
+  return counts
 }
 
 function wakesPlacement(fact: CommittedFact): boolean {

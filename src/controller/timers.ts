@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { CommittedFact, ServiceFactData } from '../model/fact.ts'
 import type { Instant } from '../model/id.ts'
+import { type Meter, noMeter } from '../model/metrics.ts'
 import type { Clock } from '../store/clock.ts'
 import type { Committer } from '../store/commit/committer.ts'
 import type { Database } from '../store/database.ts'
@@ -25,6 +26,7 @@ export class Timers {
   readonly #clock: Clock
   readonly #tail: Tail
   readonly #log: Logger
+  readonly #meter: Meter
   #wakeAt: Instant | null = null
   #wake: NodeJS.Timeout | undefined
   #running: Promise<void> | null = null
@@ -38,12 +40,14 @@ export class Timers {
     readonly clock: Clock
     readonly tail: Tail
     readonly log: Logger
+    readonly meter?: Meter
   }) {
     this.#database = options.database
     this.#committer = options.committer
     this.#clock = options.clock
     this.#tail = options.tail
     this.#log = options.log
+    this.#meter = options.meter ?? noMeter
   }
 
   async start(): Promise<void> {
@@ -89,6 +93,7 @@ export class Timers {
     const now = this.#clock.now()
     try {
       const due = await readDueServices(this.#database, now, atOnce)
+      this.#meter.count('timerRuns', due.length)
       await Promise.all(due.map((serviceId) => this.#committer.submit(serviceId, { kind: 'tick' })))
       const earliest = await readEarliestDue(this.#database)
       if (earliest === null) return

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { type Meter, noMeter } from '../model/metrics.ts'
 import type { Retention } from '../model/retention.ts'
 import type { Database } from '../store/database.ts'
 import type { Tail } from '../store/tail.ts'
@@ -21,6 +22,7 @@ export interface UpkeepOptions {
   readonly tail: Pick<Tail, 'subscribe'>
   readonly retention: Retention
   readonly log: Logger
+  readonly meter?: Meter
   readonly setAlarm?: SetAlarm
 }
 
@@ -93,16 +95,17 @@ export class Upkeep {
   }
 
   async #trim(): Promise<Record<string, number>> {
-    const { database, retention } = this.#o
+    const { database, retention, meter = noMeter } = this.#o
     const deleted: Record<string, number> = {}
     await moveFloor(database, retention.facts)
     for (const { what, run } of deletions) {
-      let rows: number
-      do {
+      for (;;) {
         if (await this.#pausedAndStopped()) return deleted
-        rows = await run(database, retention, rowsPerStatement)
-        if (rows > 0) deleted[what] = (deleted[what] ?? 0) + rows
-      } while (rows > 0)
+        const rows = await run(database, retention, rowsPerStatement)
+        if (rows === 0) break
+        deleted[what] = (deleted[what] ?? 0) + rows
+        meter.count('trimmed', rows, what)
+      }
     }
     return deleted
   }

@@ -55,7 +55,8 @@ test('a stopped server’s data is dumped and loaded into a new database; the ne
   expect((await again.register(running)).stop).toEqual([])
   expect(await aliveReplicas(server.client, 'moved')).toEqual(before)
   await server.stop()
-})
+  // Making a new embedded database takes its seconds.
+}, 120_000)
 
 test('without a file, or with more than one, a tool says how it is used', async () => {
   expect(await run('dump', scratch)).toMatchObject({ code: 2, said: expect.stringMatching(/npm run dump -- FILE/) })

@@ -13,6 +13,11 @@ export class SnapshotCache {
   readonly #entries = new Map<ServiceId, ServiceSnapshot>()
   #rows = 0
 
+  /** Services that are kept. */
+  get size(): number {
+    return this.#entries.size
+  }
+
   get(id: ServiceId): ServiceSnapshot | undefined {
     const snapshot = this.#entries.get(id)
     if (snapshot) {

@@ -1,4 +1,5 @@
 import type { Revision } from '../../model/id.ts'
+import type { Meter } from '../../model/metrics.ts'
 import type { DatabaseClock } from '../clock.ts'
 import type { Database } from '../database.ts'
 import { isTransient, sqlErrorOf, uniqueViolation } from '../sqlError.ts'
@@ -14,6 +15,7 @@ interface CatalogueWriter {
   readonly database: Database
   readonly clock: DatabaseClock
   readonly newId: () => string
+  readonly meter: Meter
   readonly isStopping: () => boolean
 }
 
@@ -61,7 +63,7 @@ async function attemptWrite(writer: CatalogueWriter, { change, remember }: Catal
 }
 
 async function runWrite(
-  { database, clock, newId, isStopping }: CatalogueWriter,
+  { database, clock, newId, meter, isStopping }: CatalogueWriter,
   write: NonNullable<CataloguePlan['write']>,
   remember: Remember | null,
 ): Promise<Revision | null> {
@@ -72,6 +74,8 @@ async function runWrite(
     const [row] = await database.prisma.$queryRawUnsafe<{ head: string; clock: number }[]>(text, ...parameters)
     if (!row) return null
     clock.observe(row.clock, sentAt)
+    meter.count('commits')
+    meter.observe('commitSeconds', (clock.mark() - sentAt) / 1000)
     return BigInt(row.head)
   } catch (error) {
     if (sqlErrorOf(error) !== null) throw error

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { intentsPerCommit } from '../../model/bounds.ts'
 import type { Revision, ServiceId } from '../../model/id.ts'
 import type { NewService, ServiceIntent } from '../../model/intent.ts'
+import { type Meter, noMeter } from '../../model/metrics.ts'
 import type { DatabaseClock } from '../clock.ts'
 import type { Database } from '../database.ts'
 import { SnapshotCache } from './cache.ts'
@@ -17,6 +18,7 @@ export interface CommitterOptions {
   /** A new id; each call another. */
   readonly newId: () => string
   readonly log: Logger
+  readonly meter?: Meter
 }
 
 /** Reads before a commit failed this often in a row, with growing pauses: the waiting intents are told. */
@@ -33,6 +35,7 @@ export class Committer {
   readonly #log: Logger
   readonly #clock: DatabaseClock
   readonly #newId: () => string
+  readonly #meter: Meter
   readonly #writer: ServiceWriter
   readonly #listeners = new Set<(head: Revision) => void>()
   /** Neither answered nor given up. */
@@ -41,16 +44,18 @@ export class Committer {
   #running: Promise<void> | null = null
   #stopping = false
 
-  constructor({ database, clock, newId, log }: CommitterOptions) {
+  constructor({ database, clock, newId, log, meter = noMeter }: CommitterOptions) {
     this.#database = database
     this.#clock = clock
     this.#newId = newId
+    this.#meter = meter
     this.#log = log
     this.#writer = new ServiceWriter({
       database,
       clock,
       newId,
       log,
+      meter,
       cache: this.cache,
       requeue: (entries) => this.#requeue(entries),
       committed: (head) => this.#committed(head),
@@ -141,7 +146,13 @@ export class Committer {
 
   async #writeCatalogue(entry: CatalogueEntry): Promise<void> {
     try {
-      const writer = { database: this.#database, clock: this.#clock, newId: this.#newId, isStopping: () => this.#stopping }
+      const writer = {
+        database: this.#database,
+        clock: this.#clock,
+        newId: this.#newId,
+        meter: this.#meter,
+        isStopping: () => this.#stopping,
+      }
       const head = await writeCatalogue(writer, entry)
       if (head !== null) this.#committed(head)
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { HostId, Revision, ServiceId, WorkerId } from '../../model/id.ts'
+import type { Meter } from '../../model/metrics.ts'
 import type { ServiceSnapshot } from '../../model/service.ts'
 import type { Context } from '../../rules/context.ts'
 import type { DatabaseClock } from '../clock.ts'
@@ -20,6 +21,7 @@ export interface ServiceWriterOptions {
   readonly clock: DatabaseClock
   readonly newId: () => string
   readonly log: Logger
+  readonly meter: Meter
   readonly cache: SnapshotCache
   /** Puts entries back in front of the queue. */
   readonly requeue: (entries: readonly ServiceEntry[]) => void
@@ -92,13 +94,18 @@ export class ServiceWriter {
   }
 
   async #commit(decisions: readonly Decision[]): Promise<void> {
-    const { database, clock, newId, isStopping } = this.#o
+    const { database, clock, newId, meter, isStopping } = this.#o
     const id = newId()
     const items = decisions.map((decision) => ({ change: decision.change, remember: remembersOf(decision) }))
+    const sentAt = clock.mark()
     try {
-      this.#apply(decisions, await runBatch(database.prisma, clock, id, items))
+      const answer = await runBatch(database.prisma, clock, id, items)
+      meter.observe('commitSeconds', (clock.mark() - sentAt) / 1000)
+      meter.observe('commitServices', items.length)
+      this.#apply(decisions, answer)
     } catch (error) {
       const refused = sqlErrorOf(error)
+      meter.count('commitErrors', 1, refused === null ? 'cut' : refused.state)
       if (refused === null) {
         await this.#recover(decisions, () => outcomeOfCutBatch(database, id, error, isStopping))
       } else if (decisions.length > 1) {
@@ -146,6 +153,8 @@ export class ServiceWriter {
 
   /** Answers by what the database said, and keeps the states that are now known. */
   #apply(decisions: readonly Decision[], answer: Answer): void {
+    this.#o.meter.count('commits')
+    for (const verdict of answer.refused.values()) this.#o.meter.count('conflicts', 1, verdict)
     let revision = answer.base ?? 0n
     for (const [ord, decision] of decisions.entries()) {
       switch (answer.refused.get(ord)) {
@@ -189,6 +198,7 @@ export class ServiceWriter {
     this.#o.cache.drop(decision.id)
     const entries = entriesOf(decision)
     for (const { tries } of entries) tries.stale++
+    this.#o.meter.count('retries', entries.length)
     this.#o.requeue(entries)
   }
 
@@ -233,6 +243,7 @@ export class ServiceWriter {
 
   #again(entries: readonly ServiceEntry[], reason: unknown): void {
     const [tired, fit] = split(entries, ({ tries }) => ++tries.again > mostTries)
+    this.#o.meter.count('retries', fit.length)
     answerAll(tired, (entry) => entry.reject(reason))
     this.#o.requeue(fit)
   }

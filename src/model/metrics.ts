@@ -1,0 +1,96 @@
+/**
+ * Every metric of /metrics that is about this product, by the name that the code uses. Node's own (process_…, nodejs_…, with the event loop's
+ * delay as nodejs_eventloop_lag_…) come beside them. All are of one server; revisions and facts are the same on every server of a database.
+ */
+
+interface Described {
+  /** As Prometheus shows it. */
+  readonly name: string
+  readonly help: string
+  /** The one label, when there is one. */
+  readonly label?: string
+}
+
+/** Only grow; counted where it happens. */
+export const counters = {
+  commits: { name: 'xce_commits_total', help: 'Batches that the commit statement wrote, or compared, without an error.' },
+  commitErrors: {
+    name: 'xce_commit_errors_total',
+    help: 'Commit statements that failed as a whole: refused by the database, or cut.',
+    label: 'reason',
+  },
+  conflicts: {
+    name: 'xce_commit_conflicts_total',
+    help: 'Changes of services that a guard refused: stale (another server was faster), fenced, host, quota.',
+    label: 'verdict',
+  },
+  retries: { name: 'xce_commit_retries_total', help: 'Intents that were decided again.' },
+  facts: { name: 'xce_facts_total', help: 'Facts that this server read from the fact log, whoever committed them.' },
+  factsLost: { name: 'xce_facts_lost_total', help: 'Times that facts were trimmed before this server had read them.' },
+  timerRuns: { name: 'xce_timer_ticks_total', help: 'Services whose due timers this server ran.' },
+  placementRuns: { name: 'xce_placement_runs_total', help: 'Runs of placement.' },
+  grants: { name: 'xce_placement_grants_total', help: 'Grants that placement submitted, by what became of them.', label: 'outcome' },
+  trimmed: { name: 'xce_upkeep_deleted_rows_total', help: 'Rows of history that upkeep deleted.', label: 'rows' },
+} as const satisfies Record<string, Described>
+
+/** Spread over buckets, of which each counts what is at most its bound. */
+export const histograms = {
+  commitSeconds: {
+    name: 'xce_commit_seconds',
+    help: 'From the sending of a commit statement to its answer.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  },
+  commitServices: {
+    name: 'xce_commit_batch_services',
+    help: 'Services in one commit statement.',
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+  },
+  feedLagSeconds: {
+    name: 'xce_feed_lag_seconds',
+    help: 'From the commit of the oldest fact that was read at once to its hand-over to subscribers, by the database’s clock.',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5],
+  },
+  placementSeconds: {
+    name: 'xce_placement_seconds',
+    help: 'A run of placement, from the reading of what waits to the last grant’s commit.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  },
+} as const satisfies Record<string, Described & { readonly buckets: readonly number[] }>
+
+/** Read when /metrics is asked. */
+export const gauges = {
+  revision: { name: 'xce_feed_revision', help: 'The newest revision that this server has handed to its subscribers.' },
+  feedLive: { name: 'xce_feed_live', help: '1 while this server follows the fact log, 0 while the database does not answer.' },
+  subscribers: { name: 'xce_feed_subscribers', help: 'Open subscriptions.' },
+  groups: { name: 'xce_feed_groups', help: 'Groups of alike subscriptions: each is executed once per change.' },
+  topics: { name: 'xce_feed_topics', help: 'Services, hosts and lists that somebody subscribes to.' },
+  timersDue: { name: 'xce_timers_due', help: 'Timers that are due and have not been run, by any server.' },
+  waiting: { name: 'xce_replicas_waiting', help: 'Replicas that the last run of placement could not place.', label: 'reason' },
+  cached: { name: 'xce_snapshot_cache_services', help: 'Services whose state is cached for commits.' },
+} as const satisfies Record<string, Described>
+
+/** Only grow; counted by the feed itself and read when /metrics is asked. */
+export const feedCounters = {
+  frames: {
+    name: 'xce_feed_frames_total',
+    help: 'Frames that were made: for a whole group at once, or to catch one subscriber up.',
+    label: 'for',
+  },
+  delivered: { name: 'xce_feed_frames_delivered_total', help: 'Frames handed to subscribers.' },
+  collapsed: { name: 'xce_feed_collapsed_total', help: 'Slow subscribers whose waiting frames were given up for one SNAPSHOT.' },
+  cut: { name: 'xce_feed_cut_total', help: 'Subscribers cut because their token is no longer valid.' },
+  closed: { name: 'xce_feed_closed_total', help: 'Sockets closed because too many bytes waited.' },
+} as const satisfies Record<string, Described>
+
+export type CounterName = keyof typeof counters
+export type HistogramName = keyof typeof histograms
+
+/** Where counts go. What counts knows nothing of who shows it. */
+export interface Meter {
+  /** `label`: the value of the counter's label, for those that have one. */
+  count(counter: CounterName, by?: number, label?: string): void
+  observe(histogram: HistogramName, value: number): void
+}
+
+/** For who does not want to know. */
+export const noMeter: Meter = { count: () => undefined, observe: () => undefined }
