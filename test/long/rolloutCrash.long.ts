@@ -1,0 +1,115 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { ApiClient } from '../support/apiClient.ts'
+import { change, createService } from '../support/apiService.ts'
+import { built } from '../support/built.ts'
+import { freshPostgreSQL, type TestDatabase } from '../support/databases.ts'
+import { ServerProcess } from '../support/serverProcess.ts'
+import { until } from '../support/until.ts'
+
+// The server is killed with SIGKILL at random facts of rollouts and started again: it goes on where it was, never outside the limits, and
+// touches no replica that the rollout does not replace. The worker outlives it.
+
+const command = [process.execPath, built('examples/helloServer.js')]
+const seed = Number(process.env['XCE_CRASH_SEED'] ?? 20_261_129)
+const kills = Number(process.env['XCE_CRASH_KILLS'] ?? 8)
+
+let server: ServerProcess | null = null
+let database: TestDatabase | null = null
+
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') console.error(`seed ${seed}\n${server?.output}`)
+  const left = await server?.clean()
+  await database?.drop()
+  database = null
+  expect(left).toEqual([])
+})
+
+interface Seen {
+  readonly revision: string
+  readonly desiredReplicas: number
+  readonly activeReplicas: number
+  readonly availableReplicas: number
+  readonly status: string
+  readonly version: { readonly number: number }
+  readonly rollout: { readonly number: number; readonly state: string; readonly hold: { readonly message: string } | null }
+}
+
+const query = `{ service(name: "web") { revision desiredReplicas activeReplicas availableReplicas status version { number }
+  rollout { number state hold { message } } } }`
+
+async function look(client: ApiClient): Promise<Seen> {
+  const { service } = await client.ask<{ service: Seen }>(query)
+  // R1 of 4 replicas at 25 %: between 3 and 5.
+  expect(service.availableReplicas).toBeGreaterThanOrEqual(3)
+  expect(service.activeReplicas).toBeLessThanOrEqual(5)
+  return service
+}
+
+/** A generator of its own, so that a seed gives the same story. */
+function randomOf(state: number): (below: number) => number {
+  let next = state
+  return (below) => {
+    next = (Math.imul(next, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((next / 2 ** 32) * below)
+  }
+}
+
+describe.each(['embedded', 'PostgreSQL'] as const)('%s', (kind) => {
+  test(`${kills} kills of the server in the middle of rollouts`, async () => {
+    const random = randomOf(seed)
+    if (kind === 'PostgreSQL') database = await freshPostgreSQL()
+    const url = database?.options.url
+    const running = new ServerProcess({
+      XCE_LOCAL_WORKER: 'on',
+      XCE_WORKER_ADDRESSES: '127.0.0.1',
+      XCE_STOP_REPLICAS_ON_EXIT: 'on',
+      ...(url === undefined ? {} : { DATABASE_URL: url }),
+    })
+    server = running
+    await running.start()
+    let client = running.client()
+    await createService(client, 'web', 4, {
+      command,
+      readiness: { http: { port: 'http', path: '/healthz' }, periodSeconds: 1 },
+      stop: { drainSeconds: 0, graceSeconds: 10 },
+    })
+    await until(async () => (await client.ask<{ service: Seen }>(query)).service.status === 'HEALTHY', 'web is healthy', 60)
+
+    let rollouts = 1
+    for (let kill = 0; kill < kills; kill++) {
+      const before = await look(client)
+      if (before.rollout.state === 'COMPLETED') {
+        rollouts++
+        await change(client, 'updateService', 'UpdateServiceInput', { service: { name: 'web' }, command: [...command, `r${rollouts}`] })
+      }
+      const at = BigInt(before.revision) + BigInt(1 + random(20))
+      await until(
+        async () => {
+          const seen = await look(client)
+          return BigInt(seen.revision) >= at || seen.rollout.state === 'COMPLETED'
+        },
+        `revision ${at}`,
+        60,
+      )
+      await running.end('SIGKILL')
+      await running.start()
+      client = running.client()
+    }
+    const done = await until(
+      async () => {
+        const seen = await look(client)
+        return seen.rollout.state === 'COMPLETED' && seen.status === 'HEALTHY' ? seen : null
+      },
+      'the last rollout is complete',
+      120,
+    )
+    expect(done).toMatchObject({ version: { number: rollouts }, rollout: { number: rollouts } })
+    expect(rollouts).toBeGreaterThan(2)
+
+    const ended = '{ replicas(first: 100, filter: { states: [ENDED] }) { nodes { endReason } } }'
+    const { replicas } = await client.ask<{ replicas: { nodes: { endReason: string }[] } }>(ended)
+    expect(new Set(replicas.nodes.map(({ endReason }) => endReason))).toEqual(new Set(['REPLACED_BY_ROLLOUT']))
+    await change(client, 'deleteService', 'DeleteServiceInput', { service: { name: 'web' } })
+    await until(async () => (await client.ask<{ service: unknown }>('{ service(name: "web") { id } }')).service === null, 'web is gone', 60)
+  })
+})
