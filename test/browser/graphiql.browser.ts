@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest'
-import { placedReplicas, scale } from '../support/apiService.ts'
+import { placedReplicas } from '../support/apiService.ts'
 import { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
@@ -100,9 +100,11 @@ test('signs in, creates a service, watches its endpoint change, and nothing leav
   await page.screenshot(picture('3-watched'))
   await page.getByRole('button', { name: /^Stop query/ }).click()
 
-  await scale(server.client, 'hello', 3)
+  await run(page, 'ScaleService')
+  await shows(page, '"desiredReplicas": 3')
+  await placedReplicas(server.client, 'hello', 3)
   await run(page, 'WhyNotReady')
-  await shows(page, '"PROGRESSING"')
+  await shows(page, '"WAITING_FOR_READY"')
   await page.screenshot(picture('4-why'))
 
   expect(strange).toEqual([])
