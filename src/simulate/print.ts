@@ -47,7 +47,7 @@ export function timeText(millis: number): string {
 const mostServices = 20
 
 /** How the services are at the end. */
-export function printServices({ services }: Simulation): void {
+export function printServices({ store: { services } }: Simulation): void {
   console.log('')
   let shown = 0
   for (const { snapshot, watch } of services.values()) {
@@ -65,13 +65,13 @@ export function printServices({ services }: Simulation): void {
 }
 
 export function printSpeed(simulation: Simulation, begin: number, realMillis: number): void {
-  const { commits, facts, hosts, services } = simulation
+  const { commits, facts, hosts, services } = simulation.store
   let replicas = 0
   for (const { snapshot } of services.values()) replicas += snapshot.replicas.size
-  const virtualSeconds = (simulation.now - begin) / 1_000
+  const virtualSeconds = (simulation.store.now - begin) / 1_000
   const realSeconds = Math.max(realMillis, 1) / 1_000
   const round = (value: number) => Math.round(value).toLocaleString('en')
   console.log(
-    `${round(commits)} commits and ${round(facts)} facts of ${services.size} services with ${round(replicas)} replicas on ${round(hosts.size)} hosts: ${timeText(simulation.now - begin)} of virtual time in ${realSeconds.toFixed(2)} s (${round(commits / realSeconds)} commits/s, ${round(virtualSeconds / realSeconds)} × real time).`,
+    `${round(commits)} commits and ${round(facts)} facts of ${services.size} services with ${round(replicas)} replicas on ${round(hosts.size)} hosts: ${timeText(simulation.store.now - begin)} of virtual time in ${realSeconds.toFixed(2)} s (${round(commits / realSeconds)} commits/s, ${round(virtualSeconds / realSeconds)} × real time).`,
   )
 }

@@ -1,6 +1,5 @@
 import { stringify } from 'yaml'
 import { z } from 'zod'
-import type { ReplicaId } from '../model/id.ts'
 import type { NewService, ServiceIntent } from '../model/intent.ts'
 import type { Replay } from '../simulation/scenario.ts'
 import { pathText, sentenceOf } from './sentence.ts'
@@ -14,7 +13,6 @@ const replayFile = z.object({
     z.object({
       atMillis: z.number(),
       ids: z.int().min(0),
-      drained: z.array(z.string()),
       intents: z.array(z.looseObject({ kind: z.string() })),
     }),
   ),
@@ -39,11 +37,7 @@ export function replayOf(value: unknown): Replay {
   return {
     service: service as unknown as NewService,
     startedAt,
-    commits: commits.map(({ drained, intents, ...commit }) => ({
-      ...commit,
-      drained: drained as ReplicaId[],
-      intents: intents as unknown as ServiceIntent[],
-    })),
+    commits: commits.map(({ intents, ...commit }) => ({ ...commit, intents: intents as unknown as ServiceIntent[] })),
   }
 }
 

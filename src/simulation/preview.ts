@@ -65,9 +65,10 @@ export class Preview {
       onCommit: ({ at, after, rows }) => this.#committed(at, after, rows),
     })
     this.#furnish()
-    this.#service = this.#simulation.addService(snapshot, input.queuePriority)
+    this.#service = this.#simulation.store.addService(snapshot, input.queuePriority)
+    this.#simulation.follow(this.#service)
     for (const row of snapshot.replicas.values()) this.#goOn(row)
-    const [outcome] = this.#simulation.submit(snapshot.id, input.intent)
+    const [outcome] = this.#simulation.store.submit(snapshot.id, input.intent)
     this.refusal = outcome?.kind === 'refused' ? outcome.refusal : null
   }
 
@@ -85,7 +86,7 @@ export class Preview {
 
   /** Mistakes of the rules that came to light. */
   get faults(): readonly string[] {
-    return this.#simulation.faults.map(({ message }) => message)
+    return this.#simulation.store.faults.map(({ message }) => message)
   }
 
   #furnish(): void {
@@ -93,15 +94,15 @@ export class Preview {
     const own = new Map<string, number>()
     for (const { hostId } of snapshot.replicas.values()) if (hostId !== null) own.set(hostId, (own.get(hostId) ?? 0) + 1)
     for (const host of hosts) {
+      const ledger = this.#simulation.store.addHost(host)
       const count = own.get(host.id)
-      const replicasOf = count === undefined ? host.replicasOf : new Map(host.replicasOf).set(snapshot.id, count)
-      this.#simulation.addHost({ ...host, replicasOf })
+      if (count !== undefined) ledger.replicasOf.set(snapshot.id, count)
     }
-    for (const other of projects) this.#simulation.addProject(other)
-    this.#simulation.addProject(project)
+    for (const other of projects) this.#simulation.store.addProject(other)
+    this.#simulation.store.addProject(project)
     const others = waiting.filter(({ serviceId }) => serviceId !== snapshot.id)
     others.sort((a, b) => b.queuePriority - a.queuePriority || a.createdAt - b.createdAt)
-    this.#simulation.addWaiting(others.slice(0, previewBounds.others))
+    this.#simulation.placer.addOthers(others.slice(0, previewBounds.others))
   }
 
   /** What a replica that is there already does next. */
@@ -137,7 +138,7 @@ export class Preview {
 
   /** Why no more is looked at; null: more is. */
   get #cut(): string | null {
-    const { now, commits } = this.#simulation
+    const { now, commits } = this.#simulation.store
     const { seconds, commits: most, rowVisits } = previewBounds
     if (now - this.#input.now > seconds * 1_000) return `${seconds} s`
     if (commits >= most) return `${most} commits`

@@ -1,5 +1,5 @@
 import type { Grant, PlacementHost } from '../model/host.ts'
-import type { HostId, Instant, ReplicaId, ServiceId } from '../model/id.ts'
+import type { HostId, Instant } from '../model/id.ts'
 import type { ServiceIntent } from '../model/intent.ts'
 import { wellBehaved } from './behaviour.ts'
 import { Random } from './random.ts'
@@ -22,18 +22,18 @@ export function replay({ service, startedAt, commits }: Replay, onLine: (line: L
     behaviourOf: () => wellBehaved,
     onCommit: ({ at, change }) => {
       for (const { event } of change.facts) if (event !== null) say(at, event.message, false)
-      for (; said < simulation.faults.length; said++) say(at, `An invariant is broken. ${simulation.faults[said]?.message}`, true)
+      for (; said < simulation.store.faults.length; said++)
+        say(at, `An invariant is broken. ${simulation.store.faults[said]?.message}`, true)
     },
   })
-  const refusal = simulation.create(service, 'alice', 0)
-  if (refusal !== null) say(simulation.now, `Not created: ${refusal.message}`, true)
+  const refusal = simulation.store.create(service, 'alice', 0)
+  if (refusal !== null) say(simulation.store.now, `Not created: ${refusal.message}`, true)
   for (const commit of commits) {
     const { atMillis, intents } = commit
-    simulation.now = atMillis
+    simulation.store.now = atMillis
     ids = commit.ids
-    drain(simulation, service.id, commit.drained)
     for (const intent of intents) addHosts(simulation, intent)
-    const outcomes = simulation.submit(service.id, ...intents)
+    const outcomes = simulation.store.submit(service.id, ...intents)
     outcomes.forEach((outcome, at) => {
       if (outcome.kind === 'refused') say(atMillis, `${intents[at]?.kind} was refused: ${outcome.refusal.message}`, false)
     })
@@ -41,22 +41,10 @@ export function replay({ service, startedAt, commits }: Replay, onLine: (line: L
   return simulation
 }
 
-/** As a host's drain would mark them. */
-function drain(simulation: Simulation, serviceId: ServiceId, drained: readonly ReplicaId[]): void {
-  const service = simulation.services.get(serviceId)
-  if (service === undefined || drained.length === 0) return
-  const replicas = new Map(service.snapshot.replicas)
-  for (const id of drained) {
-    const row = replicas.get(id)
-    if (row !== undefined) replicas.set(id, { ...row, leaving: 'DRAIN' })
-  }
-  service.edit({ ...service.snapshot, replicas })
-}
-
 /** Hosts are known from the grants that name them. They have room for everything. */
 function addHosts(simulation: Simulation, intent: ServiceIntent): void {
   if (intent.kind !== 'grant') return
-  for (const grant of intent.grants) if (!simulation.hosts.has(grant.hostId)) simulation.addHost(roomy(grant.hostId, grant))
+  for (const grant of intent.grants) if (!simulation.store.hosts.has(grant.hostId)) simulation.store.addHost(roomy(grant.hostId, grant))
 }
 
 function roomy(id: HostId, grant: Grant): PlacementHost {

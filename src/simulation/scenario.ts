@@ -1,7 +1,7 @@
 import type { HostScheduling, RolloutState, ServiceStatus } from '../generated/prisma/enums.ts'
 import type { Content } from '../model/content.ts'
 import type { PlacementHost, PlacementProject } from '../model/host.ts'
-import type { Instant, ReplicaId } from '../model/id.ts'
+import type { Instant } from '../model/id.ts'
 import type { NewService, ServiceIntent } from '../model/intent.ts'
 import type { RolloutSettings, Settings } from '../model/settings.ts'
 import type { Behaviour } from './behaviour.ts'
@@ -95,7 +95,5 @@ export interface ReplayedCommit {
   readonly atMillis: Instant
   /** How many ids had been given before. */
   readonly ids: number
-  /** Replicas that were made to leave for a drain before it. */
-  readonly drained: readonly ReplicaId[]
   readonly intents: readonly ServiceIntent[]
 }

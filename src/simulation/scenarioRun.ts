@@ -67,7 +67,7 @@ export class ScenarioRun {
     const { simulation } = this
     const end = begin + this.#scenario.endSeconds * 1_000
     if (simulation.nextAt !== null && simulation.nextAt <= end && simulation.advance()) return true
-    simulation.now = Math.max(simulation.now, end)
+    simulation.store.now = Math.max(simulation.store.now, end)
     for (const expectation of this.#scenario.expected) this.#expect(expectation)
     this.#sayFaults()
     return false
@@ -76,21 +76,21 @@ export class ScenarioRun {
   /** The service of that name, once it exists. */
   service(name: string): SimulatedService | undefined {
     const id = this.#services.get(name)
-    return id === undefined ? undefined : this.simulation.services.get(id)
+    return id === undefined ? undefined : this.simulation.store.services.get(id)
   }
 
   #furnish(): void {
     const { simulation } = this
     this.#scenario.hosts.forEach((host, at) => {
       const id = `host-${String(at + 1).padStart(6, '0')}` as HostId
-      simulation.addHost({
+      simulation.store.addHost({
         ...{ id, scheduling: 'OPEN', reachability: 'REACHABLE', allocation: 0, usedCpuMillis: 0, usedMemoryMiB: 0 },
         ...{ lastPort: host.portFrom - 1, takenPorts: [], replicasOf: new Map() },
         ...host,
       })
     })
     for (const { name, maxReplicas } of this.#scenario.projects) {
-      simulation.addProject({ id: name as ProjectId, name, maxReplicas, usedReplicas: 0 })
+      simulation.store.addProject({ id: name as ProjectId, name, maxReplicas, usedReplicas: 0 })
     }
     for (const service of this.#scenario.services) simulation.at(begin + service.atSeconds * 1_000, () => this.#create(service))
     for (const { atSeconds, action } of this.#scenario.events) simulation.at(begin + atSeconds * 1_000, () => this.#act(action))
@@ -103,7 +103,7 @@ export class ScenarioRun {
   #create(told: ScenarioService): void {
     const release = told.releases.find(({ name }) => name === told.release)
     const id = told.name as ServiceId
-    const project = this.simulation.projects.get(told.project as ProjectId)
+    const project = this.simulation.store.projects.get(told.project as ProjectId)
     if (release === undefined || project === undefined) return
     const { content } = release
     const service: NewService = {
@@ -112,9 +112,9 @@ export class ScenarioRun {
       template: { command: content.command, env: content.env, settings: told.settings },
       ...{ settings: told.settings, replicas: told.replicas, maxReplicas: project.maxReplicas },
     }
-    const refusal = this.simulation.create(service, user, told.queuePriority)
+    const refusal = this.simulation.store.create(service, user, told.queuePriority)
     if (refusal === null) this.#services.set(told.name, id)
-    else this.#say(this.simulation.now, told.name, `Not created: ${refusal.message}`)
+    else this.#say(this.simulation.store.now, told.name, `Not created: ${refusal.message}`)
   }
 
   #act(action: Action): void {
@@ -124,20 +124,20 @@ export class ScenarioRun {
         this.#expect(action.expectation)
         return
       case 'host': {
-        const host = [...simulation.hosts.values()].find(({ name }) => name === action.host)
+        const host = [...simulation.store.hosts.values()].find(({ name }) => name === action.host)
         if (host === undefined) return
         host.scheduling = action.scheduling
         simulation.wakePlacement()
-        this.#say(simulation.now, host.name, `${user} made host ${host.name} ${action.scheduling}.`)
+        this.#say(simulation.store.now, host.name, `${user} made host ${host.name} ${action.scheduling}.`)
         return
       }
       case 'quota': {
-        const project = simulation.projects.get(action.project as ProjectId)
+        const project = simulation.store.projects.get(action.project as ProjectId)
         if (project === undefined) return
         project.maxReplicas = action.maxReplicas
         simulation.wakePlacement()
         this.#say(
-          simulation.now,
+          simulation.store.now,
           project.name,
           `${user} set maxReplicas of project ${project.name} to ${action.maxReplicas ?? 'no limit'}.`,
         )
@@ -145,7 +145,7 @@ export class ScenarioRun {
       }
       default: {
         const service = this.service(action.service)
-        if (service === undefined) this.#say(simulation.now, action.service, `There is no service ${action.service} now.`)
+        if (service === undefined) this.#say(simulation.store.now, action.service, `There is no service ${action.service} now.`)
         else if (action.kind === 'fail') this.#fail(service, action.how, action.which)
         else this.#submit(service, action)
       }
@@ -154,10 +154,10 @@ export class ScenarioRun {
 
   #submit(service: SimulatedService, action: UserAction): void {
     const intent = this.#intentOf(service, action)
-    const outcomes: readonly Outcome[] = typeof intent === 'string' ? [] : this.simulation.submit(service.snapshot.id, intent)
+    const outcomes: readonly Outcome[] = typeof intent === 'string' ? [] : this.simulation.store.submit(service.snapshot.id, intent)
     const [outcome] = outcomes
     const refusal = typeof intent === 'string' ? intent : outcome?.kind === 'refused' ? outcome.refusal.message : null
-    if (refusal !== null) this.#say(this.simulation.now, service.snapshot.name, `${action.kind} was refused: ${refusal}`)
+    if (refusal !== null) this.#say(this.simulation.store.now, service.snapshot.name, `${action.kind} was refused: ${refusal}`)
   }
 
   /** A text: why there is none. */
@@ -165,7 +165,7 @@ export class ScenarioRun {
     const { snapshot } = service
     const said = { expectedRevision: null, actor: user } as const
     const rolloutId = this.#newId() as RolloutId
-    const { maxReplicas = null } = this.simulation.projects.get(snapshot.projectId) ?? {}
+    const { maxReplicas = null } = this.simulation.store.projects.get(snapshot.projectId) ?? {}
     switch (action.kind) {
       case 'scale':
         return { kind: 'scale', ...said, replicas: action.replicas, maxReplicas }
@@ -204,13 +204,17 @@ export class ScenarioRun {
     const { simulation } = this
     const rows = 'indexes' in which ? which.indexes.flatMap((index) => activeAt(service, index) ?? []) : this.#someOf(service, which.count)
     const reports = rows.flatMap((row) =>
-      how === 'crash' ? simulation.workers.crash(row.id, 1, simulation.now) : simulation.workers.probe(row.id, how === 'ready'),
+      how === 'crash' ? simulation.workers.crash(row.id, 1, simulation.store.now) : simulation.workers.probe(row.id, how === 'ready'),
     )
     const { id, name } = service.snapshot
     const indexes = rows.map((row) => row.index).join(', ')
     const what = { crash: 'ends by itself', unready: 'fails its readiness probe', ready: 'passes its readiness probe' }[how]
-    this.#say(simulation.now, name, rows.length === 0 ? 'No replica runs that could fail.' : `The process of ${name}[${indexes}] ${what}.`)
-    simulation.report(new Map([[id, reports]]))
+    this.#say(
+      simulation.store.now,
+      name,
+      rows.length === 0 ? 'No replica runs that could fail.' : `The process of ${name}[${indexes}] ${what}.`,
+    )
+    simulation.report(id, reports)
   }
 
   #someOf(service: SimulatedService, count: number): Replica[] {
@@ -225,7 +229,7 @@ export class ScenarioRun {
   #expect(expectation: Parameters<typeof unmet>[0]): void {
     for (const message of unmet(expectation, this.service(expectation.service))) {
       this.failures++
-      this.#onLine({ at: this.simulation.now, subject: expectation.service, message, isFault: true })
+      this.#onLine({ at: this.simulation.store.now, subject: expectation.service, message, isFault: true })
     }
   }
 
@@ -234,7 +238,7 @@ export class ScenarioRun {
   }
 
   #sayFaults(): void {
-    const { faults } = this.simulation
+    const { faults } = this.simulation.store
     for (; this.#faultsSaid < faults.length; this.#faultsSaid++) {
       const fault = faults[this.#faultsSaid]
       if (fault === undefined) continue

@@ -7,14 +7,13 @@ import { type ChangedRow, ServiceWatch } from './invariants.ts'
 export class SimulatedService {
   snapshot: ServiceSnapshot
   readonly queuePriority: number
-  watch: ServiceWatch
+  readonly watch: ServiceWatch
   /** PENDING rows whose wait is over. */
   readonly waiting = new Map<ReplicaId, Replica>()
   /** All it ever had. */
   readonly versions = new Map<number, Version>()
   /** Its next wake-up in the queue; a later one there is void. */
   wakesAt: Instant | null = null
-  commits = 0
 
   constructor(snapshot: ServiceSnapshot, queuePriority: number) {
     this.snapshot = snapshot
@@ -24,13 +23,9 @@ export class SimulatedService {
     for (const row of snapshot.replicas.values()) this.#wait(row)
   }
 
-  /** Takes a snapshot that no commit made. */
-  edit(snapshot: ServiceSnapshot): void {
+  /** The snapshot that a commit made, with the rows and versions that are new in it. */
+  accept(snapshot: ServiceSnapshot, rows: readonly ChangedRow[], versions: readonly Version[]): void {
     this.snapshot = snapshot
-    this.watch = new ServiceWatch(snapshot)
-  }
-
-  changed(rows: readonly ChangedRow[], versions: readonly Version[]): void {
     for (const version of versions) this.versions.set(version.number, version)
     for (const { after } of rows) this.#wait(after)
   }

@@ -45,17 +45,17 @@ describe('the examples', () => {
 
   test.each([1, 2, 3, 4, 5])('unreliable programs, seed %s: no invariant is broken', (seed) => {
     const { run } = ran({ ...scenarioIn(readFileSync(path.join(examples, 'unreliable.yaml'), 'utf8')), seed, expected: [] })
-    expect(run.simulation.faults).toEqual([])
-    for (const { snapshot } of run.simulation.services.values()) {
+    expect(run.simulation.store.faults).toEqual([])
+    for (const { snapshot } of run.simulation.store.services.values()) {
       const { desiredReplicas, availableReplicas } = snapshot.columns
       expect({ name: snapshot.name, availableReplicas }).toEqual({ name: snapshot.name, availableReplicas: desiredReplicas })
     }
     // Quota, hosts and ports are what the replicas hold.
-    const replicas = [...run.simulation.services.values()].flatMap(({ snapshot }) => [...snapshot.replicas.values()])
+    const replicas = [...run.simulation.store.services.values()].flatMap(({ snapshot }) => [...snapshot.replicas.values()])
     const sum = (of: (host: { usedCpuMillis: number }) => number) =>
-      [...run.simulation.hosts.values()].reduce((total, host) => total + of(host), 0)
+      [...run.simulation.store.hosts.values()].reduce((total, host) => total + of(host), 0)
     expect(sum((host) => host.usedCpuMillis)).toBe(replicas.reduce((total, row) => total + row.cpuMillis, 0))
-    expect([...run.simulation.projects.values()].map(({ usedReplicas }) => usedReplicas)).toEqual([replicas.length])
+    expect([...run.simulation.store.projects.values()].map(({ usedReplicas }) => usedReplicas)).toEqual([replicas.length])
   })
 })
 

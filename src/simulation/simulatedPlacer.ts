@@ -1,0 +1,78 @@
+import { rowsPerCommit } from '../model/bounds.ts'
+import type { Grant, WaitingReplica } from '../model/host.ts'
+import type { ReplicaId, ServiceId } from '../model/id.ts'
+import type { ServiceIntent } from '../model/intent.ts'
+import { place } from '../rules/placement.ts'
+import type { SimulatedService } from './simulatedService.ts'
+import type { SimulatedStore } from './simulatedStore.ts'
+
+/** Places what waits, as the server's placer does: everything at once, and each is told only what is new to it. */
+export class SimulatedPlacer {
+  readonly #store: SimulatedStore
+  readonly #waiting = new Set<SimulatedService>()
+  /** Waiting replicas of services that are not simulated: they take room when there is some, and keep it. */
+  #others: readonly WaitingReplica[] = []
+  #told = new Map<ReplicaId, string>()
+
+  constructor(store: SimulatedStore) {
+    this.#store = store
+  }
+
+  addOthers(waiting: readonly WaitingReplica[]): void {
+    this.#others = waiting
+  }
+
+  /** After each change of the service. */
+  watch(service: SimulatedService): void {
+    if (service.waiting.size > 0) this.#waiting.add(service)
+    else this.#waiting.delete(service)
+  }
+
+  /** What services are told now. All of one placement fit beside one another, so that those past the cap of rows go on in the next commit. */
+  *run(): Generator<readonly [ServiceId, ServiceIntent]> {
+    const { hosts, projects, services, now } = this.#store
+    const waiting: WaitingReplica[] = [...this.#others]
+    for (const service of this.#waiting) for (const replica of service.waitingReplicas()) waiting.push(replica)
+    if (waiting.length === 0) return
+    const { grants, holds } = place({ waiting, hosts: [...hosts.values()], projects: [...projects.values()], now })
+    const told = new Map(holds.map(({ replica, blocker }) => [replica, `${blocker.reason} ${blocker.message}`]))
+    const news = holds.filter(({ replica, serviceId }) => services.has(serviceId) && this.#told.get(replica) !== told.get(replica))
+    this.#told = told
+    for (const [serviceId, own] of byService(grants)) {
+      if (services.has(serviceId)) for (const part of inParts(own)) yield [serviceId, { kind: 'grant', grants: part }]
+      else this.#grantOthers(own)
+    }
+    for (const [serviceId, own] of byService(news)) for (const part of inParts(own)) yield [serviceId, { kind: 'hold', holds: part }]
+  }
+
+  #grantOthers(grants: readonly Grant[]): void {
+    const { hosts, projects, now } = this.#store
+    const granted = new Map(grants.map((grant) => [grant.replicaId, grant]))
+    this.#others = this.#others.filter(({ id, serviceId, projectId, cpuMillis, memoryMiB, holdsQuota }) => {
+      const grant = granted.get(id)
+      if (grant === undefined) return true
+      const { hostId, allocation, lastPort } = grant
+      const portsTaken = grant.ports.map((port) => ({ ...port, replicaId: id }))
+      const host = hosts.get(hostId)
+      host?.count(serviceId, 1)
+      host?.apply({ hostId, allocation, cpuMillis, memoryMiB, lastPort, portsTaken, portsReleased: [], portsQuarantined: [] }, now)
+      const project = projects.get(projectId)
+      if (project !== undefined && !holdsQuota) project.usedReplicas++
+      return false
+    })
+  }
+}
+
+function* inParts<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < items.length; from += rowsPerCommit) yield items.slice(from, from + rowsPerCommit)
+}
+
+function byService<T extends { readonly serviceId: ServiceId }>(items: readonly T[]): ReadonlyMap<ServiceId, readonly T[]> {
+  const groups = new Map<ServiceId, T[]>()
+  for (const item of items) {
+    const group = groups.get(item.serviceId)
+    if (group === undefined) groups.set(item.serviceId, [item])
+    else group.push(item)
+  }
+  return groups
+}

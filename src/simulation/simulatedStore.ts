@@ -1,0 +1,144 @@
+import type { PlacementHost, PlacementProject } from '../model/host.ts'
+import type { HostId, Instant, ProjectId, ServiceId } from '../model/id.ts'
+import type { NewService, ServiceIntent } from '../model/intent.ts'
+import type { Outcome } from '../model/outcome.ts'
+import type { Refusal } from '../model/refusal.ts'
+import { isPlaced } from '../model/replica.ts'
+import type { ServiceSnapshot } from '../model/service.ts'
+import type { ServiceChange } from '../rules/change.ts'
+import { closeDraft, createDraft, decide, openDraft } from '../rules/decide.ts'
+import { HostLedger } from './hostLedger.ts'
+import type { ChangedRow, Fault } from './invariants.ts'
+import { ProjectLedger } from './projectLedger.ts'
+import { SimulatedService } from './simulatedService.ts'
+
+/** One accepted commit of a service. */
+export interface SimulatedCommit {
+  readonly at: Instant
+  readonly before: ServiceSnapshot
+  readonly after: ServiceSnapshot
+  readonly change: ServiceChange
+  readonly rows: readonly ChangedRow[]
+}
+
+export interface SimulatedStoreOptions {
+  readonly now: Instant
+  readonly newId: () => string
+  readonly onCommit: (service: SimulatedService, commit: SimulatedCommit) => void
+}
+
+/**
+ * Services, hosts and projects in memory. A commit is what it is in the database: decided on a snapshot and applied as a whole; after each one
+ * the invariants are checked. Nobody else writes, so that no guard is ever refused.
+ */
+export class SimulatedStore {
+  now: Instant
+  commits = 0
+  facts = 0
+  /** What broke an invariant, in order. */
+  readonly faults: Fault[] = []
+  readonly services = new Map<ServiceId, SimulatedService>()
+  readonly hosts = new Map<HostId, HostLedger>()
+  readonly projects = new Map<ProjectId, ProjectLedger>()
+  readonly #options: SimulatedStoreOptions
+  #revision = 0n
+
+  constructor(options: SimulatedStoreOptions) {
+    this.#options = options
+    this.now = options.now
+  }
+
+  addHost(host: PlacementHost): HostLedger {
+    const ledger = new HostLedger(host)
+    this.hosts.set(host.id, ledger)
+    return ledger
+  }
+
+  addProject(project: PlacementProject): void {
+    this.projects.set(project.id, new ProjectLedger(project))
+  }
+
+  /** A service as it is. */
+  addService(snapshot: ServiceSnapshot, queuePriority: number): SimulatedService {
+    const service = new SimulatedService(snapshot, queuePriority)
+    this.services.set(snapshot.id, service)
+    if (snapshot.revision > this.#revision) this.#revision = snapshot.revision
+    return service
+  }
+
+  create(service: NewService, actor: string, queuePriority: number): Refusal | null {
+    const context = { now: this.now, newId: this.#options.newId }
+    const draft = createDraft(service, actor, context)
+    if ('code' in draft) return draft
+    const added = new SimulatedService(draft.base, queuePriority)
+    this.services.set(service.id, added)
+    this.#accept(added, closeDraft(draft, context))
+    return null
+  }
+
+  /** One commit of the intents, decided one after the other, now. */
+  submit(serviceId: ServiceId, ...intents: readonly ServiceIntent[]): readonly Outcome[] {
+    const service = this.services.get(serviceId)
+    if (service === undefined || service.snapshot.columns.deletedAt !== null) {
+      const refusal = { code: 'NOT_FOUND', message: 'There is no such service.', path: ['input', 'service'] } as const
+      return intents.map(() => ({ kind: 'refused', refusal }))
+    }
+    const context = { now: this.now, newId: this.#options.newId }
+    const draft = openDraft(service.snapshot)
+    const outcomes = intents.map((intent) => decide(draft, intent, context))
+    this.#accept(service, closeDraft(draft, context))
+    return outcomes
+  }
+
+  fault(serviceId: ServiceId | null, message: string): void {
+    this.faults.push({ at: this.now, serviceId, message })
+  }
+
+  #accept(service: SimulatedService, change: ServiceChange): void {
+    const { facts, specFact } = change
+    if (facts.length === 0) return
+    const { snapshot: before } = service
+    this.commits++
+    this.facts += facts.length
+    this.#revision += BigInt(facts.length)
+    const specRevision = specFact === null ? before.specRevision : this.#revision - BigInt(facts.length - specFact)
+    const after = { ...change.next, guard: before.guard + 1, revision: this.#revision, specRevision }
+    const rows = rowsOf(before, change)
+    service.accept(after, rows, change.insertedVersions)
+    service.watch.check(before, after, change, rows, (fault) => this.fault(after.id, `Service ${after.name}: ${fault}.`))
+    this.#applyHosts(change, rows)
+    this.#applyQuota(change)
+    this.#options.onCommit(service, { at: this.now, before, after, change, rows })
+  }
+
+  #applyHosts(change: ServiceChange, rows: readonly ChangedRow[]): void {
+    for (const use of change.hosts) {
+      const fault = this.hosts.get(use.hostId)?.apply(use, this.now) ?? null
+      if (fault !== null) this.fault(change.id, fault)
+    }
+    for (const { before, after } of rows) {
+      const from = before !== null && isPlaced(before) ? before.hostId : null
+      const to = isPlaced(after) ? after.hostId : null
+      if (from === to) continue
+      if (from !== null) this.hosts.get(from)?.count(change.id, -1)
+      if (to !== null) this.hosts.get(to)?.count(change.id, 1)
+    }
+  }
+
+  #applyQuota({ id, quota: { projectId, delta } }: ServiceChange): void {
+    const project = this.projects.get(projectId)
+    if (project === undefined) return
+    project.usedReplicas += delta
+    const { name, maxReplicas, usedReplicas } = project
+    if (delta > 0 && maxReplicas !== null && usedReplicas > maxReplicas) {
+      this.fault(id, `Project ${name} has ${usedReplicas} replicas: more than ${maxReplicas}.`)
+    }
+  }
+}
+
+function rowsOf(before: ServiceSnapshot, change: ServiceChange): ChangedRow[] {
+  return [
+    ...change.updatedReplicas.map((after) => ({ before: before.replicas.get(after.id) ?? null, after })),
+    ...change.insertedReplicas.map((after) => ({ before: null, after })),
+  ]
+}
