@@ -9,6 +9,7 @@ import type { App } from './controller/app.ts'
 import { Feed } from './controller/feed/feed.ts'
 import { LocalWorker } from './controller/localWorker.ts'
 import { LogRequests } from './controller/logRequests.ts'
+import { measureTail } from './controller/measureTail.ts'
 import { Placer } from './controller/placer.ts'
 import { scanServices } from './controller/startup.ts'
 import { Timers } from './controller/timers.ts'
@@ -16,6 +17,8 @@ import { ensureToken } from './controller/tokenFile.ts'
 import { Upkeep } from './controller/upkeep.ts'
 import { schema } from './graphql/schema.ts'
 import { HttpServer } from './http/httpServer.ts'
+import { Metrics } from './http/metrics.ts'
+import { metricReaders } from './metricReaders.ts'
 import { DatabaseClock, synchronise } from './store/clock.ts'
 import { Committer } from './store/commit/committer.ts'
 import { openDatabase } from './store/database.ts'
@@ -67,13 +70,15 @@ async function start(
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
   const database = await openDatabase({ dataDirectory, log, ...(config.databaseUrl === null ? {} : { url: config.databaseUrl }) })
   started('the database', () => database.close())
+  const metrics = new Metrics()
   const clock = new DatabaseClock()
   await synchronise(clock, database)
-  const committer = new Committer({ database, clock, newId: v7, log })
+  const committer = new Committer({ database, clock, newId: v7, log, meter: metrics })
   started('the committer', () => committer.stop())
   const tail = new Tail({ database, committer, log })
   await tail.start()
   started('the tail', () => tail.stop())
+  started('the tail’s measures', measureTail(tail, clock, metrics))
   const feed = new Feed({ database, tail })
   feed.start()
   started('the feed', () => feed.stop())
@@ -82,19 +87,20 @@ async function start(
   const app: App = { config, log, database, committer, tail, clock, newId: v7, feed, logRequests }
 
   await scanServices(app)
-  const timers = new Timers(app)
+  const timers = new Timers({ ...app, meter: metrics })
   await timers.start()
   started('the timers', () => timers.stop())
-  const placer = new Placer(app)
+  const placer = new Placer({ ...app, meter: metrics })
   placer.start()
   started('placement', () => placer.stop())
 
-  const upkeep = new Upkeep({ database, tail, log, retention: config.retention })
+  const upkeep = new Upkeep({ database, tail, log, retention: config.retention, meter: metrics })
   upkeep.start()
   started('upkeep', () => upkeep.stop())
 
+  metrics.read(metricReaders(app))
   await ensureTokens(app)
-  const http = new HttpServer(app, schema)
+  const http = new HttpServer(app, schema, metrics)
   const port = await http.listen(config.host, config.port)
   started('the HTTP server', () => http.stop())
   const url = `http://${localAddress(config.host)}:${port}/graphql`
@@ -116,6 +122,9 @@ async function ensureTokens(app: App): Promise<void> {
   const adminFile = path.join(config.dataDirectory, 'admin-token')
   if (await ensureToken(app.database, adminFile, { subject: 'admin', roles: ['admin'] })) {
     log.info(`An admin token is in ${path.resolve(adminFile)}: send it as "Authorization: Bearer …".`)
+  }
+  if (config.metrics === 'token') {
+    await ensureToken(app.database, path.join(config.dataDirectory, 'metrics-token'), { subject: 'metrics', roles: ['metrics'] })
   }
   if (!config.localWorker) return
   await ensureToken(app.database, path.join(config.dataDirectory, 'worker-token'), { subject: `worker:${hostname()}`, roles: ['worker'] })

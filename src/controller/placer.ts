@@ -35,8 +35,6 @@ export class Placer {
   readonly #meter: Meter
   /** What each waiting replica was last told, so that it is told only what is new. */
   #told = new Map<ReplicaId, string>()
-  /** What the last run could not place, by reason. */
-  #waiting: Readonly<Record<string, number>> = {}
   #running: Promise<void> | null = null
   #again = false
   #retry: NodeJS.Timeout | undefined
@@ -77,11 +75,6 @@ export class Placer {
     clearTimeout(this.#ending)
     this.#again = false
     await this.#running
-  }
-
-  /** Replicas that the last run could not place, by the blocker's reason. */
-  get waiting(): Readonly<Record<string, number>> {
-    return this.#waiting
   }
 
   #wake(): void {
@@ -125,13 +118,11 @@ export class Placer {
     const input = await readPlacement(this.#database)
     if (input.waiting.length === 0) {
       this.#told.clear()
-      this.#waiting = {}
       clearTimeout(this.#ending)
       return { granted: 0, refused: 0 }
     }
     const now = this.#clock.now()
     const { grants, holds } = place({ ...input, now })
-    this.#waiting = countsOf(holds)
     this.#wakeAtEnd(holds, now)
     const submitted = [
       ...[...byService(grants)].map(([serviceId, own]) => this.#grant(serviceId, own)),
@@ -161,12 +152,6 @@ export class Placer {
     this.#told = told
     return news
   }
-}
-
-function countsOf(holds: readonly Hold[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {}
-  for (const { blocker } of holds) counts[blocker.reason] = (counts[blocker.reason] ?? 0) + 1
-  return counts
 }
 
 function wakesPlacement(fact: CommittedFact): boolean {

@@ -11,6 +11,8 @@ import { EventStreams, eventStreamPath } from './eventStreams.ts'
 import { GraphiqlPage } from './graphiqlPage.ts'
 import { unreadiness } from './health.ts'
 import { maskError } from './maskError.ts'
+import type { Metrics } from './metrics.ts'
+import { sendMetrics } from './metricsPage.ts'
 import { WebSockets } from './webSockets.ts'
 import { createYogaServer, type Yoga } from './yoga.ts'
 
@@ -19,6 +21,7 @@ const finishWithinMillis = 5_000
 /** Everything that the server says over its one port: GraphQL, GraphiQL and health. */
 export class HttpServer {
   readonly #app: App
+  readonly #metrics: Metrics
   readonly #yoga: Yoga
   readonly #streams: EventStreams
   readonly #page = new GraphiqlPage()
@@ -27,8 +30,9 @@ export class HttpServer {
   readonly #responses = new Set<ServerResponse>()
   #stopping = false
 
-  constructor(app: App, schema: GraphQLSchema) {
+  constructor(app: App, schema: GraphQLSchema, metrics: Metrics) {
     this.#app = app
+    this.#metrics = metrics
     this.#yoga = createYogaServer(app, schema)
     this.#streams = new EventStreams(app, schema)
     this.#sockets = new WebSockets(app, schema)
@@ -87,6 +91,8 @@ export class HttpServer {
         const reason = this.#stopping ? 'The server is stopping.' : await unreadiness(this.#app)
         return sendText(response, reason === null ? 200 : 503, reason ?? 'The server is ready.')
       }
+      case '/metrics':
+        return sendMetrics(this.#app, this.#metrics, request, response)
       case '/':
         response.writeHead(302, { Location: '/graphql' }).end()
         return

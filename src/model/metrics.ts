@@ -65,7 +65,7 @@ export const gauges = {
   groups: { name: 'xce_feed_groups', help: 'Groups of alike subscriptions: each is executed once per change.' },
   topics: { name: 'xce_feed_topics', help: 'Services, hosts and lists that somebody subscribes to.' },
   timersDue: { name: 'xce_timers_due', help: 'Timers that are due and have not been run, by any server.' },
-  waiting: { name: 'xce_replicas_waiting', help: 'Replicas that the last run of placement could not place.', label: 'reason' },
+  waiting: { name: 'xce_replicas_waiting', help: 'Replicas that are not placed, of all services, by what they wait for.', label: 'reason' },
   cached: { name: 'xce_snapshot_cache_services', help: 'Services whose state is cached for commits.' },
 } as const satisfies Record<string, Described>
 
