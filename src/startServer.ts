@@ -11,6 +11,7 @@ import { LocalWorker } from './controller/localWorker.ts'
 import { LogRequests } from './controller/logRequests.ts'
 import { measureTail } from './controller/measureTail.ts'
 import { Placer } from './controller/placer.ts'
+import { Sessions } from './controller/sessions.ts'
 import { scanServices } from './controller/startup.ts'
 import { Timers } from './controller/timers.ts'
 import { ensureToken } from './controller/tokenFile.ts'
@@ -38,6 +39,8 @@ export interface ServerOptions {
   /** The compiled worker, for the local one. */
   readonly workerProgram: string
   readonly env: NodeJS.ProcessEnv
+  /** Of silence after which a subscriber gets a BOOKMARK; left out: 15 s (R16). */
+  readonly bookmarkMillis?: number
 }
 
 /** Starts a server. When something fails, what was started before it is stopped again. */
@@ -63,7 +66,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function start(
-  { config, log, workerProgram, env }: ServerOptions,
+  { config, log, workerProgram, env, bookmarkMillis }: ServerOptions,
   started: (what: string, stop: () => Promise<void> | void) => void,
 ): Promise<{ app: App; url: string }> {
   const { dataDirectory } = config
@@ -75,16 +78,17 @@ async function start(
   await synchronise(clock, database)
   const committer = new Committer({ database, clock, newId: v7, log, meter: metrics })
   started('the committer', () => committer.stop())
-  const tail = new Tail({ database, committer, log })
+  const sessions = new Sessions(database)
+  const tail = new Tail({ database, committer, log, onTokensChanged: () => sessions.revalidate() })
   await tail.start()
   started('the tail', () => tail.stop())
   started('the tail’s measures', measureTail(tail, clock, metrics))
-  const feed = new Feed({ database, tail })
+  const feed = new Feed({ database, tail, ...(bookmarkMillis === undefined ? {} : { bookmarkMillis }) })
   feed.start()
   started('the feed', () => feed.stop())
   const logRequests = new LogRequests(v7)
   started('log requests', () => logRequests.stop())
-  const app: App = { config, log, database, committer, tail, clock, newId: v7, feed, logRequests }
+  const app: App = { config, log, database, committer, tail, clock, newId: v7, feed, sessions, logRequests }
 
   await scanServices(app)
   const timers = new Timers({ ...app, meter: metrics })

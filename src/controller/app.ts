@@ -6,6 +6,7 @@ import type { Database } from '../store/database.ts'
 import type { Tail } from '../store/tail.ts'
 import type { Feed } from './feed/feed.ts'
 import type { LogRequests } from './logRequests.ts'
+import type { Sessions } from './sessions.ts'
 
 /** What a running server consists of, as the edges (GraphQL, HTTP) see it. Made once, by `server.ts`. */
 export interface App {
@@ -18,5 +19,6 @@ export interface App {
   /** A new UUID (version 7). */
   readonly newId: () => string
   readonly feed: Feed
+  readonly sessions: Sessions
   readonly logRequests: LogRequests
 }

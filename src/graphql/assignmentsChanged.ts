@@ -1,6 +1,7 @@
 import { type AssignmentFrame, assignmentFrames } from '../controller/feed/assignmentFrames.ts'
 import { FrameStream } from '../controller/feed/frameStream.ts'
 import { findRegistration } from '../controller/workerReports.ts'
+import { afterDescription } from './after.ts'
 import { Assignment, LogRequest } from './assignment.ts'
 import { builder } from './builder.ts'
 import { ChangeKind } from './changeKind.ts'
@@ -36,11 +37,12 @@ builder.subscriptionField('assignmentsChanged', (t) =>
     args: {
       worker: t.arg.id({ required: true, description: 'The global id of the worker.' }),
       epoch: t.arg.int({ required: true, description: 'Of its registration.' }),
+      after: t.arg({ type: 'Revision', description: afterDescription }),
     },
-    subscribe: async (_root, { worker, epoch }, { app, viewer }) => {
+    subscribe: async (_root, { worker, epoch, after }, { app, viewer }) => {
       const registration = await findRegistration(app.database, claimOf({ worker, epoch }, viewer))
       if (registration.kind === 'refused') throw errorOf(registration.refusal)
-      return new FrameStream((wake) => assignmentFrames(app, registration.reporter, wake))
+      return new FrameStream((wake) => assignmentFrames(app, registration.reporter, after ?? null, wake))
     },
     resolve: (frame) => frame,
   }),

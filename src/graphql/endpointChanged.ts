@@ -1,5 +1,7 @@
 import { type EndpointFrame, endpointFrames } from '../controller/feed/endpointFrames.ts'
-import { FrameStream } from '../controller/feed/frameStream.ts'
+import { serviceFollower } from '../controller/feed/serviceFollower.ts'
+import { SharedSource } from '../controller/feed/sharedSource.ts'
+import { afterDescription } from './after.ts'
 import { builder } from './builder.ts'
 import { ChangeKind } from './changeKind.ts'
 import { Endpoint, EndpointAddress } from './endpoint.ts'
@@ -40,11 +42,13 @@ builder.subscriptionField('endpointChanged', (t) =>
       service: t.arg.string({ required: true, description: "The service's name." }),
       port: t.arg.string({ description: 'Only addresses of the port with this name.' }),
       includeNotReady: t.arg.boolean({ defaultValue: false, description: 'Also addresses of replicas that are not ready.' }),
+      after: t.arg({ type: 'Revision', description: afterDescription }),
     },
-    subscribe: async (_root, { project, service, port, includeNotReady }, context) => {
+    subscribe: async (_root, { project, service, port, includeNotReady, after }, context) => {
       const id = await subscribedService(context, { project, name: service })
       const view = { port: port ?? null, includeNotReady: includeNotReady ?? false }
-      return new FrameStream((wake) => endpointFrames(context.app.feed, id, view, wake))
+      const { feed } = context.app
+      return new SharedSource(feed, `endpoint ${id}`, after, serviceFollower(feed, id, endpointFrames(id, view)))
     },
     resolve: (frame) => frame,
   }),

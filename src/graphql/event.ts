@@ -65,13 +65,13 @@ export const EventConnection = builder.connectionObject(
   { name: 'EventEdge', description: 'An event and its position.' },
 )
 
-interface EventFilterValue {
+export interface EventFilterValue {
   readonly projects?: readonly string[] | null | undefined
   readonly service?: string | null | undefined
   readonly kinds?: readonly Kind[] | null | undefined
 }
 
-const EventFilter = builder.inputRef<EventFilterValue>('EventFilter').implement({
+export const EventFilter = builder.inputRef<EventFilterValue>('EventFilter').implement({
   description: 'Which events: all conditions that are given hold. An empty list matches none.',
   fields: (t) => ({
     projects: t.stringList({ description: 'Of one of the projects of these names.' }),
@@ -80,7 +80,7 @@ const EventFilter = builder.inputRef<EventFilterValue>('EventFilter').implement(
   }),
 })
 
-function eventFilterSql(filter: EventFilterValue | null | undefined): Filtered {
+export function eventFilterSql(filter: EventFilterValue | null | undefined): Filtered {
   refuseNul('filter', filter)
   const conditions: Prisma.Sql[] = []
   if (filter?.projects)

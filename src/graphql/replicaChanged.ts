@@ -1,5 +1,7 @@
-import { FrameStream } from '../controller/feed/frameStream.ts'
-import { type ReplicaFrame, replicaFrames } from '../controller/feed/replicaFrames.ts'
+import { serviceFollower } from '../controller/feed/serviceFollower.ts'
+import { type ReplicaFrame, replicaFrames } from '../controller/feed/serviceFrames.ts'
+import { SharedSource } from '../controller/feed/sharedSource.ts'
+import { afterDescription } from './after.ts'
 import { builder } from './builder.ts'
 import { ChangeKind } from './changeKind.ts'
 import { encodeGlobalId } from './globalId.ts'
@@ -36,11 +38,12 @@ builder.subscriptionField('replicaChanged', (t) =>
     args: {
       project: t.arg.string({ required: true, defaultValue: 'default', description: "The project's name." }),
       service: t.arg.string({ required: true, description: "The service's name." }),
+      after: t.arg({ type: 'Revision', description: afterDescription }),
     },
-    subscribe: async (_root, { project, service }, context) => {
-      const { app } = context
+    subscribe: async (_root, { project, service, after }, context) => {
+      const { feed, database } = context.app
       const id = await subscribedService(context, { project, name: service })
-      return new FrameStream((wake) => replicaFrames(app.feed, app.database, id, wake))
+      return new SharedSource(feed, `replicas ${id}`, after, serviceFollower(feed, id, replicaFrames(database, id)))
     },
     resolve: (frame) => frame,
   }),

@@ -1,5 +1,7 @@
-import { FrameStream } from '../controller/feed/frameStream.ts'
+import { serviceFollower } from '../controller/feed/serviceFollower.ts'
 import { type ServiceFrame, serviceFrames } from '../controller/feed/serviceFrames.ts'
+import { SharedSource } from '../controller/feed/sharedSource.ts'
+import { afterDescription } from './after.ts'
 import { builder } from './builder.ts'
 import { ChangeKind } from './changeKind.ts'
 import { subscribedService } from './subscribedService.ts'
@@ -14,7 +16,7 @@ const ServiceChange = builder.objectRef<ServiceFrame>('ServiceChange').implement
       nullable: true,
       description: 'The service, read now: never older than the revision. Null on BOOKMARK and GONE.',
       resolve: (query, { kind, serviceId }, _args, { app }) =>
-        kind === 'GONE' ? null : app.database.prisma.service.findUnique({ ...query, where: { id: serviceId } }),
+        kind === 'GONE' || kind === 'BOOKMARK' ? null : app.database.prisma.service.findUnique({ ...query, where: { id: serviceId } }),
     }),
   }),
 })
@@ -27,10 +29,12 @@ builder.subscriptionField('serviceChanged', (t) =>
     args: {
       project: t.arg.string({ required: true, defaultValue: 'default', description: "The project's name." }),
       name: t.arg.string({ required: true, description: "The service's name." }),
+      after: t.arg({ type: 'Revision', description: afterDescription }),
     },
-    subscribe: async (_root, { project, name }, context) => {
+    subscribe: async (_root, { project, name, after }, context) => {
       const id = await subscribedService(context, { project, name })
-      return new FrameStream((wake) => serviceFrames(context.app.feed, id, wake))
+      const { feed } = context.app
+      return new SharedSource(feed, `service ${id}`, after, serviceFollower(feed, id, serviceFrames(id)))
     },
     resolve: (frame) => frame,
   }),

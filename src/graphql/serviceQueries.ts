@@ -7,7 +7,7 @@ import { enumOf } from './enumOf.ts'
 import { Service, ServiceConnection, ServiceStatus } from './service.ts'
 import { refuseNul, storable } from './text.ts'
 
-interface ServiceFilterValue {
+export interface ServiceFilterValue {
   readonly projects?: readonly string[] | null | undefined
   readonly names?: readonly string[] | null | undefined
   readonly nameStartsWith?: string | null | undefined
@@ -58,17 +58,23 @@ function servicesBy({ field, direction }: { readonly field: OrderField; readonly
 
 /** The filter over the rows `t` of Service. Services that are gone are left out. */
 function serviceFilterSql(filter: ServiceFilterValue | null | undefined): Filtered {
+  const conditions = [Prisma.sql`t."deletedAt" IS NULL`, ...lastingConditions(filter)]
+  if (filter?.statuses) conditions.push(Prisma.sql`t.status = ANY(${filter.statuses}::text[]::"ServiceStatus"[])`)
+  return { sql: Prisma.join(conditions, ' AND '), key: JSON.stringify(filter ?? null) }
+}
+
+/** The conditions of the filter that hold all of a service's life or never: all but its status. */
+export function lastingConditions(filter: ServiceFilterValue | null | undefined): Prisma.Sql[] {
   refuseNul('filter', filter)
-  const conditions = [Prisma.sql`t."deletedAt" IS NULL`]
+  const conditions: Prisma.Sql[] = []
   if (filter?.projects)
     conditions.push(Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${filter.projects}::text[]))`)
   if (filter?.names) conditions.push(Prisma.sql`t.name = ANY(${filter.names}::text[])`)
   if (typeof filter?.nameStartsWith === 'string') conditions.push(Prisma.sql`starts_with(t.name, ${filter.nameStartsWith})`)
-  if (filter?.statuses) conditions.push(Prisma.sql`t.status = ANY(${filter.statuses}::text[]::"ServiceStatus"[])`)
   if (typeof filter?.owner === 'string') conditions.push(Prisma.sql`t.owner = ${filter.owner}`)
   if (typeof filter?.queue === 'string')
     conditions.push(Prisma.sql`t."queueId" = (SELECT q.id FROM "Queue" q WHERE q.name = ${filter.queue})`)
-  return { sql: Prisma.join(conditions, ' AND '), key: JSON.stringify(filter ?? null) }
+  return conditions
 }
 
 builder.queryFields((t) => ({

@@ -1,14 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type ExecutionArgs, execute, type FormattedExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql'
+import { type ExecutionArgs, type ExecutionResult, execute, type FormattedExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql'
 import { handleProtocols, makeServer, type Server } from 'graphql-ws'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { App } from '../controller/app.ts'
 import { createContext, type Viewer } from '../graphql/context.ts'
+import type { Executed } from '../graphql/executed.ts'
 import { subscribe } from '../graphql/subscribe.ts'
 import { authenticate } from './authenticate.ts'
 import { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
+import { mostBytesWaiting, SocketDrain, SocketOutlet } from './socketOutlet.ts'
 
 /** A worker tells all its replicas in one message when it registers. */
 const messageBytes = 4_194_304
@@ -17,12 +19,24 @@ const pingEveryMillis = 12_000
 const closeWithinMillis = 2_000
 
 /** Codes of a close by the server. 4408 (no connection_init), 4400 and 4409 are graphql-ws' own. */
-const closeCode = { internalError: 1011, restart: 1012, tryAgainLater: 1013, unauthorized: 4401 } as const
+const closeCode = {
+  internalError: 1011,
+  restart: 1012,
+  tryAgainLater: 1013,
+  unauthorized: 4401,
+  forbidden: 4403,
+  slowReader: 4413,
+} as const
+
+const tokenIsInvalid = 'Forbidden: the token is no longer valid.'
 
 interface Connection extends Record<PropertyKey, unknown> {
   readonly socket: WebSocket
+  readonly drain: SocketDrain
   readonly request: IncomingMessage
   viewer: Viewer | null
+  /** Stops following the token. */
+  unfollow: () => void
 }
 
 /** GraphQL over WebSockets, by the protocol graphql-transport-ws. */
@@ -42,7 +56,7 @@ export class WebSockets {
   }
 
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
-    this.#server.handleUpgrade(request, stream, head, (socket) => this.#opened(socket, request))
+    this.#server.handleUpgrade(request, stream, head, (socket) => this.#opened(socket, stream, request))
   }
 
   /** Closes all with 1012 (service restart), so that clients come back; those that do not answer are cut. */
@@ -58,20 +72,24 @@ export class WebSockets {
     this.#server.close()
   }
 
-  #opened(socket: WebSocket, request: IncomingMessage): void {
+  #opened(socket: WebSocket, stream: Duplex, request: IncomingMessage): void {
+    const connection: Connection = { socket, drain: new SocketDrain(stream), request, viewer: null, unfollow: () => undefined }
     const closed = this.#protocol.opened(
       {
         protocol: socket.protocol,
         // Resolves when the bytes have left: a subscription makes its next frame only then.
         send: (data) =>
           new Promise((resolve) => {
-            if (socket.readyState === socket.OPEN) socket.send(data, () => resolve())
-            else resolve()
+            if (socket.readyState !== socket.OPEN) return resolve()
+            socket.send(data, () => resolve())
+            if (socket.bufferedAmount <= mostBytesWaiting) return
+            this.#app.feed.counts.closed++
+            socket.close(closeCode.slowReader, 'Too many bytes wait: read faster, and resume with `after`.')
           }),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) => socket.on('message', (data: RawData) => void this.#message(socket, handle, String(data))),
       },
-      { socket, request, viewer: null },
+      connection,
     )
     let answered = true
     const ping = setInterval(() => {
@@ -86,6 +104,7 @@ export class WebSockets {
     socket.on('error', (error) => this.#app.log.debug({ err: error }, 'A WebSocket failed'))
     socket.once('close', (code, reason) => {
       clearInterval(ping)
+      connection.unfollow()
       void closed(code, String(reason))
     })
   }
@@ -102,6 +121,12 @@ export class WebSockets {
 
 function makeProtocol(app: App, schema: GraphQLSchema): Server<Connection> {
   const documents = new Documents(schema)
+  const shown = (result: ExecutionResult): FormattedExecutionResult => {
+    const { errors, ...rest } = result
+    return errors === undefined ? rest : { ...rest, errors: errors.map((error) => maskError(error, app.log).toJSON()) }
+  }
+  /** The rest of a message `next`: the payload and the message's end. */
+  const encode = ({ result }: Executed) => Buffer.from(`${JSON.stringify(shown(result))}}`)
   return makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initWithinMillis,
     onConnect: async ({ connectionParams, extra }) => {
@@ -113,10 +138,13 @@ function makeProtocol(app: App, schema: GraphQLSchema): Server<Connection> {
         extra.socket.close(closeCode.tryAgainLater, 'The token could not be checked: try again later.')
         return false
       }
-      if (extra.viewer === null) extra.socket.close(closeCode.unauthorized, 'Unauthorized: send connectionParams.authorization.')
-      return extra.viewer !== null
+      const { viewer, socket } = extra
+      if (viewer === null) socket.close(closeCode.unauthorized, 'Unauthorized: send connectionParams.authorization.')
+      // Operations end first, each with its own error.
+      else extra.unfollow = app.sessions.follow(viewer, () => void setImmediate(() => socket.close(closeCode.forbidden, tokenIsInvalid)))
+      return viewer !== null
     },
-    onSubscribe: ({ extra }, _id, payload): ExecutionArgs | readonly GraphQLError[] => {
+    onSubscribe: ({ extra }, id, payload): ExecutionArgs | readonly GraphQLError[] => {
       const checked = documents.check(payload.query)
       if ('errors' in checked) return checked.errors
       return {
@@ -124,15 +152,12 @@ function makeProtocol(app: App, schema: GraphQLSchema): Server<Connection> {
         document: checked.document,
         operationName: payload.operationName,
         variableValues: payload.variables,
-        contextValue: createContext(app, extra.viewer),
+        contextValue: { ...createContext(app, extra.viewer), outlet: new SocketOutlet(extra.socket, extra.drain, id, encode) },
       }
     },
     execute,
     subscribe,
-    onNext: (_context, _id, _payload, _args, result): FormattedExecutionResult | undefined =>
-      result.errors === undefined
-        ? undefined
-        : ({ ...result, errors: result.errors.map((error) => maskError(error, app.log).toJSON()) } as FormattedExecutionResult),
+    onNext: (_context, _id, _payload, _args, result) => shown(result as ExecutionResult),
     onError: (_context, _id, _payload, errors) =>
       errors.map((error) => (error instanceof GraphQLError ? maskError(error, app.log).toJSON() : error)),
   })

@@ -6,12 +6,15 @@ export interface FactPage {
   readonly head: Revision
   /** Facts at or below it are trimmed. */
   readonly floor: Revision
+  /** How often tokens were changed or removed. */
+  readonly tokenChanges: number
   readonly facts: readonly CommittedFact[]
 }
 
 interface Row {
   readonly head: string
   readonly floor: string
+  readonly tokenChanges: number
   readonly revision: string | null
   readonly serviceId: string | null
   readonly hostId: string | null
@@ -20,10 +23,11 @@ interface Row {
   readonly at: number
 }
 
-/** Facts after `after` in order, at most `most`, with head and floor of the same state of the log. `after` null: none. */
+/** Facts after `after` in order, at most `most`, with head, floor and changes of tokens of the same state of the database. `after` null: none. */
 export async function readFacts({ prisma }: Database, after: Revision | null, most: number): Promise<FactPage> {
   const rows = await prisma.$queryRawUnsafe<Row[]>(
-    `SELECT e."head"::text AS head, e."floor"::text AS floor, f."revision"::text AS revision, f."serviceId", f."hostId", f."kind",
+    `SELECT e."head"::text AS head, e."floor"::text AS floor,
+       (SELECT t."count" FROM "TokenChanges" t WHERE t."id" = 1) AS "tokenChanges", f."revision"::text AS revision, f."serviceId", f."hostId", f."kind",
        f."data"::text AS data, (extract(epoch FROM f."at") * 1000)::float8 AS at
      FROM "Feed" e LEFT JOIN LATERAL (SELECT * FROM "Fact" WHERE "revision" > $1::bigint ORDER BY "revision" LIMIT $2::int) f ON true
      WHERE e."id" = 1 ORDER BY f."revision"`,
@@ -46,7 +50,7 @@ export async function readFacts({ prisma }: Database, after: Revision | null, mo
           },
         ],
   )
-  return { head: BigInt(first.head), floor: BigInt(first.floor), facts }
+  return { head: BigInt(first.head), floor: BigInt(first.floor), tokenChanges: first.tokenChanges, facts }
 }
 
 /** The revision of the newest fact. */

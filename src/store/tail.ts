@@ -9,6 +9,8 @@ export interface TailOptions {
   readonly database: Database
   readonly committer: Committer
   readonly log: Logger
+  /** Tokens were changed or removed. Awaited before facts that were committed later are told. */
+  readonly onTokensChanged?: () => Promise<void>
 }
 
 type Listener = (facts: readonly CommittedFact[]) => void
@@ -29,19 +31,22 @@ export class Tail {
   readonly #database: Database
   readonly #committer: Committer
   readonly #log: Logger
+  readonly #onTokensChanged: () => Promise<void>
   readonly #subscribers = new Set<Subscriber>()
   readonly #leave: (() => void | Promise<void>)[] = []
   #head: Revision = 0n
+  #tokenChanges = 0
   #reading: Promise<void> | null = null
   #isMore = false
   #isLive = false
   #isStopped = false
   #retry: { timer: NodeJS.Timeout; go: () => void } | null = null
 
-  constructor({ database, committer, log }: TailOptions) {
+  constructor({ database, committer, log, onTokensChanged }: TailOptions) {
     this.#database = database
     this.#committer = committer
     this.#log = log
+    this.#onTokensChanged = onTokensChanged ?? (async () => undefined)
   }
 
   /** The revision up to which all subscribers have been told. */
@@ -61,7 +66,9 @@ export class Tail {
     const onMessage = (payload: string) => (/^\d+$/.test(payload) ? wakeTo(BigInt(payload)) : this.#wake())
     this.#leave.push(await this.#database.listen('facts', onMessage, () => this.#wake()))
     // Read after LISTEN: what comes in between is notified.
-    this.#head = (await readFacts(this.#database, null, 0)).head
+    const { head, tokenChanges } = await readFacts(this.#database, null, 0)
+    this.#head = head
+    this.#tokenChanges = tokenChanges
     this.#leave.push(this.#committer.onCommitted(wakeTo))
     this.#isLive = true
     this.#wake()
@@ -99,6 +106,10 @@ export class Tail {
       this.#isMore = false
       try {
         const page = await readFacts(this.#database, this.#head, mostFacts)
+        if (page.tokenChanges !== this.#tokenChanges) {
+          await this.#onTokensChanged()
+          this.#tokenChanges = page.tokenChanges
+        }
         if (page.floor > this.#head || page.head < this.#head) this.#lose(page.floor > this.#head ? page.floor : page.head)
         else this.#deliver(page.facts)
         if (this.#head < page.head) this.#isMore = true

@@ -4,6 +4,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import type { App } from '../../src/controller/app.ts'
 import { Feed } from '../../src/controller/feed/feed.ts'
+import { Sessions } from '../../src/controller/sessions.ts'
 import { LogRequests } from '../../src/controller/logRequests.ts'
 import { createContext, type Viewer } from '../../src/graphql/context.ts'
 import { schema } from '../../src/graphql/schema.ts'
@@ -53,6 +54,7 @@ export function openApi(): () => Api {
       clock,
       newId: v7,
       feed,
+      sessions: new Sessions(database),
       logRequests: new LogRequests(v7),
     }
   })

@@ -2,6 +2,7 @@ import type { ReplicaId, Revision } from '../../model/id.ts'
 import type { Reporter } from '../../model/intent.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import { type Assignment, readAssignments } from '../../store/readAssignments.ts'
+import { readAssignmentFacts } from '../../store/readListFacts.ts'
 import type { App } from '../app.ts'
 import type { LogRequest } from '../logRequests.ts'
 import { FeedRefusal } from './feedRefusal.ts'
@@ -9,7 +10,7 @@ import type { FrameSource, Pulled } from './frameStream.ts'
 
 /** What a worker should run. */
 export interface AssignmentFrame {
-  readonly kind: 'SNAPSHOT' | 'DELTA'
+  readonly kind: 'SNAPSHOT' | 'DELTA' | 'BOOKMARK'
   readonly revision: Revision
   /** The final part. */
   readonly last: boolean
@@ -25,12 +26,13 @@ const assignmentsPerFrame = 500
 const logRequestsKept = 256
 
 /**
- * Follows the assignments of a worker's host: a SNAPSHOT, then what changed, read when it is sent. It ends with FENCED when the worker has
- * registered anew.
+ * Follows the assignments of a worker's host: a SNAPSHOT, or what changed since `after`, then what changes, read when it is sent. It ends with
+ * FENCED when the worker has registered anew.
  */
 export function assignmentFrames(
   { feed, database, logRequests }: Pick<App, 'feed' | 'database' | 'logRequests'>,
   { workerId, hostId, epoch }: Reporter,
+  after: Revision | null,
   wake: () => void,
 ): FrameSource<AssignmentFrame> {
   let subscription = feed.openHost(hostId, wake)
@@ -42,6 +44,11 @@ export function assignmentFrames(
   const known = new Set<ReplicaId>()
   const parts: Pulled<AssignmentFrame>[] = []
   let cursor: Revision | null = null
+  let isIdle = false
+  const idle = setInterval(() => {
+    isIdle = true
+    wake()
+  }, feed.bookmarkMillis)
 
   const requireEpoch = async () => {
     const worker = await database.prisma.worker.findUnique({ where: { id: workerId }, select: { epoch: true } })
@@ -50,6 +57,8 @@ export function assignmentFrames(
 
   const frame = (kind: AssignmentFrame['kind'], revision: Revision, assignments: readonly Assignment[], removed: readonly ReplicaId[]) => {
     cursor = revision
+    isIdle = false
+    idle.refresh()
     for (const id of removed) known.delete(id)
     for (const { replicaId } of assignments) known.add(replicaId)
     for (let from = 0; from === 0 || from < assignments.length; from += assignmentsPerFrame) {
@@ -67,6 +76,20 @@ export function assignmentFrames(
     return frame('SNAPSHOT', revision, assignments, [])
   }
 
+  /** What may have changed since then is told, also what has ended meanwhile. */
+  const resume = async (from: Revision) => {
+    const read = await readAssignmentFacts(database, hostId, from)
+    if (read === null) return snapshot()
+    await requireEpoch()
+    const { assignments } = await readAssignments(database, hostId, 'all')
+    for (const { replicaId } of assignments) known.add(replicaId)
+    const touched = new Set(read.facts.flatMap(({ replicas }) => replicas))
+    const removed = [...touched].filter((id) => !known.has(id))
+    const changed = assignments.filter(({ replicaId }) => touched.has(replicaId))
+    cursor = read.head
+    return touched.size === 0 ? null : frame('DELTA', read.head, changed, removed)
+  }
+
   const changed = async (from: Revision): Promise<Pulled<AssignmentFrame> | null> => {
     if (subscription.topic.lost) {
       subscription.close()
@@ -78,8 +101,8 @@ export function assignmentFrames(
     if (revision <= from) return null
     const changes = topic.since(from)
     if (changes === null) return snapshot()
-    if (changes.some((change) => change.registration)) await requireEpoch()
-    const ids = [...new Set(changes.flatMap((change) => change.replicas))]
+    if (changes.some(({ change }) => change.registration)) await requireEpoch()
+    const ids = [...new Set(changes.flatMap(({ change }) => change.replicas))]
     const { assignments } = ids.length === 0 ? { assignments: [] } : await readAssignments(database, hostId, ids)
     const present = new Set(assignments.map(({ replicaId }) => replicaId))
     const removed = ids.filter((id) => known.has(id) && !present.has(id))
@@ -89,16 +112,23 @@ export function assignmentFrames(
   }
 
   const pull = async (): Promise<Pulled<AssignmentFrame> | null> => {
-    const next = parts.shift() ?? (cursor === null ? await snapshot() : await changed(cursor))
-    if (next !== null || cursor === null || asked.length === 0) return next
-    const requests = asked
-    asked = []
-    return { frame: { kind: 'DELTA', revision: cursor, last: true, assignments: [], removed: [], logRequests: requests }, last: false }
+    const next = parts.shift() ?? (cursor === null ? await (after === null ? snapshot() : resume(after)) : await changed(cursor))
+    if (next !== null || cursor === null) return next
+    if (asked.length > 0) {
+      const requests = asked
+      asked = []
+      return { frame: { kind: 'DELTA', revision: cursor, last: true, assignments: [], removed: [], logRequests: requests }, last: false }
+    }
+    if (!isIdle) return null
+    isIdle = false
+    if (subscription.topic.revision <= cursor && cursor < feed.position) cursor = feed.position
+    return { frame: { kind: 'BOOKMARK', revision: cursor, last: true, assignments: [], removed: [], logRequests: [] }, last: false }
   }
 
   return {
     pull,
     close: () => {
+      clearInterval(idle)
       unfollow()
       subscription.close()
     },

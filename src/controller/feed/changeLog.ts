@@ -1,21 +1,24 @@
 import type { Revision } from '../../model/id.ts'
 
-/** How many changes behind a subscriber may be and still get their net; one that is further behind gets a SNAPSHOT (R16). */
+/** Changes of a service that are kept in memory; older ones are read from the fact log. */
 export const changesKept = 256
 
-interface Entry<Change> {
+/** One change of what a topic is about, and its position. */
+export interface Entry<Change> {
   readonly revision: Revision
   readonly change: Change
 }
 
-/** The last changes of one topic, oldest first: the only queue that the feed has, shared by all subscribers of the topic. */
+/** The last changes of one topic, oldest first, shared by all subscribers of the topic. */
 export class ChangeLog<Change> {
   readonly #entries: Entry<Change>[] = []
+  readonly #kept: number
   #floor: Revision
 
   /** `floor`: changes at or below it are not in the log. */
-  constructor(floor: Revision) {
+  constructor(floor: Revision, kept = changesKept) {
     this.#floor = floor
+    this.#kept = kept
   }
 
   /** The revision of the newest change, or where the log began. */
@@ -25,13 +28,13 @@ export class ChangeLog<Change> {
 
   append(revision: Revision, change: Change): void {
     this.#entries.push({ revision, change })
-    if (this.#entries.length > changesKept) this.#floor = this.#entries.shift()?.revision ?? this.#floor
+    if (this.#entries.length > this.#kept) this.#floor = this.#entries.shift()?.revision ?? this.#floor
   }
 
   /** The changes after `cursor`, oldest first; null when some of them are no longer kept. */
-  since(cursor: Revision): readonly Change[] | null {
+  since(cursor: Revision): readonly Entry<Change>[] | null {
     if (cursor < this.#floor) return null
-    const first = this.#entries.findIndex((entry) => entry.revision > cursor)
-    return first === -1 ? [] : this.#entries.slice(first).map((entry) => entry.change)
+    if (cursor >= this.head) return []
+    return this.#entries.slice(this.#entries.findIndex((entry) => entry.revision > cursor))
   }
 }

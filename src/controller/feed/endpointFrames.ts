@@ -1,65 +1,39 @@
 import type { EndpointAddress } from '../../model/endpoint.ts'
 import type { Revision, ServiceId } from '../../model/id.ts'
 import { type EndpointView, inView, netOf } from './endpointNet.ts'
-import type { Feed } from './feed.ts'
-import { FeedRefusal } from './feedRefusal.ts'
-import type { FrameSource, Pulled } from './frameStream.ts'
-import { serviceGone } from './serviceFrames.ts'
+import type { ServiceFrames } from './serviceFollower.ts'
 
 /** A frame of an endpoint subscription, exact at its revision. */
 export interface EndpointFrame {
-  readonly kind: 'SNAPSHOT' | 'DELTA' | 'GONE'
+  readonly kind: 'SNAPSHOT' | 'DELTA' | 'BOOKMARK' | 'GONE'
   readonly serviceId: ServiceId
   readonly revision: Revision
-  /** The whole table at `revision`, whatever the view; null on GONE. */
+  /** The whole table at `revision`, whatever the view; null on BOOKMARK and GONE. */
   readonly addresses: readonly EndpointAddress[] | null
   /** The net of the interval as the view shows it; on a SNAPSHOT everything in the view is added. */
   readonly added: readonly EndpointAddress[]
   readonly removed: readonly EndpointAddress[]
 }
 
-/**
- * Follows a service's endpoint: a SNAPSHOT, then a DELTA for every change that the view shows. Changes that come while the subscriber is
- * slow are one frame; more of them than the feed keeps are a new SNAPSHOT (R16).
- */
-export function endpointFrames(feed: Feed, serviceId: ServiceId, view: EndpointView, wake: () => void): FrameSource<EndpointFrame> {
-  let subscription = feed.openService(serviceId, wake)
-  let cursor: Revision | null = null
-
-  const snapshot = (revision: Revision, addresses: readonly EndpointAddress[]): Pulled<EndpointFrame> => {
-    cursor = revision
-    const added = addresses.filter((address) => inView(address, view))
-    return { frame: { kind: 'SNAPSHOT', serviceId, revision, addresses, added, removed: [] }, last: false }
+/** A SNAPSHOT, then a DELTA for every change that the view shows; several changes in one frame are told as their net. */
+export function endpointFrames(serviceId: ServiceId, view: EndpointView): ServiceFrames<EndpointFrame> {
+  const empty = (kind: 'BOOKMARK' | 'GONE', revision: Revision): EndpointFrame => {
+    return { kind, serviceId, revision, addresses: null, added: [], removed: [] }
   }
-
-  const pull = async (): Promise<Pulled<EndpointFrame> | null> => {
-    if (subscription.topic.lost) {
-      subscription.close()
-      subscription = feed.openService(serviceId, wake)
-      cursor = null
-    }
-    const { topic } = subscription
-    if (cursor === null) {
-      const table = await subscription.read()
-      if (table === null) throw new FeedRefusal(serviceGone)
-      return snapshot(table.revision, table.addresses)
-    }
-    if (topic.goneAt !== null) {
-      return { frame: { kind: 'GONE', serviceId, revision: topic.goneAt, addresses: null, added: [], removed: [] }, last: true }
-    }
-    const { revision } = topic
-    if (revision <= cursor) return null
-    const changes = topic.since(cursor)
-    if (changes === null) return snapshot(revision, topic.addresses)
-    const net = netOf(
-      changes.map((change) => change.addresses),
-      view,
-    )
-    // The view is the same at both ends of an interval without a net change, so the next net may begin at its end.
-    cursor = revision
-    if (net.added.length === 0 && net.removed.length === 0) return null
-    return { frame: { kind: 'DELTA', serviceId, revision, addresses: topic.addresses, ...net }, last: false }
+  return {
+    snapshot: (revision, addresses) => {
+      const added = addresses.filter((address) => inView(address, view))
+      return { kind: 'SNAPSHOT', serviceId, revision, addresses, added, removed: [] }
+    },
+    delta: (revision, changes, addresses) => {
+      const net = netOf(
+        changes.map((change) => change.addresses),
+        view,
+      )
+      if (net.added.length === 0 && net.removed.length === 0) return null
+      return { kind: 'DELTA', serviceId, revision, addresses, ...net }
+    },
+    bookmark: (revision) => empty('BOOKMARK', revision),
+    gone: (revision) => empty('GONE', revision),
   }
-
-  return { pull, close: () => subscription.close() }
 }

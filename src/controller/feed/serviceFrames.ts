@@ -1,57 +1,69 @@
 import type { ReplicaId, Revision, ServiceId } from '../../model/id.ts'
-import type { Refusal } from '../../model/refusal.ts'
-import type { Feed } from './feed.ts'
-import { FeedRefusal } from './feedRefusal.ts'
-import type { FrameSource, Pulled } from './frameStream.ts'
-import type { ServiceTopicChange } from './serviceTopic.ts'
+import type { Database } from '../../store/database.ts'
+import { readAliveReplicas } from '../../store/readAliveReplicas.ts'
+import { partsOf } from './follower.ts'
+import type { ServiceFrames } from './serviceFollower.ts'
 
-export const serviceGone: Refusal = {
-  code: 'NOT_FOUND',
-  message: 'The service was deleted before the subscription began: look at `services` for those that exist.',
-  path: [],
-}
+type Kind = 'SNAPSHOT' | 'DELTA' | 'BOOKMARK' | 'GONE'
 
-/** A frame about a service whose objects are read now, never older than `revision`. */
+/** A frame about a service; its objects are read when it is made, never older than `revision`. */
 export interface ServiceFrame {
-  readonly kind: 'SNAPSHOT' | 'DELTA' | 'GONE'
+  readonly kind: Kind
   readonly serviceId: ServiceId
   readonly revision: Revision
-  /** Replicas created, changed or ended since the last frame, each once; none on a SNAPSHOT. */
+}
+
+/** A DELTA for every change of the service or its replicas. */
+export function serviceFrames(serviceId: ServiceId): ServiceFrames<ServiceFrame> {
+  const frame = (kind: Kind, revision: Revision): ServiceFrame => ({ kind, serviceId, revision })
+  return {
+    snapshot: (revision) => frame('SNAPSHOT', revision),
+    delta: (revision) => frame('DELTA', revision),
+    bookmark: (revision) => frame('BOOKMARK', revision),
+    gone: (revision) => frame('GONE', revision),
+  }
+}
+
+/** A DELTA for every change of a rollout of the service: the frame shows the current one. */
+export function rolloutFrames(serviceId: ServiceId): ServiceFrames<ServiceFrame> {
+  const frames = serviceFrames(serviceId)
+  return {
+    ...frames,
+    delta: (revision, changes, addresses) =>
+      changes.some(({ rollouts }) => rollouts.length > 0) ? frames.delta(revision, changes, addresses) : null,
+  }
+}
+
+/** Objects in one frame of a list (R16). */
+export const listPart = 500
+
+/** A part of a frame about the replicas of a service; they are read when it is made, never older than `revision`. */
+export interface ReplicaFrame {
+  readonly kind: Kind
+  readonly revision: Revision
+  /** The final part. */
+  readonly last: boolean
   readonly replicas: readonly ReplicaId[]
-  /** Of those, the ones that have ended. */
+  /** Those that have ended: they are among `replicas` a last time. */
   readonly ended: readonly ReplicaId[]
 }
 
-/** Follows a service: a SNAPSHOT, then a DELTA for every change; changes that come while the subscriber is slow are one frame. */
-export function serviceFrames(feed: Feed, serviceId: ServiceId, wake: () => void): FrameSource<ServiceFrame> {
-  let subscription = feed.openService(serviceId, wake)
-  let cursor: Revision | null = null
-
-  const frame = (kind: ServiceFrame['kind'], revision: Revision, changes: readonly ServiceTopicChange[]): Pulled<ServiceFrame> => {
-    cursor = revision
-    const replicas = [...new Set(changes.flatMap((change) => change.replicas))]
-    const ended = [...new Set(changes.flatMap((change) => change.ended))]
-    return { frame: { kind, serviceId, revision, replicas, ended }, last: kind === 'GONE' }
+/** A SNAPSHOT of the replicas that have not ended, then those that changed, each once. */
+export function replicaFrames(database: Database, serviceId: ServiceId): ServiceFrames<ReplicaFrame> {
+  const frame = (kind: Kind, revision: Revision): ReplicaFrame => ({ kind, revision, last: true, replicas: [], ended: [] })
+  return {
+    snapshot: (revision) => frame('SNAPSHOT', revision),
+    delta: (revision, changes) => {
+      const replicas = [...new Set(changes.flatMap((change) => change.replicas))]
+      const ended = [...new Set(changes.flatMap((change) => change.ended))]
+      return replicas.length === 0 ? null : { kind: 'DELTA', revision, last: true, replicas, ended }
+    },
+    bookmark: (revision) => frame('BOOKMARK', revision),
+    gone: (revision) => frame('GONE', revision),
+    expand: async (whole) => {
+      const ids = whole.kind === 'SNAPSHOT' ? await readAliveReplicas(database, serviceId) : whole.replicas
+      const ended = new Set(whole.ended)
+      return partsOf(ids, listPart).map(({ part, last }) => ({ ...whole, last, replicas: part, ended: part.filter((id) => ended.has(id)) }))
+    },
   }
-
-  const pull = async (): Promise<Pulled<ServiceFrame> | null> => {
-    if (subscription.topic.lost) {
-      subscription.close()
-      subscription = feed.openService(serviceId, wake)
-      cursor = null
-    }
-    const { topic } = subscription
-    if (cursor === null) {
-      const table = await subscription.read()
-      if (table === null) throw new FeedRefusal(serviceGone)
-      return frame('SNAPSHOT', table.revision, [])
-    }
-    if (topic.goneAt !== null) return frame('GONE', topic.goneAt, [])
-    const { revision } = topic
-    if (revision <= cursor) return null
-    const changes = topic.since(cursor)
-    return changes === null ? frame('SNAPSHOT', revision, []) : frame('DELTA', revision, changes)
-  }
-
-  return { pull, close: () => subscription.close() }
 }

@@ -1,0 +1,34 @@
+/**
+ * The frame that brings subscribers to where their group is, in parts. The first part is made at once, once for all of them; a later one when
+ * the first subscriber can take it, so that a slow one costs no memory. Those who ask for a part while it is being made share it.
+ */
+export class CatchUp<Frame, Made> {
+  readonly #parts: Promise<readonly Frame[]>
+  readonly #make: (frame: Frame) => Promise<Made>
+  readonly #making = new Map<number, Promise<Made>>()
+
+  constructor(parts: Promise<readonly Frame[]>, make: (frame: Frame) => Promise<Made>) {
+    this.#parts = parts
+    this.#make = make
+    const first = parts.then(([frame]) => {
+      if (frame === undefined) throw new Error('The frame has no part.')
+      return make(frame)
+    })
+    first.catch(() => undefined)
+    this.#making.set(0, first)
+  }
+
+  async count(): Promise<number> {
+    return (await this.#parts).length
+  }
+
+  async part(index: number): Promise<Made> {
+    const frame = (await this.#parts)[index]
+    const known = this.#making.get(index)
+    if (known !== undefined) return known
+    if (frame === undefined) throw new Error(`The frame has no part ${index}.`)
+    const made = this.#make(frame).finally(() => this.#making.delete(index))
+    this.#making.set(index, made)
+    return made
+  }
+}

@@ -1,0 +1,72 @@
+import type { ServiceStatus } from '../generated/prisma/enums.ts'
+import type { HostId, ReplicaId, Revision, ServiceId } from '../model/id.ts'
+import type { Database } from './database.ts'
+import { type FactsSince, readFactPages } from './factPages.ts'
+
+export interface ServiceListFact {
+  readonly revision: Revision
+  readonly serviceId: ServiceId
+  /** Null: the service was created. */
+  readonly statusBefore: ServiceStatus | null
+  /** Null: it is gone. */
+  readonly statusAfter: ServiceStatus | null
+}
+
+/** What became of services after a revision; null: not all of it is kept, or the revision is not yet reached. */
+export function readServiceListFacts(database: Database, after: Revision): Promise<FactsSince<ServiceListFact> | null> {
+  return readFactPages(
+    database,
+    after,
+    `f."serviceId", CASE WHEN f."data"->'before' = '{}'::jsonb AND f."data"->'after' <> '{}'::jsonb THEN NULL
+      ELSE coalesce(f."data"->'before'->>'status', f."data"->>'status') END AS "before",
+    CASE WHEN f."data"->'after'->>'deletedAt' IS NULL THEN f."data"->>'status' END AS "after"`,
+    `f."kind" = 'change'`,
+    [],
+    (row, revision) => ({
+      revision,
+      serviceId: row['serviceId'] as ServiceId,
+      statusBefore: row['before'] as ServiceStatus | null,
+      statusAfter: row['after'] as ServiceStatus | null,
+    }),
+  )
+}
+
+/** The hosts that changed, or whose replicas came or went, after a revision; null as above. */
+export function readHostFacts(
+  database: Database,
+  after: Revision,
+): Promise<FactsSince<{ readonly revision: Revision; readonly hosts: readonly HostId[] }> | null> {
+  return readFactPages(
+    database,
+    after,
+    `f."hostId", (f."data"->'hosts')::text AS hosts`,
+    `((f."kind" = 'host' AND f."hostId" IS NOT NULL) OR (f."kind" = 'change' AND f."data"->'hosts' <> '[]'::jsonb))`,
+    [],
+    (row, revision) => ({
+      revision,
+      hosts: row['hosts'] === null ? [row['hostId'] as HostId] : (JSON.parse(row['hosts'] as string) as HostId[]),
+    }),
+  )
+}
+
+/** The replicas whose assignment to a host may have changed after a revision; null as above. */
+export function readAssignmentFacts(
+  database: Database,
+  hostId: HostId,
+  after: Revision,
+): Promise<FactsSince<{ readonly revision: Revision; readonly replicas: readonly ReplicaId[] }> | null> {
+  return readFactPages(
+    database,
+    after,
+    `(f."data"->'replicas')::text AS replicas`,
+    `f."kind" = 'change' AND f."data"->'hosts' @> jsonb_build_array($3::text)`,
+    [hostId],
+    (row, revision) => ({ revision, replicas: JSON.parse(row['replicas'] as string) as ReplicaId[] }),
+  )
+}
+
+/** How far the fact log goes back, and to where it goes. */
+export async function readFloorAndHead(database: Database): Promise<{ readonly floor: Revision; readonly head: Revision }> {
+  const { floor, head } = await database.prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
+  return { floor, head }
+}
