@@ -80,6 +80,28 @@ export interface PauseIntent extends UserIntent {
   readonly kind: 'pause' | 'resume'
 }
 
+/** What a worker reports, as of `sequence` within its epoch. */
+export interface ReportIntent {
+  readonly kind: 'report'
+  readonly reporter: Reporter
+  readonly sequence: number
+  readonly reports: readonly ReplicaReport[]
+  /**
+   * Everything that runs there, said when the server asked for it (RESYNC): addresses return with it, and what is missing is HOST_LOST (R15).
+   * The commit refuses the service's change where the host is not REACHABLE.
+   */
+  readonly full?: boolean
+}
+
+/**
+ * What became of a host that replicas of the service are on (R15). The commit refuses the service's change where the host is no longer so:
+ * UNREACHABLE for `unreach`, LOST for `lose`, DRAINING for `drain`, anything else for `undrain`. At most 500 rows change; asked again, the rest.
+ */
+export interface HostIntent {
+  readonly kind: 'unreach' | 'lose' | 'drain' | 'undrain'
+  readonly host: HostId
+}
+
 /** Every write to a service is an intent: a mutation, a worker's report, a timer, a grant. */
 export type ServiceIntent =
   | {
@@ -96,10 +118,11 @@ export type ServiceIntent =
   | { readonly kind: 'delete'; readonly expectedRevision: Revision | null; readonly actor: string }
   | { readonly kind: 'resetBackoff'; readonly actor: string }
   | { readonly kind: 'kill'; readonly replica: ReplicaId; readonly actor: string }
-  | { readonly kind: 'report'; readonly reporter: Reporter; readonly sequence: number; readonly reports: readonly ReplicaReport[] }
+  | ReportIntent
   /** A registration: the worker's host as it is now, what it still runs, and so what it no longer has (R15: ends HOST_LOST, no failure). */
   | { readonly kind: 'adopt'; readonly reporter: Reporter; readonly host: HostView; readonly running: readonly ReplicaReport[] }
   | { readonly kind: 'grant'; readonly grants: readonly Grant[] }
+  | HostIntent
   /** Why placement could not place these. */
   | { readonly kind: 'hold'; readonly holds: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[] }
   /** Timers are due, or the server starts: whatever is due happens. */

@@ -1,11 +1,12 @@
-import type { ReplicaReport, Reporter } from '../model/intent.ts'
+import type { ReplicaReport, Reporter, ReportIntent } from '../model/intent.ts'
 import type { Outcome } from '../model/outcome.ts'
 import type { HostView, Replica } from '../model/service.ts'
 import type { Context } from './context.ts'
 import type { Draft } from './draft.ts'
 import { end } from './end.ts'
+import { reachAgain } from './hostReach.ts'
 import { sameHost } from './hostView.ts'
-import { fence, report } from './report.ts'
+import { fence, isLater, report } from './report.ts'
 
 /**
  * R15: a worker has registered. What it still runs counts as full reports at sequence 0 of its new epoch. What it should run and no longer
@@ -14,19 +15,36 @@ import { fence, report } from './report.ts'
 export function adopt(draft: Draft, reporter: Reporter, host: HostView, running: readonly ReplicaReport[], ctx: Context): Outcome {
   fence(draft, reporter)
   draft.hosts.set(host.id, host)
-  const had = new Set(running.map((said) => said.replica))
-  const gone = draft.alive.rows.filter((row) => isGone(row, reporter) && !had.has(row.id))
-  const taken = report(draft, reporter, 0, running, ctx)
-  for (const row of gone) {
-    const lost = { ...row, reportedEpoch: reporter.epoch, reportedSequence: 0 }
-    const message = 'its worker came back without it'
-    end(draft, lost, { reason: 'HOST_LOST', exitCode: null, exitSignal: null, message }, ctx)
-  }
-  return taken.kind === 'done' ? { kind: 'done', changed: taken.changed || gone.length > 0 || hostChanged(draft, host) } : taken
+  const outcome = takeAll(draft, { reporter, sequence: 0, reports: running }, 'its worker came back without it', ctx)
+  return { kind: 'done', changed: outcome || hostChanged(draft, host) }
 }
 
-function isGone(row: Replica, reporter: Reporter): boolean {
-  if (row.hostId !== reporter.hostId || row.reportedEpoch >= reporter.epoch) return false
+/** R15: a worker whose host was silent for a while has told everything, within its epoch. */
+export function resync(draft: Draft, said: Omit<ReportIntent, 'kind' | 'full'>, ctx: Context): Outcome {
+  fence(draft, said.reporter)
+  return { kind: 'done', changed: takeAll(draft, said, 'its worker has it no more', ctx) }
+}
+
+/** Takes the reports of all that a worker has: its host is reachable, and what is missing has gone. True: something changed. */
+function takeAll(
+  draft: Draft,
+  { reporter, sequence, reports }: Pick<ReportIntent, 'reporter' | 'sequence' | 'reports'>,
+  without: string,
+  ctx: Context,
+): boolean {
+  const had = new Set(reports.map((said) => said.replica))
+  const gone = draft.alive.rows.filter((row) => isGone(row, reporter, sequence) && !had.has(row.id))
+  const taken = report(draft, reporter, sequence, reports, ctx)
+  for (const row of gone) {
+    const lost = { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }
+    end(draft, lost, { reason: 'HOST_LOST', exitCode: null, exitSignal: null, message: without }, ctx)
+  }
+  const returned = reachAgain(draft, reporter.hostId, ctx)
+  return returned || gone.length > 0 || (taken.kind === 'done' && taken.changed)
+}
+
+function isGone(row: Replica, reporter: Reporter, sequence: number): boolean {
+  if (row.hostId !== reporter.hostId || !isLater(reporter.epoch, sequence, row)) return false
   return !(row.state === 'STARTING' && row.startedAt === null && row.start === 1)
 }
 

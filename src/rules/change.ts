@@ -1,4 +1,4 @@
-import type { TimerKind } from '../generated/prisma/enums.ts'
+import type { Reachability, TimerKind } from '../generated/prisma/enums.ts'
 import type { AllocatedPort } from '../model/content.ts'
 import type { NewFact } from '../model/fact.ts'
 import type { HostId, Instant, ProjectId, ReplicaId, ServiceId, WorkerId } from '../model/id.ts'
@@ -30,12 +30,21 @@ export interface ServiceChange {
   readonly hosts: readonly HostUse[]
   /** Fences of the reports that were taken: the worker's epoch must still be this. */
   readonly fences: readonly { readonly workerId: WorkerId; readonly epoch: number }[]
+  /** How hosts must stand at the commit. */
+  readonly standings: readonly HostStanding[]
   /** In order. Its last one is the `change`, if there is any. Empty: nothing changed, and nothing but the guard is compared. */
   readonly facts: readonly NewFact[]
   /** Position (1, 2, …) in `facts` of the last change that a user made, null where none: gives the new specRevision. */
   readonly specFact: number | null
   /** The snapshot after, but for `guard`, `revision` and `specRevision`, which the store sets when the commit was accepted. */
   readonly next: ServiceSnapshot
+}
+
+/** What a host must be for the change to be true (R15); null: anything. */
+export interface HostStanding {
+  readonly hostId: HostId
+  readonly reachability: Reachability | null
+  readonly draining: boolean | null
 }
 
 export interface HostUse {

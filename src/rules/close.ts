@@ -42,6 +42,7 @@ export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
     quota: { projectId: base.projectId, delta: quotaDelta },
     hosts,
     fences: draft.fences,
+    standings: draft.standings,
   }
   const data = factDataOf(draft, next, rows, hosts, quotaDelta, change.rollouts)
   const changed =

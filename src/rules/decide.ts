@@ -1,12 +1,15 @@
 import type { ServiceIntent } from '../model/intent.ts'
 import type { Outcome } from '../model/outcome.ts'
-import { adopt } from './adopt.ts'
+import { adopt, resync } from './adopt.ts'
 import { resetBackoff } from './backoff.ts'
 import type { Context } from './context.ts'
 import { deleteService } from './delete.ts'
 import type { Draft } from './draft.ts'
+import { drain, undrain } from './drain.ts'
 import { grant } from './grant.ts'
 import { hold } from './hold.ts'
+import { lose } from './hostLoss.ts'
+import { unreach } from './hostReach.ts'
 import { kill } from './kill.ts'
 import { pause } from './pause.ts'
 import { report } from './report.ts'
@@ -47,13 +50,21 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Outco
     case 'kill':
       return kill(draft, intent, ctx)
     case 'report':
-      return report(draft, intent.reporter, intent.sequence, intent.reports, ctx)
+      return intent.full === true ? resync(draft, intent, ctx) : report(draft, intent.reporter, intent.sequence, intent.reports, ctx)
     case 'adopt':
       return adopt(draft, intent.reporter, intent.host, intent.running, ctx)
     case 'grant':
       return grant(draft, intent.grants)
     case 'hold':
       return hold(draft, intent.holds)
+    case 'unreach':
+      return unreach(draft, intent.host, ctx)
+    case 'lose':
+      return lose(draft, intent.host, ctx)
+    case 'drain':
+      return drain(draft, intent.host)
+    case 'undrain':
+      return undrain(draft, intent.host)
     case 'tick':
       return tick(draft, ctx)
   }

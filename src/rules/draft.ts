@@ -1,5 +1,6 @@
 import type { HostId, Instant, ReplicaId, WorkerId } from '../model/id.ts'
 import type { HostView, Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../model/service.ts'
+import type { HostStanding } from './change.ts'
 import type { Note } from './note.ts'
 import { DraftRows, ReplicaRows } from './replicaRows.ts'
 import { type SlotKey, slotKey } from './slot.ts'
@@ -32,6 +33,8 @@ export interface Draft {
   /** Rows whose ports could not be bound (R13). */
   readonly quarantined: Set<ReplicaId>
   readonly fences: { readonly workerId: WorkerId; readonly epoch: number }[]
+  /** How hosts must stand at the commit. */
+  readonly standings: HostStanding[]
   /** What happened, in order. */
   readonly notes: Note[]
   /** Position (1, 2, …) in `notes` of the last change of the spec. */
@@ -67,6 +70,7 @@ export function draftOver(base: ServiceSnapshot, created: boolean): Draft {
     granted: new Map(),
     quarantined: new Set(),
     fences: [],
+    standings: [],
     notes: [],
     specNote: null,
     grownFrom: null,

@@ -1,4 +1,5 @@
 import type { EndReason } from '../generated/prisma/enums.ts'
+import type { Instant } from '../model/id.ts'
 import type { ReplicaReport } from '../model/intent.ts'
 import { isActive } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
@@ -22,7 +23,20 @@ const failures: ReadonlySet<EndReason> = new Set<EndReason>(['EXITED', 'GAVE_UP'
 export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
   const wasActive = isActive(row)
   const reason = wasActive ? how.reason : (row.stopReason ?? how.reason)
-  const ended: Replica = {
+  const ended = endedRow(row, { ...how, reason }, ctx.now)
+  put(draft, ended)
+  if (!wasActive) {
+    noteStopped(draft, ended, reason)
+    return
+  }
+  const failed = failures.has(reason) && !isDeleting(draft) && rememberFailure(draft, row, ctx)
+  sayOf(draft, ended, `${endSentence(draft, row, how)}${failed ? waitSentence(draft, row) : ''}`)
+  replace(draft, row, row.holdsQuota, ctx)
+}
+
+/** The row as it is when it has ended. */
+export function endedRow(row: Replica, how: End, now: Instant): Replica {
+  return {
     ...row,
     state: 'ENDED',
     ready: false,
@@ -33,20 +47,12 @@ export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
     holdsQuota: false,
     pending: null,
     notBefore: null,
-    endReason: reason,
+    endReason: how.reason,
     exitCode: how.exitCode,
     exitSignal: how.exitSignal,
     endMessage: how.message,
-    endedAt: ctx.now,
+    endedAt: now,
   }
-  put(draft, ended)
-  if (!wasActive) {
-    noteStopped(draft, ended, reason)
-    return
-  }
-  const failed = failures.has(reason) && !isDeleting(draft) && rememberFailure(draft, row, ctx)
-  sayOf(draft, ended, `${endSentence(draft, row, how)}${failed ? waitSentence(draft, row) : ''}`)
-  replace(draft, row, row.holdsQuota, ctx)
 }
 
 function endSentence(draft: Draft, row: Replica, how: End): string {

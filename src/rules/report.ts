@@ -29,7 +29,8 @@ export function fence(draft: Draft, { workerId, epoch }: Reporter): void {
   if (!known) draft.fences.push({ workerId, epoch })
 }
 
-function isLater(epoch: number, sequence: number, row: Replica): boolean {
+/** A word of this epoch and sequence is newer than what is known of the row. */
+export function isLater(epoch: number, sequence: number, row: Replica): boolean {
   return epoch > row.reportedEpoch || (epoch === row.reportedEpoch && sequence > row.reportedSequence)
 }
 

@@ -98,6 +98,7 @@ export class Roster {
       available: false,
       leaving: null,
       twinOf,
+      notBefore: null,
       createdAt: inThisCommit,
     }
     this.#started.add(started)

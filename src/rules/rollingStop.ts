@@ -53,15 +53,46 @@ export function stopOutdated(roster: Roster): boolean {
   const available = view.paused ? roster.members(leavingAvailable) : roster.members(leavingAvailable, oldAvailable)
   const waitingStops = Math.min(budget, waiting.length)
   const availableStops = Math.max(0, Math.min(budget - waitingStops, counts.available - least, available.length))
-  const wanted = waitingStops + availableStops
-  if (wanted === 0) return false
-
-  const allowed = roster.allow(wanted)
-  const stops = firstOf(waiting, Math.min(waitingStops, allowed), compareOutdated)
-  stops.push(...firstOf(available, Math.min(availableStops, allowed - stops.length), compareOutdated))
+  const stops = firstOf(waiting, waitingStops, compareOutdated)
+  stops.push(...firstAvailable(roster, available, availableStops, stops))
+  if (stops.length === 0) return false
+  stops.length = roster.allow(stops.length)
   if (view.paused) stopWithTwins(roster, stops)
   else for (const replica of stops) roster.stop(replica, 'rollout')
   return true
+}
+
+/** Of the available ones the first that may be stopped, after `stops` were; of those that a drain moves only ones whose place is taken (R15). */
+function firstAvailable(
+  roster: Roster,
+  available: readonly RollingReplica[],
+  most: number,
+  stops: readonly RollingReplica[],
+): readonly RollingReplica[] {
+  if (most === 0 || !available.some((replica) => replica.leaving === 'DRAIN')) return firstOf(available, most, compareOutdated)
+  let spare = placedToSpare(roster) - stops.filter(isPlaced).length
+  const chosen: RollingReplica[] = []
+  for (const replica of [...available].sort(compareOutdated)) {
+    if (chosen.length === most) break
+    if (replica.leaving === 'DRAIN' && spare <= 0) continue
+    chosen.push(replica)
+    spare--
+  }
+  return chosen
+}
+
+/**
+ * How many placed replicas there are beyond those that n leaves no room to miss: so many replacements have a place. What waits after failures is
+ * in nobody's place: it must not keep a host from being drained.
+ */
+function placedToSpare(roster: Roster): number {
+  const active = roster.active()
+  const failed = active.filter((replica) => replica.state === 'PENDING' && replica.notBefore !== null).length
+  return active.filter(isPlaced).length - (roster.view.desired - failed)
+}
+
+function isPlaced(replica: RollingReplica): boolean {
+  return replica.state !== 'PENDING'
 }
 
 /** R7: a leaving one without a twin gets it in the commit that stops it, if fewer than n stay. Both rows or none are within the cap. */

@@ -1,12 +1,13 @@
 import type { EndReason } from '../generated/prisma/enums.ts'
 import { rowsPerCommit } from '../model/bounds.ts'
+import { isActive } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import { autoRollback } from './autoRollback.ts'
 import { activeOf, type Census, takeCensus } from './census.ts'
 import type { Context } from './context.ts'
 import { type Draft, isCreatedHere, isDeleting, targetOf, versionOf } from './draft.ts'
 import { forgetOtherContent, passDue } from './due.ts'
-import { resolveLimits } from './limits.ts'
+import { type ResolvedLimits, resolveLimits } from './limits.ts'
 import { note, say } from './note.ts'
 import { markRestarted } from './restart.ts'
 import { rollingStep } from './rolling.ts'
@@ -55,11 +56,11 @@ function isSteady(draft: Draft, { updated, outdated }: Census): boolean {
 
 /** R2, R3, R4, R7 and the ceiling, within the cap of rows. */
 function stepReplicas(draft: Draft, ctx: Context): void {
-  const { desiredReplicas, settings, paused } = draft.columns
+  const { desiredReplicas, paused } = draft.columns
   const desired = isDeleting(draft) ? 0 : desiredReplicas
   const { starts, stops, capped } = rollingStep({
     desired,
-    ...resolveLimits(desired, settings),
+    ...limitsOf(draft, desired),
     target: targetOf(draft),
     paused,
     grownFrom: draft.grownFrom,
@@ -83,6 +84,13 @@ function stepReplicas(draft: Draft, ctx: Context): void {
     const row = start(draft, { index, version: versionOf(draft, versionNumber), twinOf, holdsQuota: false }, ctx)
     note(draft, row, `is created (version ${versionNumber})`, `are created (version ${versionNumber})`)
   }
+}
+
+/** R1; a drain has room for one replacement at least (R15). */
+function limitsOf(draft: Draft, desired: number): ResolvedLimits {
+  const limits = resolveLimits(desired, draft.columns.settings)
+  const draining = draft.alive.rows.some((row) => row.leaving === 'DRAIN' && isActive(row))
+  return draining ? { ...limits, maxSurge: Math.max(1, limits.maxSurge) } : limits
 }
 
 function stopReason(draft: Draft, row: Replica, why: 'scale' | 'rollout'): EndReason {

@@ -34,8 +34,9 @@ export function waitsOf(draft: Draft, before: readonly Blocker[], now: Instant):
 export function collectWaits(draft: Draft, counts: (row: Replica) => boolean): Map<Reason, Waits> {
   const waits = new Map<Reason, Waits>()
   const unlisted = hostsWithoutAddress(draft)
-  // An available replica waits for nothing, unless its slot has failed or its host has no address.
-  const quiet = draft.slots.size === 0 && unlisted.size === 0
+  // An available replica waits for nothing, unless its slot has failed, its host has no address, or it is to leave its host.
+  const draining = draft.alive.rows.some((row) => row.leaving === 'DRAIN' && isActive(row))
+  const quiet = draft.slots.size === 0 && unlisted.size === 0 && !draining
   for (const row of draft.alive.rows) {
     if (quiet && row.available) continue
     if (!isActive(row) || !counts(row)) continue
@@ -62,7 +63,8 @@ function reasonOf(draft: Draft, row: Replica, unlisted: ReadonlySet<HostId>): Re
   if (!row.hostReachable) return 'HOST_UNREACHABLE'
   if (!row.ready) return 'WAITING_FOR_READY'
   if (unlisted.size > 0 && row.ports.length > 0 && row.hostId !== null && unlisted.has(row.hostId)) return 'NO_ADDRESS'
-  return row.available ? null : 'MIN_READY'
+  if (!row.available) return 'MIN_READY'
+  return row.leaving === 'DRAIN' ? 'HOST_DRAINING' : null
 }
 
 function hostsWithoutAddress(draft: Draft): Set<HostId> {
@@ -102,6 +104,8 @@ function messageOf(draft: Draft, reason: Reason, first: Replica, count: number):
       return `${subject} ${is} ready and ${waits} to be so for ${settings.minReadySeconds} s.`
     case 'HOST_UNREACHABLE':
       return `${subject} ${is} on a host that cannot be reached (${host}): see whether its worker runs.`
+    case 'HOST_DRAINING':
+      return `${subject} ${is} to leave host ${host}, which is being drained: ${drainWait(draft)}`
     case 'NO_ADDRESS':
       return `${subject} ${has} no address to be listed with: host ${host} has none, so let its worker register with one.`
     case 'BACKOFF':
@@ -114,6 +118,15 @@ function messageOf(draft: Draft, reason: Reason, first: Replica, count: number):
       return count === 1 ? message : `${counted(count, 'replica')} wait. Of the first: ${message}`
     }
   }
+}
+
+/** What an available replica waits for before it may leave: a place for its replacement, as a rule. */
+function drainWait(draft: Draft): string {
+  const waiting = draft.alive.rows.find((row) => row.state === 'PENDING' && row.notBefore === null)
+  if (waiting?.pending == null) return 'it is stopped when as many others are available as the limits of its service ask for.'
+  return waiting.pending.reason === 'QUEUED'
+    ? 'its replacement waits to be placed.'
+    : `no place for a replacement: ${waiting.pending.message}`
 }
 
 function slotOf(draft: Draft, row: Replica): Slot | undefined {

@@ -28,7 +28,10 @@ interface Row {
   readonly ports: string
 }
 
-/** The alive replicas on a host, or those of them that are named, and the head that this is true at; one statement. In the order of their ids. */
+/**
+ * The alive replicas on a host, or those of them that are named, and the head that this is true at; one statement. In the order of their ids.
+ * A LOST host has none: what its worker still runs is being replaced, and it takes nothing before it is clean (R15).
+ */
 export async function readAssignments(
   { prisma }: Database,
   hostId: HostId,
@@ -41,6 +44,7 @@ export async function readAssignments(
        FROM "Replica" r JOIN "Service" s ON s."id" = r."serviceId" JOIN "Project" p ON p."id" = s."projectId"
          JOIN "ServiceVersion" v ON v."serviceId" = r."serviceId" AND v."number" = r."versionNumber"
        WHERE r."hostId" = $1 AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')
+         AND NOT EXISTS (SELECT FROM "Host" h WHERE h."id" = r."hostId" AND h."reachability" = 'LOST')
          AND ($2::json IS NULL OR r."id" IN (SELECT json_array_elements_text($2::json)))) a ON true
      WHERE e."id" = 1 ORDER BY a."replicaId"`,
     hostId,

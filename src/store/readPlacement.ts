@@ -30,7 +30,7 @@ SELECT (SELECT json_agg(w) FROM waiting w)::text AS waiting,
     'replicasOf', (SELECT json_agg(json_build_array(c."serviceId", c.count)) FROM (
       SELECT r."serviceId", count(*) FROM "Replica" r
       WHERE r."hostId" = h."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING') AND r."serviceId" IN (SELECT "serviceId" FROM waiting)
-      GROUP BY r."serviceId") c))) FROM "Host" h)::text AS hosts,
+      GROUP BY r."serviceId") c))) FROM "Host" h WHERE h."removedAt" IS NULL)::text AS hosts,
   (SELECT json_agg(json_build_object('id', p."id", 'name', p."name", 'maxReplicas', p."maxReplicas", 'usedReplicas', p."usedReplicas"))
     FROM "Project" p WHERE p."id" IN (SELECT "projectId" FROM waiting))::text AS projects`
 

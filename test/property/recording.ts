@@ -1,4 +1,3 @@
-import type { ReplicaId } from '../../src/model/id.ts'
 import type { NewService, ServiceIntent } from '../../src/model/intent.ts'
 import { replayText } from '../../src/simulate/replayFile.ts'
 import type { ReplayedCommit } from '../../src/simulation/scenario.ts'
@@ -9,20 +8,14 @@ export class Recording {
   readonly #commits: ReplayedCommit[] = []
   #service: NewService | null = null
   #startedAt = 0
-  #drained: ReplicaId[] = []
 
   begin(service: NewService, { now }: ManualContext): void {
     this.#service = service
     this.#startedAt = now
   }
 
-  drained(rows: readonly { readonly id: ReplicaId }[]): void {
-    this.#drained.push(...rows.map((row) => row.id))
-  }
-
   commit(intents: readonly ServiceIntent[], { now, given }: ManualContext): void {
-    this.#commits.push({ atMillis: now, ids: given, drained: this.#drained, intents })
-    this.#drained = []
+    this.#commits.push({ atMillis: now, ids: given, intents })
   }
 
   /** A scenario file. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Settings } from '../../src/model/settings.ts'
 import { settings } from '../support/services.ts'
 
-/** What may happen. `drain` edits the snapshot as a host's drain would; `crash` loads all anew that the server knew. */
+/** What may happen; `crash` loads all anew that the server knew. */
 const steps = [
   'scale',
   'kill',
@@ -33,7 +33,11 @@ const steps = [
   'resume',
   'batchUpdate',
   'crash',
+  'unreach',
+  'lose',
+  'return',
   'drain',
+  'undrain',
   'delete',
 ] as const
 type Step = (typeof steps)[number]

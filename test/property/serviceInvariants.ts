@@ -33,7 +33,21 @@ export function checkSafety(before: ReadonlyMap<ReplicaId, Replica>, change: Ser
     `available ${available} is not taken below ${n - maxUnavailable}`,
   )
   const activeBefore = [...before.values()].filter(isActive).length
-  check(columns.activeReplicas <= Math.max(activeBefore, n + maxSurge), `active ${columns.activeReplicas} stays within ${n} + ${maxSurge}`)
+  const drained = [...before.values(), ...change.updatedReplicas].some((row) => row.leaving === 'DRAIN' && isActive(row))
+  const surge = drained ? Math.max(1, maxSurge) : maxSurge
+  check(columns.activeReplicas <= Math.max(activeBefore, n + surge), `active ${columns.activeReplicas} stays within ${n} + ${surge}`)
+  checkDrained(before, change)
+}
+
+/** R15: an available replica leaves a drained host only while n have a place without it, but for those that failed and those that a rollout stops. */
+function checkDrained(before: ReadonlyMap<ReplicaId, Replica>, change: ServiceChange): void {
+  const stopped = change.updatedReplicas.filter((row) => row.state === 'STOPPING' && before.get(row.id)?.stopReason === null)
+  if (!stopped.some((row) => row.stopReason === 'DRAINED' && before.get(row.id)?.available)) return
+  const waits = ({ state, notBefore }: Replica) => state === 'PENDING' && notBefore !== null
+  const failed = Math.max(...[before, change.next.replicas].map((rows) => [...rows.values()].filter(waits).length))
+  const placed = [...change.next.replicas.values()].filter((row) => isActive(row) && isPlaced(row)).length
+  const others = stopped.filter((row) => row.leaving !== 'DRAIN').length
+  check(placed + failed + others >= change.columns.desiredReplicas, 'what leaves a drained host has a replacement with a place')
 }
 
 export function checkInvariants(store: ServiceStore, ctx: Context): void {

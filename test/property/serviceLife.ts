@@ -1,6 +1,6 @@
 import type { HostId, Instant, RolloutId, WorkerId } from '../../src/model/id.ts'
 import type { NewService, ReplicaReport, Reporter, RollbackIntent, ServiceIntent, UpdateIntent } from '../../src/model/intent.ts'
-import { isActive, isPlaced } from '../../src/model/replica.ts'
+import { isPlaced } from '../../src/model/replica.ts'
 import type { Replica, Version } from '../../src/model/service.ts'
 import { pauseIntent, profileRevision, restartIntent, resumeIntent, rollbackTo, updateTo } from '../support/rollouts.ts'
 import { check, ServiceStore } from '../support/serviceStore.ts'
@@ -35,6 +35,7 @@ export class ServiceLife {
   /** Everything becomes ready: it is placed, reported, and what stops ends. */
   becomeReady(): void {
     if (this.store.snapshot.columns.paused) this.#commit(resumeIntent)
+    for (const host of [0, 1, 2].map(hostId)) this.#resync(host, () => true)
     for (let round = 0; round < 400; round++) {
       const { snapshot } = this.store
       const placed = this.store.alive.filter(isPlaced)
@@ -161,8 +162,14 @@ export class ServiceLife {
       case 'crash':
         this.store.crash()
         break
+      case 'unreach':
+      case 'lose':
+      case 'return':
+        this.#hostLife(step, hostId(pick % 3), amount)
+        break
       case 'drain':
-        this.#drain(some(alive.filter(isActive)))
+      case 'undrain':
+        this.#commit({ kind: step, host: hostId(pick % 3) })
         break
       case 'delete':
         // Rarely, or every history would be about deletion.
@@ -279,18 +286,31 @@ export class ServiceLife {
     return target
   }
 
-  #drain(rows: readonly Replica[]): void {
-    const { snapshot } = this.store
-    const replicas = new Map(snapshot.replicas)
-    for (const row of rows) {
-      const leaving: Replica = { ...row, leaving: 'DRAIN' }
-      replicas.set(row.id, leaving)
-      this.store.rows.set(row.id, leaving)
+  /** The lease of the host is over; it is LOST, and its worker comes back with another epoch; or it tells everything that it runs. */
+  #hostLife(kind: 'unreach' | 'lose' | 'return', host: HostId, amount: number): void {
+    const own = this.store.alive.filter((row) => row.hostId === host)
+    if (kind === 'lose') {
+      this.#epochs.set(host, (this.#epochs.get(host) ?? 1) + 1)
+      this.#sequences.set(host, 0)
     }
-    this.store.snapshot = { ...snapshot, replicas }
-    this.#recording.drained(rows)
-    this.#edited = true
-    this.#commit({ kind: 'tick' })
+    if (kind === 'return') this.#resync(host, (_row, at) => (amount >> at) % 4 !== 0)
+    else this.#commit({ kind, host })
+    for (const { id } of own) {
+      const row = this.store.rows.get(id)
+      check(kind !== 'unreach' || row?.ready === false, 'nothing on a silent host is ready')
+      check(kind !== 'lose' || row?.state === 'ENDED', 'nothing is left on a lost host')
+      check(kind !== 'return' || row?.hostReachable === true || row?.state === 'ENDED', 'everything on a host that is back can be reached')
+    }
+  }
+
+  /** A full report: of all that the worker was heard to run, but for what it has lost. */
+  #resync(host: HostId, has: (row: Replica, at: number) => boolean): void {
+    const reports = this.store.alive
+      .filter((row, at) => row.hostId === host && row.startedAt !== null && has(row, at))
+      .map((row) => reportOf(row, { ready: row.reportedReady }))
+    const sequence = (this.#sequences.get(host) ?? 0) + 1
+    this.#sequences.set(host, sequence)
+    this.#commit({ kind: 'report', reporter: this.#reporterOf(host), sequence, reports, full: true })
   }
 
   #earliestTimer(): Instant | null {

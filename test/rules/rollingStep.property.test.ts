@@ -73,8 +73,9 @@ function rowOf(model: RollingModel, r: ModelReplica): RollingReplica {
     state: r.stopping ? 'STOPPING' : r.state,
     ready: r.ready,
     available: r.available,
-    leaving: r.leaving ? 'DRAIN' : null,
+    leaving: r.leaving ? 'RESTART' : null,
     twinOf: r.twinOf === null ? null : idOf(r.twinOf),
+    notBefore: null,
     createdAt: r.createdAt,
   }
 }

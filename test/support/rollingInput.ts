@@ -36,8 +36,9 @@ export function rows(groups: readonly Group[]): RollingReplica[] {
         state: stage === 'pending' ? 'PENDING' : stage === 'starting' ? 'STARTING' : 'RUNNING',
         ready: stage === 'ready' || stage === 'available',
         available: stage === 'available',
-        leaving: leaving ? 'DRAIN' : null,
+        leaving: leaving ? 'RESTART' : null,
         twinOf: (twinOf ?? null) as ReplicaId | null,
+        notBefore: null,
         createdAt: made.length,
       })
     }

@@ -254,6 +254,7 @@ CREATE TABLE "Host" (
     "lastPort" INTEGER NOT NULL DEFAULT 0,
     "allocation" INTEGER NOT NULL DEFAULT 0,
     "createdAt" TIMESTAMPTZ(3) NOT NULL,
+    "removedAt" TIMESTAMPTZ(3),
 
     CONSTRAINT "Host_pkey" PRIMARY KEY ("id")
 );
@@ -288,6 +289,24 @@ CREATE TABLE "Worker" (
     "lastSeenAt" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "Worker_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "Server" (
+    "id" TEXT NOT NULL,
+    "startedAt" TIMESTAMPTZ(3) NOT NULL,
+    "heartbeatAt" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "Server_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "ServerLease" (
+    "name" TEXT NOT NULL,
+    "holder" TEXT NOT NULL,
+    "until" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "ServerLease_pkey" PRIMARY KEY ("name")
 );
 
 -- CreateTable

@@ -51,6 +51,7 @@ export function encodeBatch(id: string, items: readonly BatchItem[]): EncodedBat
     hosts: [],
     ports: [],
     fences: [],
+    standings: [],
     keys: [],
   }
   for (const [ord, item] of items.entries()) addItem(rows, item, ord)
@@ -58,7 +59,8 @@ export function encodeBatch(id: string, items: readonly BatchItem[]): EncodedBat
   if (rows.rollouts.length + rows.timers.length + rows.slots.length > 0) needed.add('settled')
   if (rows.versions.length > 0) needed.add('versions')
   if (rows.created.length > 0) needed.add('created')
-  if (rows.hosts.length + rows.fences.length > 0 || items.some(({ change }) => change.quota.delta !== 0)) needed.add('resources')
+  if (rows.hosts.length + rows.fences.length + rows.standings.length > 0 || items.some(({ change }) => change.quota.delta !== 0))
+    needed.add('resources')
   if (rows.keys.length > 0) needed.add('keys')
   const { text, inputs } = statementFor(needed)
   return { text, parameters: [id, ...inputs.map((input) => JSON.stringify(rows[input]))] }
@@ -103,6 +105,7 @@ function addItem(rows: Record<Input, Row[]>, { change, remember }: BatchItem, or
   for (const [kind, dueAt] of change.timers.upserted) rows.timers.push({ ord, kind, dueAt: encodeInstant(dueAt) })
   for (const kind of change.timers.deleted) rows.timers.push({ ord, kind })
   for (const use of change.hosts) addHostUse(rows, use, ord)
+  for (const { hostId, reachability, draining } of change.standings) rows.standings.push({ ord, host: hostId, reachability, draining })
   for (const fence of change.fences) rows.fences.push({ ord, worker: fence.workerId, epoch: fence.epoch })
 }
 

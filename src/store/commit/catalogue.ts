@@ -35,8 +35,7 @@ export async function writeCatalogue(writer: CatalogueWriter, entry: CatalogueEn
       const isWorthAnother = refused ? refused.state === uniqueViolation || isTransient(refused.state) : error instanceof BatchAbandoned
       if (!isWorthAnother || attempt >= mostTries) throw error
     }
-    if (attempt >= mostTries)
-      throw new Error(`The change ${entry.change.kind} of "${entry.change.name}" lost against others ${attempt} times.`)
+    if (attempt >= mostTries) throw new Error(`The change ${entry.change.kind} lost against others ${attempt} times.`)
   }
 }
 

@@ -5,6 +5,7 @@ import type { HostId, ProfileId, ProfileRevisionId, ProjectId, QueueId, WorkerId
 import { sameContent } from '../../rules/content.ts'
 import type { Database } from '../database.ts'
 import type { CatalogueWrite } from './catalogueStatement.ts'
+import { planHost, schedulingReason, uncleanReason } from './hostPlan.ts'
 import type { CatalogueChange, CatalogueOutcome, RegisterWorker } from './outcome.ts'
 
 /** What to write, and the answer once it is written. `write` null: it says what is so already. */
@@ -29,6 +30,8 @@ export function planCatalogue(database: Database, change: CatalogueChange, newId
       return planQueue(database, change, newId)
     case 'registerWorker':
       return planWorker(database, change, newId)
+    default:
+      return planHost(database, change)
   }
 }
 
@@ -105,9 +108,15 @@ async function planWorker({ prisma }: Database, change: RegisterWorker, newId: N
   // A host has what its workers bring.
   const others = (host?.workers ?? []).filter((worker) => worker.id !== workerId)
   const { name, addresses, cpuMillis, memoryMiB, portRange, reservedPorts, softwareVersion, protocolVersion, subject } = change
+  // A removed host begins anew.
+  const scheduling = host === null || host.removedAt !== null ? 'OPEN' : host.scheduling
+  const returned = host?.reachability !== 'LOST' || host.removedAt !== null || change.clean === true
   const row = {
     hostId,
     hostName: change.host,
+    scheduling,
+    reachability: returned ? 'REACHABLE' : 'LOST',
+    reason: returned ? schedulingReason(scheduling) : uncleanReason,
     allocation: host ? host.allocation + 1 : 0,
     addresses,
     hostCpuMillis: others.reduce((sum, worker) => sum + worker.cpuMillis, cpuMillis),
@@ -125,7 +134,9 @@ async function planWorker({ prisma }: Database, change: RegisterWorker, newId: N
     protocolVersion,
     subject,
   }
-  const message = `Worker ${name} registered on host ${change.host} (epoch ${epoch}): ${cpuMillis} CPU millis, ${memoryMiB} MiB, ports ${portRange.from}–${portRange.to}.`
+  const stale = returned ? '' : ' It runs replicas that have been replaced, and takes no others before those have stopped.'
+  const offer = `${cpuMillis} CPU millis, ${memoryMiB} MiB, ports ${portRange.from}–${portRange.to}`
+  const message = `Worker ${name} registered on host ${change.host} (epoch ${epoch}): ${offer}.${stale}`
   return {
     write: {
       table: 'worker',
@@ -137,7 +148,7 @@ async function planWorker({ prisma }: Database, change: RegisterWorker, newId: N
         event: { ...said('HOST', message, subject), hostId },
       },
     },
-    outcome: { kind: 'worker', workerId, hostId, epoch },
+    outcome: { kind: 'worker', workerId, hostId, epoch, returned },
   }
 }
 

@@ -58,7 +58,7 @@ queue AS (
   worker: {
     input: `"hostId" text, "hostName" text, "allocation" int, "addresses" text[], "hostCpuMillis" int, "hostMemoryMiB" int, "portFrom" int,
   "portTo" int, "reservedPorts" int[], "workerId" text, "name" text, "epoch" int, "leaseSeconds" int, "cpuMillis" int, "memoryMiB" int,
-  "softwareVersion" text, "protocolVersion" int, "subject" text`,
+  "softwareVersion" text, "protocolVersion" int, "subject" text, "scheduling" "HostScheduling", "reachability" "Reachability", "reason" text`,
     // A new host has allocation 0 to be, a new worker epoch 1.
     guard: `
 host_lock AS MATERIALIZED (
@@ -70,24 +70,57 @@ guard AS MATERIALIZED (
   WHERE coalesce(h."allocation" + 1, 0) = x."allocation" AND coalesce(w."epoch" + 1, 1) = x."epoch")`,
     writes: `
 host AS (
-  INSERT INTO "Host" AS t ("id", "name", "addresses", "schedulingSince", "reachabilitySince", "cpuMillis", "memoryMiB", "portFrom", "portTo",
-    "reservedPorts", "allocation", "createdAt")
-  SELECT x."hostId", x."hostName", x."addresses", ${now}, ${now}, x."hostCpuMillis", x."hostMemoryMiB", x."portFrom", x."portTo",
-    x."reservedPorts", x."allocation", ${now} FROM input x, counter
+  INSERT INTO "Host" AS t ("id", "name", "addresses", "scheduling", "schedulingSince", "reachabilitySince", "cpuMillis", "memoryMiB", "portFrom", "portTo",
+    "reservedPorts", "allocation", "createdAt", "reachability", "reason")
+  SELECT x."hostId", x."hostName", x."addresses", x."scheduling", ${now}, ${now}, x."hostCpuMillis", x."hostMemoryMiB", x."portFrom", x."portTo",
+    x."reservedPorts", x."allocation", ${now}, x."reachability", x."reason" FROM input x, counter
   ON CONFLICT ("id") DO UPDATE SET "addresses" = excluded."addresses", "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
     "portFrom" = excluded."portFrom", "portTo" = excluded."portTo", "reservedPorts" = excluded."reservedPorts",
-    "allocation" = excluded."allocation", "reachability" = 'REACHABLE',
-    "reachabilitySince" = CASE WHEN t."reachability" = 'REACHABLE' THEN t."reachabilitySince" ELSE ${now} END),
+    "allocation" = excluded."allocation", "removedAt" = NULL, "reason" = excluded."reason",
+    "scheduling" = excluded."scheduling",
+    "schedulingSince" = CASE WHEN t."scheduling" = excluded."scheduling" THEN t."schedulingSince" ELSE ${now} END,
+    "reachability" = excluded."reachability",
+    "reachabilitySince" = CASE WHEN t."reachability" = excluded."reachability" THEN t."reachabilitySince" ELSE ${now} END),
 worker AS (
   INSERT INTO "Worker" AS t ("id", "hostId", "name", "epoch", "leaseUntil", "reachabilitySince", "cpuMillis", "memoryMiB", "softwareVersion",
-    "protocolVersion", "subject", "registeredAt", "lastSeenAt")
+    "protocolVersion", "subject", "registeredAt", "lastSeenAt", "reachability")
   SELECT x."workerId", x."hostId", x."name", x."epoch", ${now} + make_interval(secs => x."leaseSeconds"), ${now}, x."cpuMillis",
-    x."memoryMiB", x."softwareVersion", x."protocolVersion", x."subject", ${now}, ${now} FROM input x, counter
+    x."memoryMiB", x."softwareVersion", x."protocolVersion", x."subject", ${now}, ${now}, x."reachability" FROM input x, counter
   ON CONFLICT ("id") DO UPDATE SET "hostId" = excluded."hostId", "epoch" = excluded."epoch", "leaseUntil" = excluded."leaseUntil",
-    "reachability" = 'REACHABLE', "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
+    "reachability" = excluded."reachability", "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
     "softwareVersion" = excluded."softwareVersion", "protocolVersion" = excluded."protocolVersion", "subject" = excluded."subject",
     "registeredAt" = excluded."registeredAt", "lastSeenAt" = excluded."lastSeenAt",
-    "reachabilitySince" = CASE WHEN t."reachability" = 'REACHABLE' THEN t."reachabilitySince" ELSE ${now} END)`,
+    "reachabilitySince" = CASE WHEN t."reachability" = excluded."reachability" THEN t."reachabilitySince" ELSE ${now} END)`,
+  },
+  host: {
+    input: `"hostId" text, "allocation" int, "scheduling" "HostScheduling", "reachability" "Reachability", "reason" text, "fences" boolean,
+  "removes" boolean, "workerId" text, "epoch" int, "serverId" text, "heartbeatSeconds" float8, "leaseUntil" timestamptz(3)`,
+    // A word on a silent host (`serverId`) holds while no lease was renewed and the server that says it is well; that of a worker in its epoch.
+    guard: `
+host_lock AS MATERIALIZED (
+  SELECT t."id" FROM "Host" t JOIN input x ON x."hostId" = t."id" AND t."allocation" = x."allocation" - 1 FOR NO KEY UPDATE OF t),
+worker_lock AS MATERIALIZED (
+  SELECT t."id", t."epoch", t."leaseUntil" FROM "Worker" t JOIN input x ON x."hostId" = t."hostId" WHERE (SELECT count(*) FROM host_lock) >= 0
+  ORDER BY t."id" FOR NO KEY UPDATE OF t),
+guard AS MATERIALIZED (
+  SELECT 1 FROM input x, host_lock h
+  WHERE (x."serverId" IS NULL OR ((SELECT max(w."leaseUntil") FROM worker_lock w) IS NOT DISTINCT FROM x."leaseUntil" AND EXISTS (
+      SELECT FROM "Server" s WHERE s."id" = x."serverId" AND s."heartbeatAt" > clock_timestamp() - make_interval(secs => x."heartbeatSeconds"))))
+    AND (x."workerId" IS NULL OR EXISTS (SELECT FROM worker_lock w WHERE w."id" = x."workerId" AND w."epoch" = x."epoch")))`,
+    writes: `
+host AS (
+  UPDATE "Host" t SET "allocation" = x."allocation", "reason" = x."reason", "removedAt" = CASE WHEN x."removes" THEN ${now} END,
+    "scheduling" = x."scheduling",
+    "schedulingSince" = CASE WHEN t."scheduling" = x."scheduling" THEN t."schedulingSince" ELSE ${now} END,
+    "reachability" = x."reachability",
+    "reachabilitySince" = CASE WHEN t."reachability" = x."reachability" THEN t."reachabilitySince" ELSE ${now} END
+  FROM input x, counter WHERE t."id" = x."hostId"),
+worker AS (
+  UPDATE "Worker" t SET "epoch" = t."epoch" + CASE WHEN x."fences" THEN 1 ELSE 0 END, "reachability" = x."reachability",
+    "reachabilitySince" = CASE WHEN t."reachability" = x."reachability" THEN t."reachabilitySince" ELSE ${now} END
+  FROM input x, counter WHERE t."hostId" = x."hostId" AND (x."workerId" IS NULL OR t."id" = x."workerId")),
+quarantines AS (
+  DELETE FROM "HostPort" t USING input x, counter WHERE t."hostId" = x."hostId" AND x."removes")`,
   },
 } as const
 

@@ -5,6 +5,7 @@ import type { Database } from '../database.ts'
 import { loadSnapshots } from '../snapshot.ts'
 import type { IntentEntry } from './entry.ts'
 import { type Decision, remembersOf } from './fold.ts'
+import { hostsOfIntent } from './intentHosts.ts'
 import { type Answer, runBatch } from './run.ts'
 
 interface LockedWrite {
@@ -48,7 +49,7 @@ export function writeLocked({ database, clock, batchId, id, entries, decideOn }:
 }
 
 function hostsOf(entries: readonly IntentEntry[]): HostId[] {
-  return entries.flatMap(({ intent }) => (intent.kind === 'grant' ? intent.grants.map(({ hostId }) => hostId) : []))
+  return entries.flatMap(({ intent }) => hostsOfIntent(intent))
 }
 
 function workersOf(entries: readonly IntentEntry[]): WorkerId[] {

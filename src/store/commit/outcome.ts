@@ -1,5 +1,6 @@
+import type { HostScheduling } from '../../generated/prisma/enums.ts'
 import type { Content } from '../../model/content.ts'
-import type { HostId, ProfileId, ProfileRevisionId, ProjectId, QueueId, WorkerId } from '../../model/id.ts'
+import type { HostId, Instant, ProfileId, ProfileRevisionId, ProjectId, QueueId, WorkerId } from '../../model/id.ts'
 import type { Outcome } from '../../model/outcome.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { Settings } from '../../model/settings.ts'
@@ -32,6 +33,34 @@ export type CatalogueChange =
   | { readonly kind: 'applyProject'; readonly name: string; readonly maxReplicas: number | null; readonly actor: string }
   | { readonly kind: 'applyQueue'; readonly name: string; readonly priority: number; readonly actor: string }
   | RegisterWorker
+  | HostChange
+
+/** What becomes of a host (R15). Each raises its allocation, so that grants which were decided before are refused. */
+export type HostChange =
+  | JudgeHost
+  /** Its worker has told everything, within this epoch: REACHABLE. Of a LOST one: it runs nothing any more. */
+  | { readonly kind: 'returnHost'; readonly hostId: HostId; readonly workerId: WorkerId; readonly epoch: number }
+  /** What operators want; by name. NO_CHANGE where they want it already. */
+  | { readonly kind: 'scheduleHost'; readonly name: string; readonly scheduling: HostScheduling; readonly actor: string }
+  /** An operator's word that an UNREACHABLE host is gone; by name. INVALID_STATE for any other. */
+  | { readonly kind: 'confirmHostLoss'; readonly name: string; readonly actor: string }
+  /** By name. INVALID_STATE while it is reachable or has replicas. */
+  | { readonly kind: 'removeHost'; readonly name: string; readonly actor: string }
+
+/** The rules' word on a silent host. Nothing is changed where its lease was renewed since, or where the server that judges is late itself. */
+export interface JudgeHost {
+  readonly kind: 'judgeHost'
+  readonly hostId: HostId
+  /** HELD: it would be LOST, but for the brake. */
+  readonly to: 'UNREACHABLE' | 'LOST' | 'HELD'
+  /** Of the last of its workers, as it was judged; null: it has none. */
+  readonly leaseUntil: Instant | null
+  readonly serverId: string
+  /** The server's heartbeat must be younger. */
+  readonly heartbeatSeconds: number
+  readonly reason: string
+  readonly message: string
+}
 
 /** A worker (re)starts: its epoch and its host's allocation are raised, its lease starts. What it runs is adopted service by service (R15). */
 export interface RegisterWorker {
@@ -47,6 +76,8 @@ export interface RegisterWorker {
   readonly protocolVersion: number
   /** Of the token that registers it. */
   readonly subject: string
+  /** It runs nothing: a LOST host may come back with it. */
+  readonly clean?: boolean
   /** How long its lease is; left out: the default (R15). */
   readonly leaseSeconds?: number
 }
@@ -56,7 +87,15 @@ export type CatalogueOutcome =
   | { readonly kind: 'profile'; readonly profileId: ProfileId; readonly profileRevisionId: ProfileRevisionId; readonly created: boolean }
   | { readonly kind: 'project'; readonly projectId: ProjectId; readonly changed: boolean }
   | { readonly kind: 'queue'; readonly queueId: QueueId; readonly changed: boolean }
-  | { readonly kind: 'worker'; readonly workerId: WorkerId; readonly hostId: HostId; readonly epoch: number }
+  /** `returned` false: the host is LOST still, for its worker runs something that has been replaced. */
+  | {
+      readonly kind: 'worker'
+      readonly workerId: WorkerId
+      readonly hostId: HostId
+      readonly epoch: number
+      readonly returned: boolean
+    }
+  | { readonly kind: 'host'; readonly hostId: HostId; readonly changed: boolean }
   /** `result` is the earlier one of these. */
   | Remembered
   | { readonly kind: 'refused'; readonly refusal: Refusal }

@@ -18,6 +18,12 @@ export function fenced({ workerId, epoch }: Pick<Reporter, 'workerId' | 'epoch'>
   return refused({ code: 'FENCED', message })
 }
 
+/** A full report of a host that is silent again, by the server that judges its lease: it is asked for again. */
+export function hostSilent({ workerId }: Pick<Reporter, 'workerId'>): Refused {
+  const message = `The host of the worker ${workerId} is not reachable: renew the lease, and report everything when the answer asks for it.`
+  return refused({ code: 'INVALID_STATE', message, path: ['input', 'full'] })
+}
+
 export function keyMismatch(key: string): Refused {
   const message = `The idempotencyKey "${key}" was used with another input: repeat that input, or take a new key.`
   return refused({ code: 'IDEMPOTENCY_MISMATCH', message })

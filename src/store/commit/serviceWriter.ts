@@ -12,8 +12,9 @@ import { isWritten } from './batch.ts'
 import type { SnapshotCache } from './cache.ts'
 import { type IntentEntry, type ServiceEntry, serviceOf } from './entry.ts'
 import { type Decision, foldCreation, foldIntents, remembersOf } from './fold.ts'
+import { hostsOfIntent } from './intentHosts.ts'
 import { writeLocked } from './locked.ts'
-import { fenced, nameTaken, notFound } from './refusals.ts'
+import { fenced, hostSilent, nameTaken, notFound } from './refusals.ts'
 import { type Answer, BatchAbandoned, outcomeOfCutBatch, runBatch } from './run.ts'
 
 export interface ServiceWriterOptions {
@@ -169,10 +170,10 @@ export class ServiceWriter {
           this.#fencedOut(decision, answer.fenced.get(ord) ?? [])
           break
         case 'host':
-          this.#withoutGrants(decision, answer.hosts.get(ord) ?? null)
+          this.#withoutHosts(decision, answer.hosts.get(ord) ?? [])
           break
         case 'quota':
-          this.#withoutGrants(decision, null)
+          this.#withoutGrants(decision)
           break
       }
     }
@@ -212,15 +213,24 @@ export class ServiceWriter {
     this.#again(rest, new Error(`The reports of ${decision.id} were fenced, ${out.length} of them by name.`))
   }
 
-  /** Grants that lost are no failure: placement looks at what is true now and tries again. `hosts` null: all grants. */
-  #withoutGrants(decision: Decision, hosts: readonly HostId[] | null): void {
+  /** Grants that lost are no failure: placement looks at what is true now and tries again. */
+  #withoutGrants(decision: Decision): void {
     const [out, rest] = split(entriesOf(decision), (entry) => {
       if (entry.kind !== 'intent' || entry.intent.kind !== 'grant') return false
-      if (hosts !== null && !entry.intent.grants.some(({ hostId }) => hosts.includes(hostId))) return false
       entry.resolve({ kind: 'done', changed: false })
       return true
     })
-    this.#again(rest, new Error(`The grants of ${decision.id} were refused, ${out.length} of them by name.`))
+    this.#again(rest, new Error(`The grants of ${decision.id} were refused, ${out.length} of them.`))
+  }
+
+  /** Hosts are not as these intents took them to be. Whoever sent them looks at what is true now. */
+  #withoutHosts(decision: Decision, hosts: readonly HostId[]): void {
+    const [out, rest] = split(entriesOf(decision), (entry) => {
+      if (entry.kind !== 'intent' || !hostsOfIntent(entry.intent).some((host) => hosts.includes(host))) return false
+      entry.resolve(entry.intent.kind === 'report' ? hostSilent(entry.intent.reporter) : { kind: 'done', changed: false })
+      return true
+    })
+    this.#again(rest, new Error(`Hosts of ${decision.id} have changed, for ${out.length} of its intents.`))
   }
 
   /** The database refused this one service's statement as a whole. */
@@ -231,7 +241,7 @@ export class ServiceWriter {
       // With the key, another server was faster: its answer is found at the next look-up.
       this.#again(entries, error)
     } else if (isUnique && constraint === 'HostPort_pkey') {
-      this.#withoutGrants(decision, null)
+      this.#withoutGrants(decision)
     } else if (isUnique && constraint === 'Service_projectId_heldName_key') {
       for (const entry of entries) if (entry.kind === 'create') entry.resolve(nameTaken(entry.service))
     } else {

@@ -46,6 +46,7 @@ export const inputs = {
   hosts: { ord: 'int', host: 'text', allocation: 'int', cpu: 'int', memory: 'int', ports: 'int', bump: 'boolean', lastPort: 'int' },
   ports: { ord: 'int', host: 'text', port: 'int', protocol: '"PortProtocol"', replica: 'text', act: 'text' },
   fences: { ord: 'int', worker: 'text', epoch: 'int' },
+  standings: { ord: 'int', host: 'text', reachability: '"Reachability"', draining: 'boolean' },
   keys: { ord: 'int', subject: 'text', operation: 'text', key: 'text', hash: 'text', result: 'jsonb' },
 } as const satisfies Record<string, Columns>
 export type Input = keyof typeof inputs
@@ -54,7 +55,7 @@ const inputsOf: Readonly<Record<Section, readonly Input[]>> = {
   settled: ['rollouts', 'timers', 'slots'],
   versions: ['versions'],
   created: ['created'],
-  resources: ['hosts', 'ports', 'fences'],
+  resources: ['hosts', 'ports', 'fences', 'standings'],
   keys: ['keys'],
 }
 
@@ -123,8 +124,9 @@ project AS MATERIALIZED (
   SELECT t."id", t."maxReplicas", t."usedReplicas" FROM "Project" t
   WHERE t."id" IN (SELECT w.project FROM services w WHERE w.quota <> 0) ORDER BY t."id" FOR NO KEY UPDATE OF t),
 host AS MATERIALIZED (
-  SELECT t."id", t."allocation", t."cpuMillis", t."memoryMiB", t."usedCpuMillis", t."usedMemoryMiB", t."usedPorts", t."lastPort" FROM "Host" t
-  WHERE t."id" IN (SELECT x.host FROM hosts x) AND (SELECT count(*) FROM project) >= 0 ORDER BY t."id" FOR NO KEY UPDATE OF t),
+  SELECT t."id", t."allocation", t."cpuMillis", t."memoryMiB", t."usedCpuMillis", t."usedMemoryMiB", t."usedPorts", t."lastPort",
+    t."reachability", t."scheduling" = 'DRAINING' AS draining FROM "Host" t
+  WHERE (t."id" IN (SELECT x.host FROM hosts x) OR t."id" IN (SELECT x.host FROM standings x)) AND (SELECT count(*) FROM project) >= 0 ORDER BY t."id" FOR NO KEY UPDATE OF t),
 worker AS MATERIALIZED (
   SELECT t."id", t."epoch" FROM "Worker" t
   WHERE t."id" IN (SELECT x.worker FROM fences x) AND (SELECT count(*) FROM host) >= 0 ORDER BY t."id" FOR SHARE OF t),
@@ -133,7 +135,9 @@ fenced AS MATERIALIZED (
   SELECT x.ord, x.worker FROM fences x LEFT JOIN worker k ON k."id" = x.worker WHERE k."epoch" IS DISTINCT FROM x.epoch),
 moved AS MATERIALIZED (
   SELECT x.ord, x.host FROM hosts x LEFT JOIN host h ON h."id" = x.host
-  WHERE x.allocation IS NOT NULL AND h."allocation" IS DISTINCT FROM x.allocation),
+  WHERE x.allocation IS NOT NULL AND h."allocation" IS DISTINCT FROM x.allocation
+  UNION SELECT x.ord, x.host FROM standings x LEFT JOIN host h ON h."id" = x.host
+  WHERE h."reachability" IS DISTINCT FROM coalesce(x.reachability, h."reachability") OR h.draining IS DISTINCT FROM coalesce(x.draining, h.draining)),
 standing AS MATERIALIZED (
   SELECT w.ord, w.project, w.quota FROM services w LEFT JOIN locked l ON l."id" = w.id
   WHERE (w.guard < 0 OR l."id" IS NOT NULL) AND w.ord NOT IN (SELECT ord FROM fenced) AND w.ord NOT IN (SELECT ord FROM moved)),

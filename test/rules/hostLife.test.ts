@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import type { HostId } from '../../src/model/id.ts'
+import { heldReason, judgeHosts, type LeasedHost, type LeaseView } from '../../src/rules/hostLife.ts'
+
+const t0 = 1_000_000_000_000
+/** Lease 15 s, grace 60 s. `at` and the hosts' leases in seconds; leases count from long ago. */
+function judge(at: number, hosts: readonly LeasedHost[], over: Partial<LeaseView> = {}) {
+  const view = { hosts, now: t0 + at * 1000, countsFrom: t0 - 1_000_000, leaseSeconds: 15, graceSeconds: 60, ...over }
+  const { verdicts, wakeAt } = judgeHosts(view)
+  return { told: verdicts.map(({ host, to }) => `${host.name} ${to}`), wakeAt: wakeAt === null ? null : (wakeAt - t0) / 1000 }
+}
+
+let made = 0
+function host(over: Partial<Omit<LeasedHost, 'leaseUntil'>> & { lease: number | null; since?: number }): LeasedHost {
+  const { lease, since, ...rest } = over
+  made++
+  return {
+    id: `h${made}` as HostId,
+    name: rest.name ?? `h${made}`,
+    reachability: 'REACHABLE',
+    reachabilitySince: t0 + (since ?? -1000) * 1000,
+    reason: null,
+    ...rest,
+    leaseUntil: lease === null ? null : t0 + lease * 1000,
+  }
+}
+const silent = (name: string, lease: number, over = {}) => host({ name, lease, reachability: 'UNREACHABLE', since: lease, ...over })
+
+describe('a lease (R15)', () => {
+  test.each([
+    ['runs: woken at its end', 14.999, [], 15],
+    ['is over at its end, not after it', 15, ['a UNREACHABLE'], null],
+    ['one step at a time, however late', 500, ['a UNREACHABLE'], null],
+  ])('%s', (_what, at, told, wakeAt) => {
+    expect(judge(at, [host({ name: 'a', lease: 15 })])).toEqual({ told, wakeAt })
+  })
+
+  test.each([
+    ['waits for its grace', 74.999, [], 75],
+    ['is lost at the end of its grace', 75, ['a LOST'], null],
+  ])('a silent host %s', (_what, at, told, wakeAt) => {
+    expect(judge(at, [silent('a', 15)])).toEqual({ told, wakeAt })
+  })
+
+  test('that was renewed while the host has not told everything yet is no reason to lose it', () => {
+    expect(judge(80, [silent('a', 90)])).toEqual({ told: [], wakeAt: 90 })
+  })
+
+  test('a lost host is left alone; one without a worker is judged by the time since when it is so', () => {
+    expect(judge(1000, [host({ lease: 15, reachability: 'LOST' })])).toEqual({ told: [], wakeAt: null })
+    expect(judge(0, [host({ name: 'a', lease: null, since: 0 })])).toEqual({ told: ['a UNREACHABLE'], wakeAt: null })
+  })
+
+  test('the earliest end wakes', () => {
+    expect(judge(0, [host({ lease: 15 }), host({ lease: 9 }), silent('a', -40)]).wakeAt).toBe(9)
+    expect(judge(0, [host({ lease: 30 }), host({ lease: 30 }), silent('a', -40)]).wakeAt).toBe(20)
+  })
+})
+
+describe('the servers’ own outage (R15)', () => {
+  const countsFrom = t0 + 1_000_000
+  test('every lease starts anew: nobody is judged before a lease is over, and lost only a grace after that', () => {
+    const hosts = [host({ name: 'a', lease: 15 }), silent('b', 15)]
+    expect(judge(1000, hosts, { countsFrom })).toEqual({ told: [], wakeAt: 1015 })
+    expect(judge(1015, hosts, { countsFrom })).toEqual({ told: ['a UNREACHABLE'], wakeAt: 1075 })
+    expect(judge(1075, [silent('b', 15)], { countsFrom }).told).toEqual(['b LOST'])
+  })
+})
+
+describe('the brake (R15)', () => {
+  test.each([
+    ['2 of 2 hosts: too few for it', 2, 2, true],
+    ['2 of 3', 2, 3, false],
+    ['1 of 3', 1, 3, true],
+    ['2 of 4: not more than half', 2, 4, true],
+    ['3 of 4', 3, 4, false],
+    ['5 of 5', 5, 5, false],
+  ])('%s', (_what, dead, all, isLost) => {
+    const hosts = Array.from({ length: all }, (_, n) => (n < dead ? silent(`d${n}`, 15) : host({ lease: 200 })))
+    const { told } = judge(75, hosts)
+    expect(told).toEqual(Array.from({ length: dead }, (_, n) => `d${n} ${isLost ? 'LOST' : 'HELD'}`))
+  })
+
+  test('looks at all that are silent, not only at those whose grace is over: leases never end in the same moment', () => {
+    const hosts = [silent('a', 10), silent('b', 14), host({ name: 'c', lease: 200 })]
+    expect(judge(70, hosts)).toEqual({ told: ['a HELD'], wakeAt: 74 })
+  })
+
+  test('is said once', () => {
+    const hosts = [silent('a', 15, { reason: heldReason }), silent('b', 15, { reason: heldReason }), host({ lease: 200 })]
+    expect(judge(75, hosts)).toEqual({ told: [], wakeAt: 200 })
+  })
+
+  test('ends when one returns: the others have a lease and a grace from then on', () => {
+    const hosts = [silent('a', 15), silent('b', 15), silent('c', 15), host({ name: 'd', lease: 500, since: 300 })]
+    expect(judge(301, hosts)).toEqual({ told: [], wakeAt: 375 })
+    expect(judge(375, hosts).told).toEqual(['a LOST', 'b LOST', 'c LOST'])
+  })
+
+  test('does not count the lost', () => {
+    const lost = Array.from({ length: 5 }, () => host({ lease: 0, reachability: 'LOST' }))
+    expect(judge(75, [...lost, silent('a', 15), host({ lease: 200 }), host({ lease: 200 })]).told).toEqual(['a LOST'])
+  })
+})
