@@ -8,6 +8,12 @@ import { ApiClient } from './apiClient.ts'
 import { silent } from './databases.ts'
 import { copyTemplate } from './globalSetup.ts'
 
+export interface TestServerOptions {
+  /** A PostgreSQL database; left out: the embedded one. */
+  readonly databaseUrl?: string
+  readonly bookmarkMillis?: number
+}
+
 /** A whole server in this process, on an embedded database of its own and a port of its own, without a worker. */
 export class TestServer {
   readonly app: App
@@ -25,9 +31,13 @@ export class TestServer {
   }
 
   /** `directory`: of a server that was stopped and kept. */
-  static async start(log = silent, directory = copyTemplate(inject('embeddedTemplate'))): Promise<TestServer> {
-    const { config } = readConfig({ XCE_PORT: '0', XCE_DATA_DIR: directory, XCE_LOCAL_WORKER: 'off' })
-    return new TestServer(await startServer({ config, log, workerProgram: '', env: {} }), directory)
+  static async start(
+    log = silent,
+    directory = copyTemplate(inject('embeddedTemplate')),
+    { databaseUrl = '', ...options }: TestServerOptions = {},
+  ): Promise<TestServer> {
+    const { config } = readConfig({ XCE_PORT: '0', XCE_DATA_DIR: directory, XCE_LOCAL_WORKER: 'off', DATABASE_URL: databaseUrl })
+    return new TestServer(await startServer({ config, log, workerProgram: '', env: {}, ...options }), directory)
   }
 
   /** The address of another path of the server. */
