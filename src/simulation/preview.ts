@@ -19,7 +19,7 @@ export const previewBounds = {
   seconds: 604_800,
   commits: 20_000,
   /** A commit costs as much as the service has replicas, so that of a big service there are fewer. */
-  rowVisits: 4_000_000,
+  rowVisits: 6_000_000,
   /** Waiting replicas of other services that are looked at: the first of the queue. */
   others: 2_000,
 } as const

@@ -1,3 +1,4 @@
+import { intentsPerCommit } from '../model/bounds.ts'
 import type { Content } from '../model/content.ts'
 import type { HostId, Instant, ServiceId, WorkerId } from '../model/id.ts'
 import type { ReplicaReport, ServiceIntent } from '../model/intent.ts'
@@ -137,9 +138,17 @@ export class Simulation {
     for (const [service, { reports, tick }] of intents) {
       const due = this.#reportsOf(reports)
       if (tick) due.push({ kind: 'tick' })
-      if (due.length > 0) store.submit(service.snapshot.id, ...due)
+      this.#submit(service, due)
       this.#armTimer(service)
     }
+  }
+
+  /** In as many commits as it takes. */
+  #submit(service: SimulatedService, intents: readonly ServiceIntent[]): void {
+    if (intents.length === 0) return
+    const { id } = service.snapshot
+    this.store.submit(id, ...intents.slice(0, intentsPerCommit))
+    if (intents.length > intentsPerCommit) this.at(this.store.now, () => this.#submit(service, intents.slice(intentsPerCommit)))
   }
 
   /** One report per worker. */
