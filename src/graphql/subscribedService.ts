@@ -6,8 +6,9 @@ import type { ServiceName } from './serviceKey.ts'
 
 /** The service that a subscription names. Throws NOT_FOUND, a top-level error, when there is none. */
 export async function subscribedService({ app }: GraphQLContext, service: ServiceName): Promise<ServiceId> {
-  const found = await findService(app.database.prisma, service)
-  if (found !== null) return found.id
+  const key = JSON.stringify([service.project, service.name])
+  const id = await app.feed.lookUps.get(key, async () => (await findService(app.database.prisma, service))?.id ?? null)
+  if (id !== null) return id
   const { project, name } = service
   throw new NotFoundError(`There is no service ${JSON.stringify(name)} in project ${JSON.stringify(project)}: create it first.`, ['name'])
 }

@@ -7,7 +7,7 @@ import { EventsTopic } from './eventsTopic.ts'
 import { FeedCounts } from './feedCounts.ts'
 import { type ServiceListChange, serviceListChangeOf } from './serviceListChange.ts'
 import { type EndpointReading, ServiceTopic } from './serviceTopic.ts'
-import { SharedRead } from './sharedRead.ts'
+import { SharedRead, SharedReads } from './sharedRead.ts'
 import type { Groups } from './sharedSource.ts'
 import { Topic } from './topic.ts'
 
@@ -59,6 +59,8 @@ export class Feed {
   readonly database: Database
   readonly bookmarkMillis: number
   readonly counts = new FeedCounts()
+  /** Services by their names, for subscriptions that begin at once. */
+  readonly lookUps = new SharedReads<ServiceId | null>()
   /** Of subscriptions that are alike, by what makes them so. */
   readonly groups: Groups = new Map()
   readonly #tail: FeedOptions['tail']

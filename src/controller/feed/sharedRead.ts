@@ -28,3 +28,20 @@ export class SharedRead<Reading> {
     return running
   }
 }
+
+/** Shared reads by what they read; one is forgotten when nobody waits for it. */
+export class SharedReads<Reading> {
+  readonly #reads = new Map<string, { readonly read: SharedRead<Reading>; waiting: number }>()
+
+  async get(key: string, read: () => Promise<Reading>): Promise<Reading> {
+    const entry = this.#reads.get(key) ?? { read: new SharedRead(read), waiting: 0 }
+    this.#reads.set(key, entry)
+    entry.waiting++
+    try {
+      return await entry.read.get()
+    } finally {
+      entry.waiting--
+      if (entry.waiting === 0) this.#reads.delete(key)
+    }
+  }
+}

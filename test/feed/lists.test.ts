@@ -1,0 +1,214 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createService, placedReplicas, remove, scale } from '../support/apiService.ts'
+import { HandWorker } from '../support/handWorker.ts'
+import { TestServer } from '../support/testServer.ts'
+import { until } from '../support/until.ts'
+import { type Frame, Subscriber } from './subscriber.ts'
+
+let server: TestServer
+let worker: HandWorker
+const subscribers: Subscriber[] = []
+beforeAll(async () => {
+  server = await TestServer.start(undefined, undefined, { bookmarkMillis: 150 })
+  worker = new HandWorker(server.client)
+  await worker.register()
+})
+afterEach(async () => {
+  for (const subscriber of subscribers.splice(0)) await subscriber.close()
+  await until(() => server.app.feed.topics === 0, 'the feed has no topic')
+})
+afterAll(() => server.stop())
+
+async function follow(document: string, variables: Record<string, unknown> = {}): Promise<Subscriber> {
+  const subscriber = await Subscriber.open(server.client)
+  subscribers.push(subscriber)
+  subscriber.subscribe(document, variables)
+  return subscriber
+}
+
+/** The next frame that tells something. */
+async function news(subscriber: Subscriber): Promise<Frame> {
+  for (;;) {
+    const frame = await subscriber.frame()
+    if (frame.kind !== 'BOOKMARK') return frame
+  }
+}
+
+/** Frames until one is as wanted. */
+async function newsUntil(subscriber: Subscriber, wanted: (frame: Frame) => boolean): Promise<Frame> {
+  for (;;) {
+    const frame = await news(subscriber)
+    if (wanted(frame)) return frame
+  }
+}
+
+describe('servicesChanged', () => {
+  const document = `subscription ($filter: ServiceFilter) { servicesChanged(filter: $filter) {
+    kind revision last services { id name status } removedIds
+  } }`
+  const names = (frame: Frame) => (frame['services'] as { name: string }[]).map(({ name }) => name)
+
+  test('follows what matches the filter, and tells what left it', async () => {
+    await createService(server.client, 'list-a', 0)
+    await createService(server.client, 'elsewhere', 0)
+    const all = await follow(document, { filter: { nameStartsWith: 'list-' } })
+    const stopped = await follow(document, { filter: { nameStartsWith: 'list-', statuses: ['STOPPED'] } })
+    const first = await news(all)
+    expect(first).toMatchObject({ kind: 'SNAPSHOT', last: true, removedIds: [] })
+    expect(names(first)).toEqual(['list-a'])
+    expect(names(await news(stopped))).toEqual(['list-a'])
+    const [{ id }] = first['services'] as [{ id: string }]
+
+    await scale(server.client, 'elsewhere', 1)
+    await createService(server.client, 'list-b', 0)
+    const created = await newsUntil(all, (frame) => names(frame).includes('list-b'))
+    expect([created.kind, names(created)]).toEqual(['DELTA', ['list-b']])
+    expect(names(await news(stopped))).toEqual(['list-b'])
+
+    await scale(server.client, 'list-a', 1)
+    expect(await news(stopped)).toMatchObject({ kind: 'DELTA', services: [], removedIds: [id] })
+    await newsUntil(all, (frame) => names(frame).includes('list-a'))
+    await scale(server.client, 'list-a', 0)
+    const back = await newsUntil(stopped, (frame) => names(frame).length > 0)
+    expect(names(back)).toEqual(['list-a'])
+
+    await remove(server.client, 'list-b')
+    const gone = await newsUntil(all, (frame) => (frame['removedIds'] as string[]).length > 0)
+    expect(gone).toMatchObject({ kind: 'DELTA', services: [] })
+  })
+
+  test('a bad filter is refused', async () => {
+    expect(await (await follow(document, { filter: { nameStartsWith: 'a\0' } })).errorCode()).toBe('BAD_USER_INPUT')
+  })
+})
+
+describe('lists in parts', () => {
+  test('replicaChanged: a SNAPSHOT of 1,100 replicas is 3 parts', async () => {
+    await createService(server.client, 'large', 1_100)
+    const replicas = async () => server.app.database.prisma.replica.count({ where: { service: { name: 'large' } } })
+    await until(async () => (await replicas()) === 1_100, 'all have rows')
+    const subscriber = await follow(`subscription { replicaChanged(service: "large") { kind revision last replicas { id } removedIds } }`)
+    const parts = [await news(subscriber), await news(subscriber), await news(subscriber)]
+    expect(parts.map(({ kind, last }) => [kind, last])).toEqual([
+      ['SNAPSHOT', false],
+      ['SNAPSHOT', false],
+      ['SNAPSHOT', true],
+    ])
+    expect(new Set(parts.map(({ revision }) => revision)).size).toBe(1)
+    const ids = parts.flatMap((part) => (part['replicas'] as { id: string }[]).map(({ id }) => id))
+    expect([ids.length, new Set(ids).size]).toEqual([1_100, 1_100])
+    await subscriber.close()
+    await scale(server.client, 'large', 0)
+  })
+})
+
+describe('hostChanged', () => {
+  test('follows registrations, and use by replicas', async () => {
+    const subscriber = await follow('subscription { hostChanged { kind last hosts { name cpuMillis usedCpuMillis } removedIds } }')
+    expect(await news(subscriber)).toMatchObject({ kind: 'SNAPSHOT', last: true, hosts: [{ name: 'hand' }], removedIds: [] })
+    await new HandWorker(server.client, 'second').register([], { cpuMillis: 1 })
+    expect(await newsUntil(subscriber, ({ hosts }) => (hosts as { name: string }[]).some(({ name }) => name === 'second'))).toMatchObject({
+      kind: 'DELTA',
+    })
+    await createService(server.client, 'user', 1)
+    const [replica] = await placedReplicas(server.client, 'user', 1)
+    const used = await newsUntil(subscriber, ({ hosts }) =>
+      (hosts as { name: string; usedCpuMillis: number }[]).some(
+        ({ name, usedCpuMillis }) => name === replica?.host?.name && usedCpuMillis > 0,
+      ),
+    )
+    expect(used.kind).toBe('DELTA')
+  })
+})
+
+describe('eventAdded', () => {
+  test('tells every event that matches, once and in order', async () => {
+    await createService(server.client, 'told', 1)
+    const document = `subscription ($filter: EventFilter) { eventAdded(filter: $filter) { kind revision events { revision message kind } } }`
+    const subscriber = await follow(document, { filter: { service: 'told', kinds: ['SERVICE_SCALED'] } })
+    expect(await news(subscriber)).toMatchObject({ kind: 'SNAPSHOT', events: [] })
+    for (let replicas = 2; replicas <= 6; replicas++) await scale(server.client, 'told', replicas)
+    const events: { revision: string; message: string }[] = []
+    while (events.length < 5) events.push(...((await news(subscriber))['events'] as typeof events))
+    expect(events.map(({ message }) => /(\d+)\D*$/.exec(message)?.[1])).toEqual(['2', '3', '4', '5', '6'])
+    const again = await follow(document, { filter: { service: 'told', kinds: ['SERVICE_SCALED'] } })
+    expect(await news(again)).toMatchObject({ kind: 'SNAPSHOT', events: events.map(({ revision }) => ({ revision })) })
+  })
+
+  test('resumes over more events than one frame has, in frames that abut', async () => {
+    const { database, feed } = server.app
+    const { head } = await database.prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
+    await database.prisma.$transaction([
+      database.prisma
+        .$executeRaw`INSERT INTO "Fact" ("revision", "kind", "data", "at") SELECT r, 'profile', '{"format": 1, "wakesPlacement": false}', now() FROM generate_series(${head} + 1, ${head} + 1200) r`,
+      database.prisma
+        .$executeRaw`INSERT INTO "Event" ("revision", "kind", "message", "actor", "at") SELECT r, 'PROFILE', 'Event ' || r, 'test', now() FROM generate_series(${head} + 1, ${head} + 1200) r`,
+      database.prisma.$executeRaw`UPDATE "Feed" SET "head" = "head" + 1200 WHERE "id" = 1`,
+      database.prisma.$executeRaw`SELECT pg_notify('facts', '')`,
+    ])
+    await until(() => feed.position >= head + 1200n, 'the feed has them')
+    const subscriber = await follow('subscription ($after: Revision) { eventAdded(after: $after) { kind revision events { revision } } }', {
+      after: String(head),
+    })
+    const seen: bigint[] = []
+    let position = head
+    while (seen.length < 1_200) {
+      const frame = await news(subscriber)
+      const revisions = (frame['events'] as { revision: string }[]).map(({ revision }) => BigInt(revision))
+      expect([frame.kind, revisions.length <= 500]).toEqual(['DELTA', true])
+      for (const revision of revisions) expect(revision > position && revision <= BigInt(frame.revision)).toBe(true)
+      position = BigInt(frame.revision)
+      seen.push(...revisions)
+    }
+    expect(seen.slice(0, 1_200)).toEqual(Array.from({ length: 1_200 }, (_, index) => head + 1n + BigInt(index)))
+  })
+})
+
+describe('rolloutChanged', () => {
+  test('follows the current rollout, and not every change of the service', async () => {
+    await createService(server.client, 'rolled', 1)
+    const subscriber = await follow(
+      'subscription { rolloutChanged(service: "rolled") { kind revision rollout { number state availableReplicas desiredReplicas } } }',
+    )
+    expect(await news(subscriber)).toMatchObject({ kind: 'SNAPSHOT', rollout: { number: 1, state: 'ROLLING' } })
+    const [replica] = await placedReplicas(server.client, 'rolled', 1)
+    await worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready: true })
+    const done = await newsUntil(subscriber, ({ rollout }) => (rollout as { state: string }).state === 'COMPLETED')
+    expect(done).toMatchObject({ kind: 'DELTA', rollout: { number: 1, availableReplicas: 1 } })
+    await remove(server.client, 'rolled')
+    await worker.report({ replica: replica?.id ?? '', state: 'ENDED', endReason: 'STOPPED' })
+    expect(await newsUntil(subscriber, ({ kind }) => kind === 'GONE')).toMatchObject({ rollout: null })
+    expect(await subscriber.next()).toMatchObject({ type: 'complete' })
+  })
+})
+
+describe('a BOOKMARK', () => {
+  test('comes when nothing else does, at a position from which one can resume', async () => {
+    await createService(server.client, 'idle', 0)
+    const document =
+      'subscription ($after: Revision) { endpointChanged(service: "idle", after: $after) { kind revision endpoint { id } added { id } } }'
+    const subscriber = await follow(document)
+    expect((await subscriber.frame()).kind).toBe('SNAPSHOT')
+    await createService(server.client, 'idle-other', 0)
+    const { head } = await server.app.database.prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
+    const bookmark = await until(async () => {
+      const frame = await subscriber.frame()
+      return BigInt(frame.revision) >= head ? frame : null
+    }, 'a bookmark has the new position')
+    expect(bookmark).toMatchObject({ kind: 'BOOKMARK', endpoint: null, added: [] })
+    const resumed = await follow(document, { after: bookmark.revision })
+    expect(await resumed.frame()).toMatchObject({ kind: 'BOOKMARK' })
+  })
+
+  test('comes to a worker too', async () => {
+    const second = new HandWorker(server.client, 'idle-worker')
+    await second.register()
+    const subscriber = await follow(
+      'subscription ($worker: ID!, $epoch: Int!, $after: Revision) { assignmentsChanged(worker: $worker, epoch: $epoch, after: $after) { kind revision last assignments { replica } removed } }',
+      { worker: second.id, epoch: second.epoch },
+    )
+    expect((await subscriber.frame()).kind).toBe('SNAPSHOT')
+    const bookmark = await subscriber.frame()
+    expect(bookmark).toMatchObject({ kind: 'BOOKMARK', last: true, assignments: [], removed: [] })
+  })
+})
