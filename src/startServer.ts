@@ -7,6 +7,7 @@ import { v7 } from 'uuid'
 import type { Config } from './config.ts'
 import type { App } from './controller/app.ts'
 import { Feed } from './controller/feed/feed.ts'
+import { HostLeases } from './controller/leases.ts'
 import { LocalWorker } from './controller/localWorker.ts'
 import { LogRequests } from './controller/logRequests.ts'
 import { measureTail } from './controller/measureTail.ts'
@@ -107,6 +108,9 @@ async function start(
   const http = new HttpServer(app, schema, metrics)
   const port = await http.listen(config.host, config.port)
   started('the HTTP server', () => http.stop())
+  const leases = new HostLeases(app)
+  await leases.start()
+  started('the leases of hosts', () => leases.stop())
   const url = `http://${localAddress(config.host)}:${port}/graphql`
   await writeWhole(path.join(dataDirectory, 'server-url'), `${url}\n`)
   started('the address file', () => rm(path.join(dataDirectory, 'server-url'), { force: true }))

@@ -10,6 +10,7 @@ import type { Committer } from '../store/commit/committer.ts'
 import type { Database } from '../store/database.ts'
 import { readPlacement } from '../store/readPlacement.ts'
 import type { Tail } from '../store/tail.ts'
+import { PlacementTurn } from './placementTurn.ts'
 
 /** After a run that failed, or whose grants were all refused. */
 const againAfterMillis = 200
@@ -24,7 +25,8 @@ interface Hold {
 /**
  * Places what waits (R14). It runs when a fact says that its answer could be another now, one run at a time, each over everything that waits:
  * what wakes it during a run makes one more. Its grants are commits of the services, guarded by the hosts' allocations; a grant that is
- * refused because something else was faster is decided again in the next run.
+ * refused because something else was faster is decided again in the next run. Of several servers one places at a time; the others look again when its
+ * turn is over.
  */
 export class Placer {
   readonly #database: Database
@@ -32,6 +34,7 @@ export class Placer {
   readonly #clock: Clock
   readonly #tail: Tail
   readonly #log: Logger
+  readonly #turn: PlacementTurn
   readonly #meter: Meter
   /** What each waiting replica was last told, so that it is told only what is new. */
   #told = new Map<ReplicaId, string>()
@@ -48,6 +51,7 @@ export class Placer {
     readonly clock: Clock
     readonly tail: Tail
     readonly log: Logger
+    readonly newId: () => string
     readonly meter?: Meter
   }) {
     this.#database = options.database
@@ -55,6 +59,7 @@ export class Placer {
     this.#clock = options.clock
     this.#tail = options.tail
     this.#log = options.log
+    this.#turn = new PlacementTurn(options.database, options.newId)
     this.#meter = options.meter ?? noMeter
   }
 
@@ -75,6 +80,7 @@ export class Placer {
     clearTimeout(this.#ending)
     this.#again = false
     await this.#running
+    await this.#turn.give()
   }
 
   #wake(): void {
@@ -87,8 +93,15 @@ export class Placer {
   }
 
   async #run(): Promise<void> {
-    const startedAt = performance.now()
     try {
+      const { waitMillis, isNew } = await this.#turn.take()
+      // Another server may have told them something else.
+      if (isNew) this.#told.clear()
+      if (waitMillis > 0) {
+        this.#wakeLater(waitMillis)
+        return
+      }
+      const startedAt = performance.now()
       const { granted, refused } = await this.#placeAll()
       this.#meter.count('placementRuns')
       this.#meter.observe('placementSeconds', (performance.now() - startedAt) / 1000)
@@ -101,9 +114,9 @@ export class Placer {
     }
   }
 
-  #wakeLater(): void {
+  #wakeLater(millis = againAfterMillis): void {
     clearTimeout(this.#retry)
-    this.#retry = setTimeout(() => this.#wake(), againAfterMillis)
+    if (this.#unsubscribe !== null) this.#retry = setTimeout(() => this.#wake(), millis)
   }
 
   #wakeAtEnd(holds: readonly Hold[], now: Instant): void {

@@ -32,10 +32,13 @@ export async function registerWorker(
     const message = `Worker ${worker.name} was registered with another token: use that one, or another name.`
     return { kind: 'refused', refusal: { code: 'FORBIDDEN', message } }
   }
-  const outcome = await parts.committer.write({ kind: 'registerWorker', ...worker })
+  const alive = running.flatMap(({ replica, state }) => (state === 'ENDED' ? [] : [replica]))
+  const outcome = await parts.committer.write({ kind: 'registerWorker', ...worker, clean: alive.length === 0 })
   if (outcome.kind === 'refused') return outcome
   if (outcome.kind !== 'worker') throw new Error(`A registration was answered with ${outcome.kind}.`)
   const { workerId, hostId, epoch } = outcome
+  // Its host was lost, and is so until it has stopped what was replaced meanwhile: it says so by a full report without that.
+  if (!outcome.returned) return { kind: 'registered', workerId, hostId, epoch, stop: alive }
   const reporter: Reporter = { workerId, hostId, epoch }
   const host = { id: hostId, name: worker.host, addresses: worker.addresses }
 
@@ -47,6 +50,5 @@ export async function registerWorker(
   )
 
   const owners = await ownersOf(parts.database, said)
-  const stale = running.filter(({ replica, state }) => state !== 'ENDED' && !owners.get(replica)?.aliveOn(hostId))
-  return { kind: 'registered', workerId, hostId, epoch, stop: stale.map((report) => report.replica) }
+  return { kind: 'registered', workerId, hostId, epoch, stop: alive.filter((replica) => !owners.get(replica)?.aliveOn(hostId)) }
 }

@@ -1,10 +1,12 @@
-import type { HostId, ReplicaId, WorkerId } from '../model/id.ts'
-import type { ReplicaReport, Reporter } from '../model/intent.ts'
+import type { Reachability } from '../generated/prisma/enums.ts'
+import type { HostId, ReplicaId, ServiceId, WorkerId } from '../model/id.ts'
+import type { ReplicaReport, Reporter, ReportIntent } from '../model/intent.ts'
 import type { Refusal } from '../model/refusal.ts'
+import type { StoreOutcome } from '../store/commit/outcome.ts'
 import type { Database } from '../store/database.ts'
 import { renewLease } from '../store/lease.ts'
 import type { App } from './app.ts'
-import { ownersOf, reportsByService } from './replicaOwners.ts'
+import { ownersOf, reportsByService, servicesOn } from './replicaOwners.ts'
 
 /** A registration as its worker names it, and the token that it is used with. */
 export interface RegistrationClaim {
@@ -17,11 +19,14 @@ export interface RegistrationClaim {
 export type Claimed<T> = ({ readonly kind: 'done' } & T) | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 /** The registration that a claim names. FENCED where it is not the newest of its worker; FORBIDDEN with another's token. */
-export async function findRegistration(database: Database, claim: RegistrationClaim): Promise<Claimed<{ reporter: Reporter }>> {
+export async function findRegistration(
+  database: Database,
+  claim: RegistrationClaim,
+): Promise<Claimed<{ reporter: Reporter; reachability: Reachability }>> {
   const { workerId, epoch, subject } = claim
   const worker = await database.prisma.worker.findUnique({
     where: { id: workerId },
-    select: { hostId: true, epoch: true, subject: true, name: true },
+    select: { hostId: true, epoch: true, subject: true, name: true, reachability: true },
   })
   if (worker === null) return { kind: 'refused', refusal: fenced('This worker is not registered') }
   if (subject !== null && worker.subject !== subject) {
@@ -30,7 +35,7 @@ export async function findRegistration(database: Database, claim: RegistrationCl
   }
   if (worker.epoch !== epoch)
     return { kind: 'refused', refusal: fenced(`Epoch ${epoch} of worker ${worker.name} is old, it is ${worker.epoch} now`) }
-  return { kind: 'done', reporter: { workerId, hostId: worker.hostId as HostId, epoch } }
+  return { kind: 'done', reporter: { workerId, hostId: worker.hostId as HostId, epoch }, reachability: worker.reachability }
 }
 
 function fenced(what: string): Refusal {
@@ -40,30 +45,43 @@ function fenced(what: string): Refusal {
 /**
  * Takes reports, service by service. `fenced`: replicas that are not this host's any more, or have ended, and must be stopped. FENCED where
  * the worker has registered anew meanwhile, even during this.
+ *
+ * `full`: these are all. A host that was silent is back with them (R15): REACHABLE in one write, and then in the commit of each service that has
+ * replicas there. One that was LOST is back when it runs nothing; until then everything that it runs is fenced.
  */
 export async function reportReplicas(
-  { committer, database }: Pick<App, 'committer' | 'database'>,
+  parts: Pick<App, 'committer' | 'database'>,
   claim: RegistrationClaim,
   sequence: number,
   reports: readonly ReplicaReport[],
+  full: boolean,
 ): Promise<Claimed<{ fenced: readonly ReplicaId[] }>> {
+  const { committer, database } = parts
   const registration = await findRegistration(database, claim)
   if (registration.kind === 'refused') return registration
-  const { reporter } = registration
+  const { reporter, reachability } = registration
+  const running = reports.flatMap(({ replica, state }) => (state === 'ENDED' ? [] : [replica]))
+  if (reachability === 'LOST' && (running.length > 0 || !full)) return { kind: 'done', fenced: running }
+  if (reachability !== 'REACHABLE' && full) await committer.write({ kind: 'returnHost', ...reporter })
   const owners = await ownersOf(
     database,
     reports.map((report) => report.replica),
   )
-  const services = reportsByService(reports, owners)
-  const outcomes = await Promise.all(
-    [...services].map(([id, own]) => committer.submit(id, { kind: 'report', reporter, sequence, reports: own })),
-  )
+  const services = new Map(reportsByService(reports, owners))
+  if (full) for (const id of await servicesOn(database, reporter.hostId)) if (!services.has(id)) services.set(id, [])
+  const outcomes = await Promise.all([...services].map(([id, own]) => submitReport(parts, id, { reporter, sequence, reports: own, full })))
   for (const outcome of outcomes) if (outcome.kind === 'refused' && outcome.refusal.code === 'FENCED') return outcome
-  const strangers = reports.filter(({ replica, state }) => state !== 'ENDED' && !owners.get(replica)?.aliveOn(reporter.hostId))
-  return { kind: 'done', fenced: strangers.map((report) => report.replica) }
+  return { kind: 'done', fenced: running.filter((replica) => !owners.get(replica)?.aliveOn(reporter.hostId)) }
 }
 
-/** Prolongs a worker's lease on the database's clock. That is no fact. */
+/** A full report of a host that is silent again (by another server, say) is a plain one: addresses return with the next. */
+async function submitReport({ committer }: Pick<App, 'committer'>, id: ServiceId, said: Omit<ReportIntent, 'kind'>): Promise<StoreOutcome> {
+  const outcome = await committer.submit(id, { kind: 'report', ...said })
+  if (outcome.kind !== 'refused' || outcome.refusal.code !== 'INVALID_STATE') return outcome
+  return committer.submit(id, { kind: 'report', ...said, full: false })
+}
+
+/** Prolongs a worker's lease on the database's clock. That is no fact. `resync`: its host was silent and is back when it has reported everything. */
 export async function keepLease(
   { database, config }: Pick<App, 'database' | 'config'>,
   claim: RegistrationClaim,
@@ -71,5 +89,5 @@ export async function keepLease(
   const registration = await findRegistration(database, claim)
   if (registration.kind === 'refused') return registration
   const renewed = await renewLease(database, claim.workerId, claim.epoch, config.leaseSeconds)
-  return renewed ? { kind: 'done', resync: false } : { kind: 'refused', refusal: fenced(`Epoch ${claim.epoch} is old`) }
+  return renewed !== null ? { kind: 'done', ...renewed } : { kind: 'refused', refusal: fenced(`Epoch ${claim.epoch} is old`) }
 }

@@ -1,8 +1,8 @@
 import type { CatalogueOutcome } from '../store/commit/outcome.ts'
 import { errorOf } from './refusalError.ts'
 
-/** What the store answers for a profile, project or queue, as the mutation's result. Throws what was refused. */
-export function appliedOf<Kind extends 'profile' | 'project' | 'queue'>(
+/** What the store answers for a profile, project, queue or host, as the mutation's result. Throws what was refused. */
+export function appliedOf<Kind extends 'profile' | 'project' | 'queue' | 'host'>(
   kind: Kind,
   outcome: CatalogueOutcome,
 ): Extract<CatalogueOutcome, { kind: Kind }> {

@@ -98,10 +98,10 @@ const HostFilter = builder.inputRef<HostFilterValue>('HostFilter').implement({
 })
 
 function hostFilterSql(filter: HostFilterValue | null | undefined): Filtered {
-  const conditions: Prisma.Sql[] = []
+  const conditions: Prisma.Sql[] = [Prisma.sql`t."removedAt" IS NULL`]
   if (filter?.scheduling) conditions.push(Prisma.sql`t.scheduling = ${filter.scheduling}::text::"HostScheduling"`)
   if (filter?.reachability) conditions.push(Prisma.sql`t.reachability = ${filter.reachability}::text::"Reachability"`)
-  return { sql: conditions.length === 0 ? null : Prisma.join(conditions, ' AND '), key: JSON.stringify(filter ?? null) }
+  return { sql: Prisma.join(conditions, ' AND '), key: JSON.stringify(filter ?? null) }
 }
 
 builder.queryFields((t) => ({
@@ -111,7 +111,7 @@ builder.queryFields((t) => ({
     description: 'The host of this name; null when there is none.',
     args: { name: t.arg.string({ required: true, description: "The host's name." }) },
     resolve: (query, _root, { name }, { app }) =>
-      storable(name) ? app.database.prisma.host.findUnique({ ...query, where: { name } }) : null,
+      storable(name) ? app.database.prisma.host.findFirst({ ...query, where: { name, removedAt: null } }) : null,
   }),
   hosts: t.connection(
     {

@@ -105,7 +105,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: ReportReplicasInput, required: true, description: 'The reports.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
       const { reports, strangers } = partition(input.reports)
-      const outcome = await reportReplicas(app, claimOf(input, viewer), input.sequence, reports)
+      const outcome = await reportReplicas(app, claimOf(input, viewer), input.sequence, reports, input.full)
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
       return { fenced: [...strangers, ...outcome.fenced.map((id) => encodeGlobalId('Replica', id))] }
     },

@@ -1,10 +1,10 @@
 import type { HostId } from '../model/id.ts'
 import type { Database } from './database.ts'
 
-/** Those of `ids` (null: of all hosts) that exist, by id. */
+/** Those of `ids` (null: of all hosts) that are not removed, by id. */
 export async function readHostIds({ prisma }: Database, ids: readonly HostId[] | null): Promise<readonly HostId[]> {
   const rows = await prisma.host.findMany({
-    ...(ids === null ? {} : { where: { id: { in: [...ids] } } }),
+    where: { removedAt: null, ...(ids === null ? {} : { id: { in: [...ids] } }) },
     select: { id: true },
     orderBy: { id: 'asc' },
   })

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { graceSeconds, leaseSeconds } from '../model/bounds.ts'
 import { Connection, RefusedError } from './connection.ts'
+import { LostContact } from './lostContact.ts'
 import type { Outbox } from './outbox.ts'
 import { type Registration, register } from './registration.ts'
 import type { Servers, WorkerSettings } from './settings.ts'
@@ -29,17 +31,23 @@ const steadyMillis = 2_000
 export class Link {
   readonly #options: LinkOptions
   #registration: Registration | null = null
+  readonly #contact: LostContact
   #sequence = 0
   #turn = Math.floor(Math.random() * 1_000)
 
   constructor(options: LinkOptions) {
     this.#options = options
+    this.#contact = new LostContact(leaseSeconds + graceSeconds, () => {
+      options.log.warn('no server was reached for longer than lease and grace: what is to stop then is stopped')
+      options.supervisor.stopWithoutContact()
+    })
   }
 
   /** Resolves when `signal` aborts. */
   async run(): Promise<void> {
     const { signal, log, settings } = this.#options
     const most = settings.servers.kind === 'file' ? 1_000 : 10_000
+    signal.addEventListener('abort', () => this.#contact.close(), { once: true })
     for (let failures = 0; !signal.aborted; ) {
       const began = performance.now()
       const error = await this.#connectOnce()
@@ -69,7 +77,13 @@ export class Link {
       log.info({ url }, 'connected')
       this.#registration ??= await this.#register(connection)
       const nextSequence = (): number => ++this.#sequence
-      return await new WorkerSession(connection, this.#registration, { supervisor, outbox, log, nextSequence }).run()
+      return await new WorkerSession(connection, this.#registration, {
+        supervisor,
+        outbox,
+        contact: this.#contact,
+        log,
+        nextSequence,
+      }).run()
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error))
     } finally {
@@ -83,7 +97,9 @@ export class Link {
     const running = supervisor.reports()
     // What changes from here on is reported under the new registration; ends are told again, in case the registration only takes what runs.
     outbox.reset(running.filter(({ state }) => state === 'ENDED'))
+    const sentAt = this.#contact.mark()
     const { registration, stop } = await register(connection, settings, softwareVersion, running, log)
+    this.#contact.heard(sentAt, registration.leaseSeconds + registration.graceSeconds)
     this.#sequence = 0
     for (const replica of stop) supervisor.release(replica, { drain: false })
     return registration

@@ -11,6 +11,7 @@ export interface Registration {
   readonly worker: string
   readonly epoch: number
   readonly leaseSeconds: number
+  readonly graceSeconds: number
 }
 
 /** An answer's payload; a failure that the server answered is thrown as RefusedError with its code. */
@@ -34,7 +35,7 @@ export async function register(
     ...{ softwareVersion, protocolVersion, running },
   }
   const answer = await connection.request<RegisterWorkerData>(registerWorker, { input }, 30_000)
-  const { worker, epoch, leaseSeconds, stop } = payload(answer.registerWorker)
+  const { worker, epoch, leaseSeconds, graceSeconds, stop } = payload(answer.registerWorker)
   log.info({ worker: worker.id, epoch, leaseSeconds, running: running.length, stale: stop.length }, 'registered')
-  return { registration: { worker: worker.id, epoch, leaseSeconds }, stop }
+  return { registration: { worker: worker.id, epoch, leaseSeconds, graceSeconds }, stop }
 }

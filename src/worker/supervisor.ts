@@ -126,6 +126,13 @@ export class Supervisor {
     for (const id of [...this.#replicas.keys()]) if (!assigned.has(id)) this.release(id, { drain: true })
   }
 
+  /** R15: no server was reached for so long that all of this is replaced elsewhere; a profile may want such replicas to stop by themselves. */
+  stopWithoutContact(): void {
+    for (const replica of this.#replicas.values()) {
+      if (replica.assignment.stop.onLostContact === 'STOP') replica.stop({ drain: false })
+    }
+  }
+
   /** Stops and forgets every replica; resolves when the last has ended. */
   async releaseAll(options: { drain: boolean }): Promise<void> {
     for (const id of [...this.#replicas.keys()]) this.release(id, options)

@@ -4,6 +4,7 @@ import type { AnswerLogRequestData, AssignmentsChangedData, LogRequest, RenewLea
 import { answerLogRequest, assignmentFromWire, assignmentsChanged, renewLease, reportReplicas } from './api.ts'
 import type { ReplicaName } from './assignment.ts'
 import type { Connection } from './connection.ts'
+import type { LostContact } from './lostContact.ts'
 import type { Outbox } from './outbox.ts'
 import { payload, type Registration } from './registration.ts'
 import type { Supervisor } from './supervisor.ts'
@@ -20,6 +21,7 @@ export class WorkerSession {
   readonly #registration: Registration
   readonly #supervisor: Supervisor
   readonly #outbox: Outbox
+  readonly #contact: LostContact
   readonly #log: Logger
   readonly #nextSequence: () => number
   /** Replicas of the parts of a SNAPSHOT that came so far. */
@@ -29,12 +31,13 @@ export class WorkerSession {
   constructor(
     connection: Connection,
     registration: Registration,
-    parts: { supervisor: Supervisor; outbox: Outbox; log: Logger; nextSequence: () => number },
+    parts: { supervisor: Supervisor; outbox: Outbox; contact: LostContact; log: Logger; nextSequence: () => number },
   ) {
     this.#connection = connection
     this.#registration = registration
     this.#supervisor = parts.supervisor
     this.#outbox = parts.outbox
+    this.#contact = parts.contact
     this.#log = parts.log
     this.#nextSequence = parts.nextSequence
   }
@@ -70,10 +73,14 @@ export class WorkerSession {
     const { worker, epoch, leaseSeconds } = this.#registration
     const everyMillis = (leaseSeconds * 1_000) / 3
     for (;;) {
+      const sentAt = this.#contact.mark()
+      // A server that does not answer in time is left while there is time enough to find another.
+      const answer = await this.#connection.request<RenewLeaseData>(renewLease, { input: { worker, epoch } }, everyMillis)
+      const { resync } = payload(answer.renewLease)
+      this.#contact.heard(sentAt)
+      if (resync) this.#outbox.askForAll()
       await wait(everyMillis, undefined, { ref: false })
       if (this.#ended) throw new Error('The session has ended.')
-      const answer = await this.#connection.request<RenewLeaseData>(renewLease, { input: { worker, epoch } }, leaseSeconds * 1_000)
-      if (payload(answer.renewLease).resync) this.#outbox.askForAll()
     }
   }
 

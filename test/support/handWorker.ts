@@ -19,11 +19,21 @@ const report = `mutation ($input: ReportReplicasInput!) { reportReplicas(input: 
   __typename ... on ReportReplicasPayload { fenced } ... on Error { code message }
 } }`
 
+const renew = `mutation ($input: RenewLeaseInput!) { renewLease(input: $input) {
+  __typename ... on RenewLeasePayload { resync } ... on Error { code message }
+} }`
+
 export interface Registered {
   readonly __typename: string
   readonly worker: { readonly id: string }
   readonly epoch: number
   readonly stop: readonly string[]
+  readonly code?: string
+}
+
+export interface Reported {
+  readonly __typename: string
+  readonly fenced?: readonly string[]
   readonly code?: string
 }
 
@@ -63,9 +73,30 @@ export class HandWorker {
     return registerWorker
   }
 
-  async report(...seen: readonly Seen[]): Promise<{ __typename: string; fenced?: readonly string[]; code?: string }> {
-    const input = { worker: this.id, epoch: this.epoch, sequence: ++this.#sequence, reports: seen.map(asReport) }
-    const answer = await this.#client.ask<{ reportReplicas: { __typename: string; fenced?: readonly string[] } }>(report, { input })
+  report(...seen: readonly Seen[]): Promise<Reported> {
+    return this.#report(seen, false)
+  }
+
+  /** Everything that it runs. */
+  reportAll(...seen: readonly Seen[]): Promise<Reported> {
+    return this.#report(seen, true)
+  }
+
+  async renew(): Promise<{ __typename: string; resync?: boolean; code?: string }> {
+    const input = { worker: this.id, epoch: this.epoch }
+    const answer = await this.#client.ask<{ renewLease: { __typename: string; resync?: boolean } }>(renew, { input })
+    return answer.renewLease
+  }
+
+  /** Renews its lease again and again, until the returned function is called. What becomes of it is looked at by nobody. */
+  keepAlive(millis = 300): () => void {
+    const timer = setInterval(() => void this.renew().catch(() => undefined), millis)
+    return () => clearInterval(timer)
+  }
+
+  async #report(seen: readonly Seen[], full: boolean): Promise<Reported> {
+    const input = { worker: this.id, epoch: this.epoch, sequence: ++this.#sequence, full, reports: seen.map(asReport) }
+    const answer = await this.#client.ask<{ reportReplicas: Reported }>(report, { input })
     return answer.reportReplicas
   }
 }

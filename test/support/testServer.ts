@@ -12,6 +12,8 @@ export interface TestServerOptions {
   /** A PostgreSQL database; left out: the embedded one. */
   readonly databaseUrl?: string
   readonly bookmarkMillis?: number
+  /** Over the settings of a server for tests, whose leases are long: hand-driven workers renew none. */
+  readonly env?: NodeJS.ProcessEnv
 }
 
 /** A whole server in this process, on an embedded database of its own and a port of its own, without a worker. */
@@ -34,9 +36,16 @@ export class TestServer {
   static async start(
     log = silent,
     directory = copyTemplate(inject('embeddedTemplate')),
-    { databaseUrl = '', ...options }: TestServerOptions = {},
+    { databaseUrl = '', env = {}, ...options }: TestServerOptions = {},
   ): Promise<TestServer> {
-    const { config } = readConfig({ XCE_PORT: '0', XCE_DATA_DIR: directory, XCE_LOCAL_WORKER: 'off', DATABASE_URL: databaseUrl })
+    const { config } = readConfig({
+      XCE_PORT: '0',
+      XCE_DATA_DIR: directory,
+      XCE_LOCAL_WORKER: 'off',
+      DATABASE_URL: databaseUrl,
+      XCE_LEASE_SECONDS: '3600',
+      ...env,
+    })
     return new TestServer(await startServer({ config, log, workerProgram: '', env: {}, ...options }), directory)
   }
 

@@ -1,0 +1,30 @@
+import { intentsPerCommit } from '../model/bounds.ts'
+import type { HostId } from '../model/id.ts'
+import { readUnsettled, type Unsettled } from '../store/readUnsettled.ts'
+import type { App } from './app.ts'
+
+type Parts = Pick<App, 'committer' | 'database'>
+
+/**
+ * Tells the services what became of hosts that their replicas are on (R15): one intent per host and service, a commit's worth at once, again
+ * until nothing is left to tell. What a server left half done is found by whoever looks next; told twice, it changes nothing.
+ */
+export async function settleHosts(parts: Parts, hosts: readonly HostId[] | 'all'): Promise<void> {
+  for (;;) {
+    const unsettled = await readUnsettled(parts.database, hosts)
+    if (unsettled.length === 0) return
+    const changed = await tell(parts, unsettled)
+    // Something else was faster: it has told them, or tells them now.
+    if (!changed) return
+  }
+}
+
+async function tell({ committer }: Parts, unsettled: readonly Unsettled[]): Promise<boolean> {
+  let changed = false
+  for (let from = 0; from < unsettled.length; from += intentsPerCommit) {
+    const batch = unsettled.slice(from, from + intentsPerCommit)
+    const outcomes = await Promise.all(batch.map(({ serviceId, kind, host }) => committer.submit(serviceId, { kind, host })))
+    changed ||= outcomes.some((outcome) => outcome.kind === 'done' && outcome.changed)
+  }
+  return changed
+}

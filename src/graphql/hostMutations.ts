@@ -1,0 +1,106 @@
+import { settleHosts } from '../controller/settleHosts.ts'
+import type { HostScheduling } from '../generated/prisma/enums.ts'
+import type { HostId } from '../model/id.ts'
+import type { HostChange } from '../store/commit/outcome.ts'
+import { builder } from './builder.ts'
+import { appliedOf } from './catalogue.ts'
+import { keyDescription } from './inputFields.ts'
+import { type Call, userMutation } from './mutation.ts'
+import { InvalidStateError, NoChangeError, NotFoundError } from './refusalError.ts'
+import { storable } from './text.ts'
+
+// What operators say of hosts (R15). Each is one write, and then one commit of every service that has replicas there.
+
+type Refusal = typeof NoChangeError | typeof InvalidStateError | typeof NotFoundError
+
+interface HostMutation {
+  readonly name: string
+  readonly description: string
+  /** Of the payload. */
+  readonly done: string
+  readonly errors: readonly Refusal[]
+  readonly change: (name: string, actor: string) => HostChange
+}
+
+function hostMutation({ name, description, done, errors, change }: HostMutation): void {
+  const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  const input = builder.inputType(`${title}Input`, {
+    description: 'Which host.',
+    fields: (t) => ({
+      host: t.string({ required: true, description: "The host's name." }),
+      idempotencyKey: t.string({ description: keyDescription }),
+    }),
+  })
+  const payload = builder.objectRef<{ readonly hostId: HostId }>(`${title}Payload`).implement({
+    description: done,
+    fields: (t) => ({
+      host: t.prismaField({
+        type: 'Host',
+        description: 'The host, read after the change.',
+        resolve: (query, { hostId: id }, _args, { app }) => app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } }),
+      }),
+    }),
+  })
+  userMutation({
+    name,
+    description,
+    input,
+    payload,
+    errors: [NotFoundError, ...errors],
+    about: ({ host }) => ({ host }),
+    perform: ({ host }, call) => perform(host, change, call),
+  })
+}
+
+async function perform(
+  name: string,
+  change: HostMutation['change'],
+  { app, viewer, remember }: Call,
+): Promise<{ readonly hostId: HostId }> {
+  if (!storable(name)) throw new NotFoundError('There is no host of this name: see the query hosts.', ['input', 'host'])
+  const { hostId } = appliedOf('host', await app.committer.write(change(name, viewer.subject), remember(null)))
+  await settleHosts(app, [hostId])
+  return { hostId }
+}
+
+const schedule = (scheduling: HostScheduling) => (name: string, actor: string) =>
+  ({ kind: 'scheduleHost', name, scheduling, actor }) as const
+
+hostMutation({
+  name: 'cordonHost',
+  description: 'A host takes no new replicas; those it has stay, also where it was being drained. Is it cordoned already: NoChangeError.',
+  done: 'The host is cordoned.',
+  errors: [NoChangeError],
+  change: schedule('CORDONED'),
+})
+hostMutation({
+  name: 'uncordonHost',
+  description: 'A host takes replicas again; what a drain has not moved yet stays. Is it open already: NoChangeError.',
+  done: 'The host is open.',
+  errors: [NoChangeError],
+  change: schedule('OPEN'),
+})
+hostMutation({
+  name: 'drainHost',
+  description:
+    'A host takes no new replicas, and those it has leave: an available one is stopped when its replacement has a place elsewhere, within the limits of its service. Is it being drained already: NoChangeError.',
+  done: 'The host is being drained.',
+  errors: [NoChangeError],
+  change: schedule('DRAINING'),
+})
+hostMutation({
+  name: 'removeHost',
+  description:
+    'Forgets a host that is not reachable and has no replicas. A worker that registers on it brings it back. Is it reachable or has replicas: InvalidStateError.',
+  done: 'The host is removed: it is in no list any more.',
+  errors: [InvalidStateError],
+  change: (name, actor) => ({ kind: 'removeHost', name, actor }),
+})
+hostMutation({
+  name: 'confirmHostLoss',
+  description:
+    'An operator’s word that an unreachable host is gone: it is LOST at once, and its replicas are replaced (R15). Is it reachable or lost already: InvalidStateError.',
+  done: 'The host is lost.',
+  errors: [InvalidStateError],
+  change: (name, actor) => ({ kind: 'confirmHostLoss', name, actor }),
+})

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, expect, test } from 'vitest'
+import type { ServiceId } from '../../../src/model/id.ts'
+import type { HostIntent, Reporter } from '../../../src/model/intent.ts'
+import { place } from '../../../src/rules/placement.ts'
+import type { JudgeHost } from '../../../src/store/commit/outcome.ts'
+import { renewLease, writeHeartbeat } from '../../../src/store/lease.ts'
+import { readPlacement } from '../../../src/store/readPlacement.ts'
+import { readUnsettled } from '../../../src/store/readUnsettled.ts'
+import { eachDatabase } from '../../support/databases.ts'
+import { TestStore } from '../../support/store.ts'
+
+eachDatabase((database) => {
+  let store: TestStore
+  /** Another server on the same database. */
+  let other: TestStore
+  const serverId = randomUUID()
+  beforeAll(async () => {
+    store = await TestStore.on(database())
+    other = await TestStore.on(database())
+    await writeHeartbeat(database(), serverId)
+  })
+
+  const host = (reporter: Reporter) =>
+    database().prisma.host.findUniqueOrThrow({ where: { id: reporter.hostId }, include: { workers: true } })
+  const judge = async (reporter: Reporter, to: JudgeHost['to'], over: Partial<JudgeHost> = {}) => {
+    const leaseUntil = (await host(reporter)).workers[0]?.leaseUntil.getTime() ?? null
+    const change = {
+      kind: 'judgeHost',
+      hostId: reporter.hostId,
+      to,
+      leaseUntil,
+      serverId,
+      heartbeatSeconds: 60,
+      reason: to,
+      message: to,
+      ...over,
+    } as const
+    return (over.serverId === undefined ? store : other).committer.write(change)
+  }
+  const schedule = async (reporter: Reporter, scheduling: 'OPEN' | 'CORDONED' | 'DRAINING') =>
+    store.committer.write({ kind: 'scheduleHost', name: (await host(reporter)).name, scheduling, actor: 'alice' })
+  const told = (id: ServiceId, kind: HostIntent['kind'], reporter: Reporter, by = store) =>
+    by.committer.submit(id, { kind, host: reporter.hostId })
+  const unsettled = async (reporter: Reporter) => (await readUnsettled(database(), [reporter.hostId])).map(({ kind }) => kind)
+
+  /** A service whose replicas are all on a host of its own, running and ready. */
+  async function running(replicas = 2): Promise<{ id: ServiceId; reporter: Reporter }> {
+    await database().prisma.host.updateMany({ data: { scheduling: 'CORDONED', allocation: { increment: 1 } } })
+    const reporter = await store.register()
+    const id = await store.create({ replicas })
+    expect(await store.place([id])).toBe(replicas)
+    await store.reportReady(id, reporter, 1)
+    return { id, reporter }
+  }
+  const changed = { kind: 'done', changed: true }
+  const unchanged = { kind: 'done', changed: false }
+
+  test('what is told of a host is refused where the host is not so, by the lock on its row', async () => {
+    const { id, reporter } = await running()
+    for (const kind of ['unreach', 'lose', 'drain'] as const) expect(await told(id, kind, reporter)).toEqual(unchanged)
+    expect((await store.load(id)).columns).toMatchObject({ availableReplicas: 2 })
+    expect(await unsettled(reporter)).toEqual([])
+
+    expect(await judge(reporter, 'UNREACHABLE')).toMatchObject({ kind: 'host', changed: true })
+    expect(await unsettled(reporter)).toEqual(['unreach'])
+    expect(await told(id, 'lose', reporter)).toEqual(unchanged)
+    expect(await told(id, 'unreach', reporter)).toEqual(changed)
+    expect(await told(id, 'unreach', reporter, other)).toEqual(unchanged)
+    expect((await store.load(id)).columns).toMatchObject({ readyReplicas: 0, activeReplicas: 2 })
+    expect(await unsettled(reporter)).toEqual([])
+  })
+
+  test('a full report is refused while the host is silent; a plain one is taken', async () => {
+    const { id, reporter } = await running()
+    await judge(reporter, 'UNREACHABLE')
+    await told(id, 'unreach', reporter)
+    expect(await store.committer.submit(id, { kind: 'report', reporter, sequence: 2, reports: [], full: true })).toMatchObject({
+      kind: 'refused',
+      refusal: { code: 'INVALID_STATE' },
+    })
+    expect(await store.reportReady(id, reporter, 2)).toEqual(changed)
+    expect((await store.load(id)).columns.readyReplicas).toBe(0)
+  })
+
+  test('a loss fences the worker, frees quota, ports and room, and is told once, whoever tells it', async () => {
+    const { id, reporter } = await running()
+    await judge(reporter, 'UNREACHABLE')
+    expect(await judge(reporter, 'LOST')).toMatchObject({ changed: true })
+    const lost = await host(reporter)
+    expect(lost).toMatchObject({ reachability: 'LOST', reason: 'LOST', workers: [{ epoch: reporter.epoch + 1, reachability: 'LOST' }] })
+    expect(await store.reportReady(id, reporter, 3)).toMatchObject({ refusal: { code: 'FENCED' } })
+    expect(await renewLease(database(), reporter.workerId, reporter.epoch, 15)).toBeNull()
+    expect(await Promise.all([told(id, 'lose', reporter), told(id, 'lose', reporter, other)])).toContainEqual(changed)
+    const { replicas } = await store.load(id)
+    expect([...replicas.values()].map(({ state, index }) => [state, index]).sort()).toEqual([
+      ['PENDING', 0],
+      ['PENDING', 1],
+    ])
+    expect(await host(reporter)).toMatchObject({ usedCpuMillis: 0, usedMemoryMiB: 0, usedPorts: 0 })
+    expect(await database().prisma.hostPort.count({ where: { hostId: reporter.hostId } })).toBe(0)
+    // Nothing is placed there.
+    expect(await store.place([id])).toBe(0)
+  })
+
+  test('a grant that was decided before the host fell silent is refused', async () => {
+    const { reporter } = await running(0)
+    const id = await store.create({ replicas: 1 })
+    const { hosts, waiting } = await readPlacement(database())
+    const { grants } = place({ waiting: waiting.filter(({ serviceId }) => serviceId === id), hosts, projects: [], now: store.clock.now() })
+    expect(grants.map(({ hostId }) => hostId)).toEqual([reporter.hostId])
+    await judge(reporter, 'UNREACHABLE')
+    expect(await store.committer.submit(id, { kind: 'grant', grants })).toEqual(unchanged)
+  })
+
+  test.each([
+    ['the lease was renewed meanwhile', { leaseUntil: 1 }],
+    ['the server that judges is not heard of', { serverId: randomUUID() }],
+    ['the server’s own heartbeat is late', { heartbeatSeconds: -1 }],
+  ])('nobody is silent where %s', async (_what, over) => {
+    const { reporter } = await running(0)
+    expect(await judge(reporter, 'UNREACHABLE', over)).toMatchObject({ kind: 'host', changed: false })
+    expect((await host(reporter)).reachability).toBe('REACHABLE')
+  })
+
+  test('a renewal tells a silent worker to report everything; two servers judge at once, once', async () => {
+    const { reporter } = await running(0)
+    expect(await renewLease(database(), reporter.workerId, reporter.epoch, 15)).toEqual({ resync: false })
+    const heads = await Promise.all([judge(reporter, 'UNREACHABLE'), judge(reporter, 'UNREACHABLE', { serverId })])
+    expect(heads.filter((outcome) => outcome.kind === 'host' && outcome.changed)).toHaveLength(1)
+    expect(await renewLease(database(), reporter.workerId, reporter.epoch, 15)).toEqual({ resync: true })
+    const back = { kind: 'returnHost', ...reporter } as const
+    expect(await store.committer.write({ ...back, epoch: reporter.epoch - 1 })).toMatchObject({ changed: false })
+    expect(await store.committer.write(back)).toMatchObject({ changed: true })
+    expect(await store.committer.write(back)).toMatchObject({ changed: false })
+    expect(await host(reporter)).toMatchObject({ reachability: 'REACHABLE', reason: null, workers: [{ reachability: 'REACHABLE' }] })
+  })
+
+  test('a drain and its end; what a server left half told is found', async () => {
+    const { id, reporter } = await running()
+    await schedule(reporter, 'DRAINING')
+    expect(await unsettled(reporter)).toEqual(['drain'])
+    expect(await told(id, 'undrain', reporter)).toEqual(unchanged)
+    expect(await told(id, 'drain', reporter)).toEqual(changed)
+    expect(await unsettled(reporter)).toEqual([])
+    await schedule(reporter, 'CORDONED')
+    expect(await unsettled(reporter)).toEqual(['undrain'])
+    // A server that was frozen for a while tells what was true then.
+    expect(await told(id, 'drain', reporter, other)).toEqual(unchanged)
+    expect(await told(id, 'undrain', reporter)).toEqual(changed)
+    expect([...(await store.load(id)).replicas.values()].map(({ leaving }) => leaving)).toEqual([null, null])
+  })
+
+  test('a lost host comes back only clean, and begins anew when it was removed', async () => {
+    const { reporter } = await running(0)
+    const { name } = await host(reporter)
+    const again = (clean: boolean) => store.register({ name: name.slice(2), host: name, clean })
+    await judge(reporter, 'UNREACHABLE')
+    await judge(reporter, 'LOST')
+    await again(false)
+    expect(await host(reporter)).toMatchObject({ reachability: 'LOST', workers: [{ reachability: 'LOST' }] })
+    await again(true)
+    expect(await host(reporter)).toMatchObject({ reachability: 'REACHABLE', reason: null })
+    const removal = { kind: 'removeHost', name, actor: 'alice' } as const
+    expect(await store.committer.write(removal)).toMatchObject({ refusal: { code: 'INVALID_STATE' } })
+    await schedule(reporter, 'DRAINING')
+    await judge(reporter, 'UNREACHABLE')
+    expect(await store.committer.write(removal)).toMatchObject({ kind: 'host', changed: true })
+    expect(await store.committer.write(removal)).toMatchObject({ refusal: { code: 'NOT_FOUND' } })
+    await again(false)
+    expect(await host(reporter)).toMatchObject({ reachability: 'REACHABLE', scheduling: 'OPEN', reason: null, removedAt: null })
+  })
+})
