@@ -77,8 +77,12 @@ function stopOnSignal(starting: Promise<RunningServer>, log: Logger): void {
 }
 
 /** What went wrong at the start, for the person who starts it. */
-function sentence(error: unknown, { host, port }: Config): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+function sentence(error: unknown, { host, port, dataDirectory }: Config): string {
+  const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {}
+  // Of a file: what is not about the address or the database is about the data directory.
+  if (syscall !== undefined && !['listen', 'bind', 'getaddrinfo', 'connect'].includes(syscall)) {
+    return `The data directory ${path.resolve(dataDirectory)} can't be used (${(error as Error).message}): correct that, or choose another with XCE_DATA_DIR.`
+  }
   if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use: stop what uses it, or choose another port with XCE_PORT.`
   if (code === 'EACCES') return `Port ${port} on ${host} may not be used by this user: choose another port with XCE_PORT.`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${host} is no address of this machine: choose another with XCE_HOST.`

@@ -33,10 +33,12 @@ async function main(): Promise<number> {
     for (const fault of read.faults) console.error(fault)
     return 1
   }
+  // Before the lock: whoever sees that this worker has it may send it a signal.
+  const ends = heedSignals()
   try {
-    const lock = await lockStateDirectory(read.settings.stateDirectory)
-    await work(read.settings)
-    lock.release()
+    // Held until the process has ended: who waits for the lock waits for that.
+    await lockStateDirectory(read.settings.stateDirectory)
+    await work(read.settings, ends)
     return 0
   } catch (error) {
     if (!(error instanceof StateDirectoryInUseError)) throw error
@@ -49,13 +51,22 @@ function askedForHelp(): boolean {
   return parseArgs({ options: { help: { type: 'boolean', short: 'h' } } }).values.help === true
 }
 
-/** Resolves when a signal has ended it. */
-async function work(settings: WorkerSettings): Promise<void> {
-  const log = openLogger(process.env, process.stdout.isTTY)
+interface Ends {
+  readonly leave: AbortSignal
+  readonly stopAll: AbortSignal
+}
+
+function heedSignals(): Ends {
   const leave = new AbortController()
   const stopAll = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => leave.abort())
   process.on('SIGUSR2', () => stopAll.abort())
+  return { leave: leave.signal, stopAll: stopAll.signal }
+}
+
+/** Resolves when a signal has ended it. */
+async function work(settings: WorkerSettings, { leave, stopAll }: Ends): Promise<void> {
+  const log = openLogger(process.env, process.stdout.isTTY)
   const cgroups = openCgroups()
   if (typeof cgroups === 'string') log.info(cgroups)
   const { stateDirectory, addresses } = settings
@@ -67,9 +78,9 @@ async function work(settings: WorkerSettings): Promise<void> {
   })
   const running = await supervisor.recover()
   log.info({ stateDirectory, pid: process.pid, running }, 'the worker runs')
-  const signal = AbortSignal.any([leave.signal, stopAll.signal])
+  const signal = AbortSignal.any([leave, stopAll])
   await new Link({ settings, softwareVersion: readVersion(), supervisor, outbox, log, signal }).run()
-  const stopped = stopAll.signal.aborted && (await stopReplicas(supervisor, leave.signal))
+  const stopped = stopAll.aborted && (await stopReplicas(supervisor, leave))
   await supervisor.close()
   log.info(stopped ? 'the worker ends; its replicas are stopped' : 'the worker ends; its replicas run on')
 }

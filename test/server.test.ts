@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
@@ -50,6 +50,15 @@ test('a port in use, or a data directory, is told by its name, and it ends with 
   expect(statSync(server.file('admin-token')).mode & 0o777).toBe(0o600)
   expect(server.output).toContain(server.file('admin-token'))
   expect(server.output).not.toContain(server.client().token ?? '')
+})
+
+test('a data directory that is none is told by its name, not by the port', async () => {
+  const server = newServer()
+  const file = server.file('no-directory')
+  writeFileSync(file, '')
+  await server.start({ XCE_DATA_DIR: file })
+  expect(await server.end()).toBe(1)
+  expect(server.output).toContain(`The data directory ${file} can't be used (EEXIST`)
 })
 
 test('SIGTERM closes WebSockets with 1012, cuts event streams without a complete event, and ends with status 0', async () => {

@@ -32,6 +32,8 @@ export class LocalWorker {
   readonly #options: LocalWorkerOptions
   readonly #stopping = new AbortController()
   #supervision: Promise<void> | null = null
+  /** The worker that this server has started last. */
+  #child: ChildProcess | null = null
 
   constructor(options: LocalWorkerOptions) {
     this.#options = options
@@ -50,11 +52,11 @@ export class LocalWorker {
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#supervision
-    const pid = await runningWorker(this.#stateDirectory)
+    const until = performance.now() + goneWithinMillis
+    const pid = await this.#listening(until)
     if (pid === null) return
     const { stopReplicas, log } = this.#options
     signal(pid, stopReplicas ? 'SIGUSR2' : 'SIGTERM')
-    const until = performance.now() + goneWithinMillis
     while ((await runningWorker(this.#stateDirectory)) === pid) {
       if (performance.now() > until) {
         log.warn({ workerPid: pid }, 'The local worker did not end in time: it goes on stopping by itself.')
@@ -68,6 +70,15 @@ export class LocalWorker {
     )
   }
 
+  /** The worker that runs; null: none does. One that has only just been started would not know what a signal means: it gets the time to. */
+  async #listening(until: number): Promise<number | null> {
+    for (;;) {
+      const pid = await runningWorker(this.#stateDirectory)
+      if (pid !== null || !lives(this.#child) || performance.now() > until) return pid
+      await pause(20)
+    }
+  }
+
   async #supervise(): Promise<void> {
     const { log } = this.#options
     const found = await runningWorker(this.#stateDirectory)
@@ -78,7 +89,7 @@ export class LocalWorker {
     let failures = 0
     while (!this.#stopping.signal.aborted) {
       const startedAt = performance.now()
-      await this.#runOnce()
+      await this.#runOnce().catch((error: unknown) => log.error({ err: error }, 'The local worker could not be started.'))
       if (this.#stopping.signal.aborted) return
       failures = performance.now() - startedAt > steadyMillis ? 0 : failures + 1
       const wait = Math.min(respawnMillis.first * 2 ** failures, respawnMillis.last)
@@ -96,6 +107,7 @@ export class LocalWorker {
     const { dataDirectory, program, address, env, log } = this.#options
     const output = await open(this.#logFile, 'a', 0o600)
     try {
+      if (this.#stopping.signal.aborted) return
       const child = spawn(process.execPath, [program], {
         // Its own session: a Ctrl-C for the server is none for the worker.
         detached: true,
@@ -108,6 +120,7 @@ export class LocalWorker {
           XCE_WORKER_STATE_DIR: this.#stateDirectory,
         },
       })
+      this.#child = child
       child.unref()
       child.once('spawn', () => log.info({ workerPid: child.pid, workerLog: this.#logFile }, 'The local worker is started.'))
       await this.#ended(child)
@@ -140,6 +153,11 @@ export class LocalWorker {
   async #pause(millis: number): Promise<void> {
     await pause(millis, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => undefined)
   }
+}
+
+/** Without the lock of its state directory it can only be on its way to it, or to its end. */
+function lives(child: ChildProcess | null): boolean {
+  return child?.pid !== undefined && child.exitCode === null && child.signalCode === null
 }
 
 function withoutServerSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

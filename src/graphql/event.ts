@@ -4,7 +4,7 @@ import { builder } from './builder.ts'
 import { connectionOf, type Filtered } from './connection/connection.ts'
 import type { Listing } from './connection/listing.ts'
 import { enumOf } from './enumOf.ts'
-import { refuseNul } from './text.ts'
+import { refuseUnstorable } from './text.ts'
 
 const events: Listing = {
   name: 'Query.events',
@@ -81,7 +81,7 @@ export const EventFilter = builder.inputRef<EventFilterValue>('EventFilter').imp
 })
 
 export function eventFilterSql(filter: EventFilterValue | null | undefined): Filtered {
-  refuseNul('filter', filter)
+  refuseUnstorable('filter', filter)
   const conditions: Prisma.Sql[] = []
   if (filter?.projects)
     conditions.push(Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${filter.projects}::text[]))`)

@@ -4,7 +4,7 @@ import { builder } from './builder.ts'
 import type { Filtered } from './connection/connection.ts'
 import { EndReason, ReplicaState } from './replicaEnums.ts'
 import { ServiceKey, type ServiceName } from './serviceKey.ts'
-import { refuseNul } from './text.ts'
+import { refuseUnstorable } from './text.ts'
 
 interface ReplicaFilterValue {
   readonly services?: readonly ServiceName[] | null | undefined
@@ -34,7 +34,7 @@ export const ReplicaFilter = builder.inputRef<ReplicaFilterValue>('ReplicaFilter
 /** The filter over the rows `t` of Replica. */
 export function replicaFilterSql(filter: ReplicaFilterValue | null | undefined): Filtered {
   if (filter === null || filter === undefined) return { sql: null, key: '' }
-  refuseNul('filter', filter)
+  refuseUnstorable('filter', filter)
   const conditions: Prisma.Sql[] = []
   const { services, states, ready, versionNumber, hostName, endReasons } = filter
   if (services) {

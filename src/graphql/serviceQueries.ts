@@ -5,7 +5,7 @@ import { connectionOf, type Filtered } from './connection/connection.ts'
 import type { Listing } from './connection/listing.ts'
 import { enumOf } from './enumOf.ts'
 import { Service, ServiceConnection, ServiceStatus } from './service.ts'
-import { refuseNul, storable } from './text.ts'
+import { refuseUnstorable, storable } from './text.ts'
 
 export interface ServiceFilterValue {
   readonly projects?: readonly string[] | null | undefined
@@ -65,7 +65,7 @@ function serviceFilterSql(filter: ServiceFilterValue | null | undefined): Filter
 
 /** The conditions of the filter that hold all of a service's life or never: all but its status. */
 export function lastingConditions(filter: ServiceFilterValue | null | undefined): Prisma.Sql[] {
-  refuseNul('filter', filter)
+  refuseUnstorable('filter', filter)
   const conditions: Prisma.Sql[] = []
   if (filter?.projects)
     conditions.push(Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${filter.projects}::text[]))`)

@@ -123,7 +123,7 @@ export function reportOf(input: ReportInput): ReplicaReport | null {
   }
 }
 
-/** Cut, and without the one character that the database cannot hold. */
+/** Cut, and without what the database can't hold: NUL, and half of a character that the cut may have left. */
 function textOf(text: string | null | undefined, most: number): string | null {
-  return text === null || text === undefined ? null : text.replaceAll('\0', '').slice(0, most)
+  return text === null || text === undefined ? null : text.slice(0, most).replaceAll(/[\0\p{Cs}]/gu, '')
 }

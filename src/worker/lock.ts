@@ -11,7 +11,7 @@ export class StateDirectoryInUseError extends Error {
  * Takes the state directory for this process and makes it if it is not there. The kernel drops the lock with the process, however that ends.
  * The file `lock` holds the process id. Throws StateDirectoryInUseError, which says who has it and what to do.
  */
-export async function lockStateDirectory(directory: string): Promise<{ release(): void }> {
+export async function lockStateDirectory(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const file = path.join(directory, 'lock')
   const descriptor = openSync(file, 'a+', 0o600)
@@ -29,5 +29,4 @@ export async function lockStateDirectory(directory: string): Promise<{ release()
   }
   ftruncateSync(descriptor, 0)
   writeSync(descriptor, `${process.pid}\n`)
-  return { release: () => closeSync(descriptor) }
 }

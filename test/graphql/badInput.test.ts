@@ -109,6 +109,8 @@ const profiles: readonly Case[] = [
   ['a reserved variable', { env: [{ name: 'XCE_SERVICE', value: '1' }] }, ['env', '0', 'name'], 'reserved'],
   ['PORT with one port', { ...port({}), env: [{ name: 'PORT', value: '1' }] }, ['env', '0', 'name'], '"PORT" is set by the system'],
   ['a value with NUL', { env: [{ name: 'A', value: 'a\0b' }] }, ['env', '0', 'value'], 'NUL'],
+  ['a value with half of a character', { env: [{ name: 'A', value: 'a\ud83d' }] }, ['env', '0', 'value'], 'half of a character'],
+  ['a word with half of a character', { command: ['serve', '\ude00'] }, ['command', '1'], 'half of a character'],
   ['a value of 40,000 bytes', { env: [{ name: 'A', value: long }] }, ['env', '0', 'value'], '40000 bytes: at most 32768'],
   ['a variable without a value', { env: [{ name: 'A', value: null }] }, ['env', '0', 'value'], 'has no value'],
   [
@@ -146,6 +148,12 @@ const profiles: readonly Case[] = [
     probe({ http: { port: 'http', path: 'health' } }),
     ['readiness', 'http', 'path'],
     'does not begin with "/"',
+  ],
+  [
+    'a probe of a path that is not encoded',
+    probe({ http: { port: 'http', path: '/日' } }),
+    ['readiness', 'http', 'path'],
+    'percent-encode it',
   ],
   ['a probe of a path with a blank', probe({ http: { port: 'http', path: '/a b' } }), ['readiness', 'http', 'path'], 'contains a blank'],
   [

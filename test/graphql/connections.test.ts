@@ -198,7 +198,12 @@ describe('filters', () => {
     const { errors } = await api().ask('query Services($filter: ServiceFilter) { services(filter: $filter) { nodes { name } } }', {
       filter: { names: ['a\0'] },
     })
-    expect(errors).toEqual([{ code: 'BAD_USER_INPUT', message: 'filter.names.0 is "a\\u0000": a text may not contain the character NUL.' }])
+    expect(errors).toEqual([
+      {
+        code: 'BAD_USER_INPUT',
+        message: 'filter.names.0 is "a\\u0000": a text may not contain the character NUL, nor half of a character.',
+      },
+    ])
   })
 })
 

@@ -47,6 +47,7 @@ describe('one probe', () => {
     ['/400', /answered 400/],
     ['/503', /answered 503/],
     ['/silent', /did not answer within 0.2 s/],
+    ['/日', /can't be sent/],
   ])('by HTTP of %s answers %s', async (url, failure) => {
     const answer = await probe({ kind: 'http', port: 'http', path: url })
     if (failure === null) expect(answer).toBeNull()
@@ -66,6 +67,7 @@ describe('one probe', () => {
     [['sh', '-c', 'test "$XCE_VERSION" = 3 && test "$PWD" = /tmp'], null],
     [['sh', '-c', 'exit 4'], /exited with code 4/],
     [['no-such-program'], /could not be started/],
+    [['/etc/passwd/below-a-file'], /could not be started/],
     [['sh', '-c', 'kill -9 $$'], /ended by SIGKILL/],
   ])('by the command %j answers %s', async (command, failure) => {
     const answer = await probe({ kind: 'exec', command })

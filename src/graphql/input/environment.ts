@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import type { PortDeclaration } from '../../model/content.ts'
 import { shown } from '../text.ts'
-import { type Fault, faultless, nulFaults } from './values.ts'
+import { type Fault, faultless, textFaults } from './values.ts'
 
 const variable = z.object({ name: z.string(), value: z.string().nullish(), secret: z.boolean().nullish() })
 type Variable = z.output<typeof variable>
@@ -49,7 +49,7 @@ function valueFaults(value: string): string[] {
   const bytes = Buffer.byteLength(value)
   const { variableValueBytes: most } = bounds
   if (bytes > most) return [`The value has ${bytes} bytes: at most ${most} are allowed.`]
-  return nulFaults('The value', value).map(({ message }) => message)
+  return textFaults('The value', value).map(({ message }) => message)
 }
 
 /** R13: `PORT` is the system's where exactly one port is declared. */

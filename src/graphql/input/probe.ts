@@ -8,6 +8,9 @@ import { command, type Fault, faultless, pathFaults, whole } from './values.ts'
 const requestPath = faultless(z.string(), (text) => {
   // A request line ends at a blank or a line break.
   if (/[\s]/.test(text)) return [{ message: `The path ${shown(text)} contains a blank: write it as %20.` }]
+  const [odd] = /[^!-~\0]/u.exec(text) ?? []
+  if (odd !== undefined)
+    return [{ message: `The path ${shown(text)} contains ${shown(odd)}, which no request line can carry: percent-encode it.` }]
   return pathFaults('The path', text)
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import { nameFault } from '../../model/name.ts'
-import { shown } from '../text.ts'
+import { shown, storable } from '../text.ts'
 
 // The single values that inputs are made of. Each says what is wrong in a sentence with the value and the bound. GraphQL has checked the
 // types before.
@@ -31,8 +31,10 @@ export function whole(what: string, { min, max }: { readonly min: number; readon
   )
 }
 
-export function nulFaults(what: string, text: string): Fault[] {
-  return text.includes('\0') ? [{ message: `${what} ${shown(text)} contains the character NUL: it may contain any other.` }] : []
+/** What the database can't hold. */
+export function textFaults(what: string, text: string): Fault[] {
+  if (text.includes('\0')) return [{ message: `${what} ${shown(text)} contains the character NUL: it may contain any other.` }]
+  return storable(text) ? [] : [{ message: `${what} ${shown(text)} contains half of a character (a lone surrogate): send whole ones.` }]
 }
 
 /** An absolute path on a host, or of a request. */
@@ -40,7 +42,7 @@ export function pathFaults(what: string, text: string): Fault[] {
   if (!text.startsWith('/')) return [{ message: `${what} ${shown(text)} does not begin with "/".` }]
   if (text.length > bounds.pathLength)
     return [{ message: `${what} has ${text.length} characters: at most ${bounds.pathLength} are allowed.` }]
-  return nulFaults(what, text)
+  return textFaults(what, text)
 }
 
 export const command = faultless(z.array(z.string()), (words) => {
@@ -52,7 +54,7 @@ export const command = faultless(z.array(z.string()), (words) => {
   if (bytes > commandBytes) return [{ message: `The command has ${bytes} bytes: at most ${commandBytes} are allowed.` }]
   const program =
     words[0] === '' ? [{ path: [0], message: "The program's name is empty: the first word of the command names the program." }] : []
-  return [...program, ...words.flatMap((word, at) => nulFaults('The word', word).map(({ message }) => ({ path: [at], message })))]
+  return [...program, ...words.flatMap((word, at) => textFaults('The word', word).map(({ message }) => ({ path: [at], message })))]
 })
 
 export const idempotencyKey = faultless(z.string(), (key) => {
@@ -60,5 +62,5 @@ export const idempotencyKey = faultless(z.string(), (key) => {
   if (length < 1 || length > bounds.idempotencyKeyLength) {
     return [{ message: `The key has ${length} characters: give 1 to ${bounds.idempotencyKeyLength}.` }]
   }
-  return nulFaults('The key', key)
+  return textFaults('The key', key)
 })

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { signalGroup } from '../sessions.ts'
 import type { ProbeTarget } from './target.ts'
 
@@ -11,6 +11,14 @@ export function probeCommand(
 ): Promise<string | null> {
   return new Promise((resolve) => {
     const [word = '', ...words] = command
+    let child: ChildProcess
+    try {
+      child = spawn(word, words, { cwd: target.workingDirectory, env: target.environment, detached: true, stdio: 'ignore' })
+    } catch (error) {
+      // Some errors of the system (ENOTDIR, E2BIG …) are thrown instead of emitted.
+      resolve(`${word} could not be started: ${error instanceof Error ? error.message : String(error)}`)
+      return
+    }
     let result: string | null = null
     const kill = (why: string): void => {
       result = why
@@ -23,7 +31,6 @@ export function probeCommand(
       signal.removeEventListener('abort', onAbort)
       resolve(result ?? outcome)
     }
-    const child = spawn(word, words, { cwd: target.workingDirectory, env: target.environment, detached: true, stdio: 'ignore' })
     child.once('error', (error) => settle(`${word} could not be started: ${error.message}`))
     child.once('exit', (code, by) => {
       if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL') // what it left in the background

@@ -1,9 +1,17 @@
-import { request } from 'node:http'
+import { type ClientRequest, request } from 'node:http'
 
 /** GET without following redirects; a status of 200 to 399 is a success. The body is not read. */
 export function probeHttp(host: string, port: number, path: string, timeoutMillis: number, signal: AbortSignal): Promise<string | null> {
   return new Promise((resolve) => {
     const where = `GET ${path} on port ${port}`
+    let query: ClientRequest
+    try {
+      query = request({ host, port, path, agent: false, headers: { 'user-agent': 'xce-probe', connection: 'close' } })
+    } catch (error) {
+      // A path that no request can carry. Nothing has begun yet that would have to be ended.
+      resolve(`${where} can't be sent: ${error instanceof Error ? error.message : String(error)}`)
+      return
+    }
     const settle = (result: string | null): void => {
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)
@@ -12,7 +20,6 @@ export function probeHttp(host: string, port: number, path: string, timeoutMilli
     }
     const onAbort = (): void => settle('the probe was stopped')
     const timer = setTimeout(() => settle(`${where} did not answer within ${timeoutMillis / 1_000} s`), timeoutMillis)
-    const query = request({ host, port, path, agent: false, headers: { 'user-agent': 'xce-probe', connection: 'close' } })
     query.on('response', (response) => {
       const status = response.statusCode ?? 0
       settle(status >= 200 && status < 400 ? null : `${where} answered ${status}`)
