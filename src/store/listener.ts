@@ -87,8 +87,14 @@ export class Listener {
     client.on('notification', ({ channel, payload }) => this.#subscriptions.deliver(channel, payload ?? ''))
     client.on('error', (error) => this.#broken(error, client))
     client.on('end', () => this.#broken(new Error('the connection ended'), client))
-    await client.connect()
-    for (const channel of this.#subscriptions.channels) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+    try {
+      await client.connect()
+      for (const channel of this.#subscriptions.channels) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+    } catch (error) {
+      // It may be connected and only not have answered: the next one must not come on top of it.
+      client.end().catch(() => undefined)
+      throw error
+    }
     if (this.#closed) {
       await client.end()
       return

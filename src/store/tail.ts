@@ -97,6 +97,8 @@ export class Tail {
     this.#isMore = true
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null
+      // Woken between the last look of that reading and now: PGlite answers in microtasks, so there is such a moment.
+      if (this.#isMore) this.#wake()
     })
   }
 
