@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { built } from './built.ts'
+import type { ServerProcess } from './serverProcess.ts'
+
+/** The built worker as its users run it: a "host" of its own by name, state directory and port range, all on this machine. */
+export class WorkerProcess {
+  readonly name: string
+  readonly #server: ServerProcess
+  readonly #from: number
+  #child: ChildProcess | null = null
+  output = ''
+
+  /** `from`: the first of its 100 ports. */
+  constructor(server: ServerProcess, name: string, from: number) {
+    this.#server = server
+    this.name = name
+    this.#from = from
+  }
+
+  start(): void {
+    const child = spawn(process.execPath, [built('worker.js')], {
+      env: {
+        PATH: process.env['PATH'],
+        XCE_WORKER_SERVER_FILE: this.#server.file('server-url'),
+        XCE_WORKER_TOKEN_FILE: this.#server.file('admin-token'),
+        XCE_WORKER_STATE_DIR: path.join(this.#server.directory, `worker-${this.name}`),
+        XCE_WORKER_NAME: this.name,
+        XCE_WORKER_HOST: this.name,
+        XCE_WORKER_ADDRESSES: '127.0.0.1',
+        XCE_WORKER_CPU_MILLIS: '64000',
+        XCE_WORKER_MEMORY_MIB: '65536',
+        XCE_WORKER_PORT_RANGE: `${this.#from}-${this.#from + 99}`,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#child = child
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (this.output += String(data)))
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    if (this.#child === null) throw new Error('The worker was not started.')
+    this.#child.kill(signal)
+  }
+
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const child = this.#child
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return
+    // One that is stopped would not hear it.
+    child.kill('SIGCONT')
+    child.kill(signal)
+    await once(child, 'exit')
+  }
+}
