@@ -60,22 +60,46 @@ function waitMessage(draft: Draft, rollout: Rollout, reason: BlockReason, first:
     case 'HOST_UNREACHABLE':
       return `Waiting for ${name}, whose host ${host} cannot be reached.`
     case 'QUEUED':
-      return `Waiting for ${name} to be placed.`
+      return `Waiting for ${name} to be placed${troubleOf(draft)}.`
     case 'WAITING_FOR_READY':
-      return `Waiting for ${name} to become ready.`
+      return `Waiting for ${name} to become ready${troubleOf(draft)}.`
     case 'MIN_READY':
-      return `Waiting for ${name} to have been ready for ${rollout.minReadySeconds} s.`
+      return `Waiting for ${name} to have been ready for ${rollout.minReadySeconds} s${troubleOf(draft)}.`
     case 'NO_ADDRESS':
       return `Waiting for ${name} to have been ready for ${rollout.minReadySeconds} s; host ${host} has no address to list it with.`
     default:
-      return `Waiting for a place for ${name}: ${first.pending?.message ?? ''}${roomHint(rollout, reason)}`
+      return `Waiting for a place for ${name}: ${first.pending?.message ?? ''}${roomHint(draft, rollout, reason)}`
   }
 }
 
-/** R1: an explicit "none unavailable" that can't work says so. */
-function roomHint(rollout: Rollout, reason: BlockReason): string {
-  const isStuck = rollout.maxUnavailable === 0 && rollout.oldReplicas > 0 && reason !== 'QUOTA'
-  return isStuck ? ' None of the old ones may make room, because maxUnavailable is 0: allow 1 unavailable or add a host.' : ''
+/** From the first failure on, long before it is a CRASH_LOOP: the new one that went wrong most often, as the end of a sentence. */
+function troubleOf(draft: Draft): string {
+  const { contentNumber } = targetOf(draft)
+  let worst: { readonly row: Replica; readonly failures: number } | null = null
+  for (const row of draft.alive.rows) {
+    if (row.available || !isActive(row) || isOutdated(row, contentNumber)) continue
+    const failures = draft.slots.get(keyOf(row))?.failures ?? 0
+    if (failures === 0 && row.start < 2) continue
+    if (worst === null || failures > worst.failures || (failures === worst.failures && row.start > worst.row.start))
+      worst = { row, failures }
+  }
+  if (worst === null) return ''
+  const { row, failures } = worst
+  const what = failures > 0 ? `failed ${times(failures)}` : `been restarted in place ${times(row.start - 1)}`
+  return `; ${named(draft, row, 1)} has ${what}: read its log`
+}
+
+const times = (count: number): string => (count === 1 ? 'once' : counted(count, 'time'))
+
+/** Who makes room, where that is under way; and R1: an explicit "none unavailable" that can't work says so. */
+function roomHint(draft: Draft, rollout: Rollout, reason: BlockReason): string {
+  const stopping = draft.alive.rows.filter((row) => row.state === 'STOPPING').length
+  if (stopping > 0) {
+    return ` ${counted(stopping, 'replica')} of ${draft.base.name} ${stopping === 1 ? 'is' : 'are'} being stopped, which may make room.`
+  }
+  if (rollout.maxUnavailable > 0 || rollout.oldReplicas === 0) return ''
+  const other = reason === 'QUOTA' ? 'raise the quota' : 'add a host'
+  return ` None of the old ones may make room, because maxUnavailable is 0: allow 1 unavailable or ${other}.`
 }
 
 /** "web[4]", "web[4] and 2 more". */
