@@ -98,10 +98,10 @@ async function story(api: Api): Promise<void> {
   await rolloutsUnderLoad(api, 'web', profile.command, () => watch.addresses)
 }
 
-/** Resolves at Ctrl-C or SIGTERM. */
+/** Resolves at Ctrl-C, SIGTERM, or the end of the terminal. The server is in a session of its own, and would outlive this. */
 function interrupted(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
   })
 }
 

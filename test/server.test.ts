@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
@@ -59,6 +59,11 @@ test('a data directory that is none is told by its name, not by the port', async
   await server.start({ XCE_DATA_DIR: file })
   expect(await server.end()).toBe(1)
   expect(server.output).toContain(`The data directory ${file} can't be used (EEXIST`)
+})
+
+test('npm hands its signals to the program, and not to a shell that would leave it behind', () => {
+  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { scripts: Record<string, string> }
+  for (const name of ['start', 'demo', 'worker', 'simulate']) expect(scripts[name]).toMatch(/&& exec node dist\/[a-z]+\.js$/)
 })
 
 test('SIGTERM closes WebSockets with 1012, cuts event streams without a complete event, and ends with status 0', async () => {

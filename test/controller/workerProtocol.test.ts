@@ -81,6 +81,18 @@ describe('a registration', () => {
     await worker.report(...(await aliveReplicas(server.client, 'adopted')).map(ended))
   })
 
+  test('a message that no database could hold, or that is cut in the middle of a character, is taken all the same', async () => {
+    const worker = new HandWorker(server.client, 'talkative')
+    await cordonOthers('talkative')
+    await worker.register()
+    await createService(server.client, 'talkative', 1)
+    const [replica] = await placedReplicas(server.client, 'talkative', 1)
+    const gaveUp = { replica: replica?.id ?? '', state: 'ENDED', endReason: 'GAVE_UP', message: `\0${'x'.repeat(998)}😀` } as const
+    expect(await worker.report(gaveUp)).toMatchObject({ __typename: 'ReportReplicasPayload' })
+    await remove(server.client, 'talkative')
+    await worker.report(...(await aliveReplicas(server.client, 'talkative')).map(ended))
+  })
+
   test('the same registration again changes no replica and no table', async () => {
     const worker = new HandWorker(server.client, 'steady')
     await cordonOthers('steady')

@@ -169,11 +169,13 @@ describe('a lost connection', () => {
   test('loses no report', async () => {
     connect()
     await followed()
+    const goes = path.join(directory, 'goes')
     const { replica } = await running({
-      command: ['sh', '-c', 'sleep 0.3; exit 4'],
+      command: ['sh', '-c', `while [ ! -f "${goes}" ]; do sleep 0.01; done; exit 4`],
       restart: { maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 },
     })
     await server.stop()
+    writeFileSync(goes, '')
     await until(() => supervisor.reports()[0]?.state === 'ENDED', 'it ends while nobody listens')
     await server.start()
     await until(() => server.reported(replica)?.exitCode === 4, 'its end is reported')
