@@ -1,5 +1,6 @@
 import { bounds, workerProtocolVersion } from '../model/bounds.ts'
 import type { InputIssue } from '../model/refusal.ts'
+import { shown } from './text.ts'
 
 export interface WorkerToCheck {
   readonly name: string
@@ -48,8 +49,4 @@ export function workerIssues(worker: WorkerToCheck): readonly InputIssue[] {
     refuse(['protocolVersion'], message)
   }
   return issues
-}
-
-function shown(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
 }

@@ -18,6 +18,18 @@ describe('without a token', () => {
     expect([response.status, await response.text()]).toEqual([200, 'The server is ready.\n'])
   })
 
+  test('/readyz says that the feed is not followed, and /healthz that the server lives all the same', async () => {
+    const other = await TestServer.start()
+    try {
+      await other.app.tail.stop()
+      const response = await fetch(other.at('/readyz'))
+      expect([response.status, await response.text()]).toEqual([503, 'The feed is not live: the server is not following the database.\n'])
+      expect((await fetch(other.at('/healthz'))).status).toBe(200)
+    } finally {
+      await other.stop()
+    }
+  })
+
   test('elsewhere there is nothing, and a sentence says where the API is', async () => {
     const response = await fetch(server.at('/nowhere'))
     expect(response.status).toBe(404)
