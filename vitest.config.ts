@@ -9,8 +9,8 @@ export default defineConfig({
     setupFiles: ['test/support/seed.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     teardownTimeout: 20_000,
   },
 })

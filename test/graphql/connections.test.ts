@@ -9,7 +9,7 @@ beforeAll(async () => {
   await withProfile(api())
   // Not in the order of their names, so that the two orders differ.
   for (const name of names.toReversed()) await withService(api(), name, { replicas: 7 })
-}, 60_000)
+}, 180_000)
 
 async function statementsOf(ask: () => Promise<unknown>): Promise<number> {
   const spy = vi.spyOn(pg.Client.prototype, 'query')
@@ -81,6 +81,13 @@ describe('paging', () => {
     [{ after: 'nonsense' }, 'no cursor of this connection (Query.services)'],
     [{ before: '' }, 'no cursor of this connection (Query.services)'],
     [{ after: Buffer.from('["Query.services:name:id:ASC","a\\u0000","b"]').toString('base64url') }, 'no cursor of this connection'],
+    [
+      {
+        after: Buffer.from('["Query.services:createdAt:id:ASC","2026-02-31T00:00:00.000Z","b"]').toString('base64url'),
+        orderBy: { field: 'CREATED_AT', direction: 'ASC' },
+      },
+      'no cursor of this connection',
+    ],
   ])('%j is refused', async (variables, sentence) => {
     const { data, errors } = await api().ask(page, variables)
     expect(data).toBeNull()

@@ -23,7 +23,7 @@ test('a random history that was written to a file ends in the same service when 
     }),
     { numRuns: 100 },
   )
-}, 60_000)
+}, 180_000)
 
 test('what a life throws shows the scenario, and the scenario shows what was broken', () => {
   const [told] = fc.sample(history, { numRuns: 1, seed: 5 })

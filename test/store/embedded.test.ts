@@ -53,4 +53,4 @@ test('a first start that was killed half-way is put aside, and a new database ma
   expect(await database.prisma.feed.count()).toBe(1)
   expect(existsSync(`${inDatabase()}.unfinished`)).toBe(true)
   await database.close()
-}, 60_000)
+}, 180_000)

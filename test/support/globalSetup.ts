@@ -28,6 +28,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await makePostgreSQLTemplate(server.url)
   project.provide('embeddedTemplate', embeddedTemplate)
   project.provide('postgresqlUrl', server.url)
+  tellWhatIsLeft()
   return () => server.stop()
 
   async function makePostgreSQLTemplate(url: string): Promise<void> {
@@ -57,6 +58,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
       rmSync(fresh, { recursive: true, force: true })
     }
     return template
+  }
+}
+
+/** What this suite leaves to longer ones, so that nobody takes it for all there is. */
+function tellWhatIsLeft(): void {
+  for (const [script, folder] of [
+    ['test:long', 'long'],
+    ['test:browser', 'browser'],
+  ] as const) {
+    const files = readdirSync(new URL(`../${folder}`, import.meta.url)).filter((name) => name.endsWith(`.${folder}.ts`))
+    console.log(`Left to \`npm run ${script}\`: ${files.join(', ')}`)
   }
 }
 

@@ -124,7 +124,7 @@ describe.each([
       await database.close()
     }
     // An embedded database is opened four times.
-  }, 90_000)
+  }, 180_000)
 
   test('a database that is not empty is refused, and stays as it was', async () => {
     const file = await dump(source)
