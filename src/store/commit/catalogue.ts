@@ -54,7 +54,8 @@ async function attemptWrite(writer: CatalogueWriter, { change, remember }: Catal
   const plan = await planCatalogue(database, change, newId)
   const kept = remember && { ...remember, result: plan.outcome as unknown as Json }
   if (plan.write === null) {
-    if (kept) await keepKey(database, kept)
+    // A refusal is not remembered (R17).
+    if (kept && plan.outcome.kind !== 'refused') await keepKey(database, kept)
     return { outcome: plan.outcome, head: null }
   }
   const head = await runWrite(writer, plan.write, kept)
