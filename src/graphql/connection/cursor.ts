@@ -1,15 +1,16 @@
 import { badUserInput } from '../fault.ts'
+import { storable } from '../text.ts'
 import type { Listing, OrderColumn } from './listing.ts'
 
 // A cursor is the position of a row (its values in the columns of the order), with the name of its connection, so that a cursor of another
 // connection, of another parent or of another order is refused and not taken for a position that it is not.
 
-const shapes: Record<OrderColumn['type'], RegExp> = {
-  // A NUL is the one character that PostgreSQL's text has not.
-  text: /^[^\0]*$/,
-  int: /^-?\d{1,9}$/,
-  bigint: /^\d{1,18}$/,
-  timestamptz: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+const fits: Record<OrderColumn['type'], (text: string) => boolean> = {
+  text: storable,
+  int: (text) => /^-?\d{1,9}$/.test(text),
+  bigint: (text) => /^\d{1,18}$/.test(text),
+  // As cursors of this server write it: no 31st of February, and no year that PostgreSQL would read in another way.
+  timestamptz: (text) => /^\d{4}-/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text,
 }
 
 export function cursorOf(listing: Listing, parent: string | null, row: Readonly<Record<string, unknown>>): string {
@@ -23,8 +24,8 @@ export function cursorOf(listing: Listing, parent: string | null, row: Readonly<
 /** The position that a cursor stands for. Throws BAD_USER_INPUT where it is no cursor of this connection. */
 export function positionOf(listing: Listing, parent: string | null, argument: 'after' | 'before', cursor: string): readonly string[] {
   const [scope, ...position] = decoded(cursor)
-  const fits = position.length === listing.order.length && listing.order.every(({ type }, at) => shapes[type].test(position[at] ?? ''))
-  if (scope !== scopeOf(listing, parent) || !fits) {
+  const isPosition = position.length === listing.order.length && listing.order.every(({ type }, at) => fits[type](position[at] ?? ''))
+  if (scope !== scopeOf(listing, parent) || !isPosition) {
     throw badUserInput(
       `${argument} is ${JSON.stringify(cursor)}: that is no cursor of this connection (${listing.name}). Pass a cursor of it, or leave it out.`,
     )
