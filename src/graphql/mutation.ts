@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { InputRef, ObjectRef } from '@pothos/core'
 import type { App } from '../controller/app.ts'
+import { idempotencyKeyHours } from '../model/retention.ts'
 import type { Json, Remember, StoreOutcome } from '../store/commit/outcome.ts'
 import { type ApiTypes, builder } from './builder.ts'
 import type { GraphQLContext, Viewer } from './context.ts'
@@ -99,8 +100,7 @@ async function idempotent<Input extends object, Result extends object>(
   return perform(input, { app, viewer, remember: (result) => ({ subject, operation, key, inputHash, result }) })
 }
 
-/** R17. */
-const keptMillis = 24 * 60 * 60 * 1000
+const keptMillis = idempotencyKeyHours * 3_600_000
 
 /** What the store answers for a service, as the mutation's result. Throws what was refused. */
 export function settled<Result extends object>(outcome: StoreOutcome, result: Result): Result {

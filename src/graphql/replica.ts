@@ -72,7 +72,7 @@ export const Replica = builder.prismaNode('Replica', {
     }),
     exitSignal: t.exposeString('exitSignal', {
       nullable: true,
-      description: 'The signal that ended its process, for example SIGKILL; null when none did.',
+      description: 'The signal that ended its process, without SIG, for example KILL; null when none did.',
     }),
     log: t.field({
       type: ReplicaLog,

@@ -6,7 +6,10 @@ const Viewer = builder.objectRef<ViewerValue>('Viewer').implement({
   description: 'Who asks, as the token says.',
   fields: (t) => ({
     subject: t.exposeString('subject', { description: 'The name that owners, actors and logs show.' }),
-    roles: t.stringList({ description: 'admin: everything. worker: the protocol of workers only.', resolve: (viewer) => viewer.roles }),
+    roles: t.stringList({
+      description: 'admin: everything. worker: the protocol of workers only. metrics: /metrics only.',
+      resolve: (viewer) => viewer.roles,
+    }),
   }),
 })
 

@@ -1,8 +1,6 @@
+import { idempotencyKeyHours } from '../../model/retention.ts'
 import type { Database } from '../database.ts'
 import type { Json, Remember } from './outcome.ts'
-
-/** How long an idempotencyKey is known (R17). */
-const keptHours = 24
 
 export type Known = { readonly kind: 'remembered'; readonly result: Json } | { readonly kind: 'mismatch' }
 
@@ -27,7 +25,7 @@ export async function lookUpKeys({ prisma }: Database, remembers: readonly Remem
   const asked = new Map(remembers.map((remember) => [keyOf(remember), remember]))
   const rows = await prisma.$queryRawUnsafe<KeyRow[]>(
     `SELECT k."subject", k."operation", k."key", k."inputHash", k."result"::text AS result,
-       k."at" < clock_timestamp() - interval '${keptHours} hours' AS old
+       k."at" < clock_timestamp() - interval '${idempotencyKeyHours} hours' AS old
      FROM "IdempotencyKey" k JOIN json_to_recordset($1::json) AS x("subject" text, "operation" text, "key" text)
        ON k."subject" = x."subject" AND k."operation" = x."operation" AND k."key" = x."key"`,
     JSON.stringify([...asked.values()]),
@@ -36,7 +34,7 @@ export async function lookUpKeys({ prisma }: Database, remembers: readonly Remem
     if (row.old) {
       await prisma.$executeRawUnsafe(
         `DELETE FROM "IdempotencyKey" WHERE "subject" = $1 AND "operation" = $2 AND "key" = $3
-           AND "at" < clock_timestamp() - interval '${keptHours} hours'`,
+           AND "at" < clock_timestamp() - interval '${idempotencyKeyHours} hours'`,
         row.subject,
         row.operation,
         row.key,
