@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { isIPv4 } from 'node:net'
 import { hostname } from 'node:os'
 import path from 'node:path'
@@ -112,8 +112,12 @@ async function start(
   await leases.start()
   started('the leases of hosts', () => leases.stop())
   const url = `http://${localAddress(config.host)}:${port}/graphql`
-  await writeWhole(path.join(dataDirectory, 'server-url'), `${url}\n`)
-  started('the address file', () => rm(path.join(dataDirectory, 'server-url'), { force: true }))
+  const addressFile = path.join(dataDirectory, 'server-url')
+  await writeWhole(addressFile, `${url}\n`)
+  started('the address file', async () => {
+    // Servers on one PostgreSQL may share the directory: the file may be another's by now.
+    if ((await readFile(addressFile, 'utf8').catch(() => '')).trim() === url) await rm(addressFile, { force: true })
+  })
 
   if (config.localWorker) {
     // A server that only this machine reaches has clients on this machine only: endpoints show the same address then.

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdir, open } from 'node:fs/promises'
+import { mkdir, open, rename, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { runningWorker } from './workerLock.ts'
 
 const lookEveryMillis = 1_000
+const logBytes = 10_485_760
 const respawnMillis = { first: 100, last: 30_000 } as const
 /** A worker that lived so long did not die of its start. */
 const steadyMillis = 60_000
@@ -102,9 +103,16 @@ export class LocalWorker {
     return path.join(this.#options.dataDirectory, 'worker.log')
   }
 
+  /** Before a start: one older log is kept. */
+  async #rotateLog(): Promise<void> {
+    const log = await stat(this.#logFile).catch(() => null)
+    if (log !== null && log.size > logBytes) await rename(this.#logFile, `${this.#logFile}.1`)
+  }
+
   /** Resolves when the worker has ended, or the server stops. */
   async #runOnce(): Promise<void> {
     const { dataDirectory, program, address, env, log } = this.#options
+    await this.#rotateLog()
     const output = await open(this.#logFile, 'a', 0o600)
     try {
       if (this.#stopping.signal.aborted) return

@@ -44,7 +44,7 @@ const plain = Object.fromEntries(
 export class EndpointWatch {
   addresses: readonly Address[] = []
   readonly #began = performance.now()
-  #waiters: { holds: (addresses: readonly Address[]) => boolean; resolve: () => void }[] = []
+  #waiters: { holds: (addresses: readonly Address[]) => boolean; resolve: () => void; reject: (error: Error) => void }[] = []
   #failed: Error | null = null
 
   constructor(api: Api, service: string) {
@@ -63,6 +63,7 @@ export class EndpointWatch {
       },
       (error) => {
         this.#failed = error
+        for (const { reject } of this.#waiters.splice(0)) reject(error)
       },
     )
   }
@@ -73,12 +74,9 @@ export class EndpointWatch {
     if (holds(this.addresses)) return performance.now() - began
     let timer: NodeJS.Timeout | undefined
     await Promise.race([
-      new Promise<void>((resolve) => this.#waiters.push({ holds, resolve })),
+      new Promise<void>((resolve, reject) => this.#waiters.push({ holds, resolve, reject })),
       new Promise<never>((_, reject) => {
-        timer = setTimeout(
-          () => reject(this.#failed ?? new Error(`Waited ${waitLimitMillis / 1000} s in vain for ${what}.`)),
-          waitLimitMillis,
-        )
+        timer = setTimeout(() => reject(new Error(`Waited ${waitLimitMillis / 1000} s in vain for ${what}.`)), waitLimitMillis)
       }),
     ]).finally(() => clearTimeout(timer))
     return performance.now() - began

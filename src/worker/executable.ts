@@ -40,9 +40,8 @@ function check(word: string, file: string): Executable {
 }
 
 function directoryFault(directory: string): string | null {
-  const stat = statSync(directory, { throwIfNoEntry: false })
-  if (stat === undefined) return `The working directory ${directory} does not exist on this host: create it or correct the profile.`
-  if (!stat.isDirectory()) return `The working directory ${directory} is no directory.`
+  if (!exists(directory)) return `The working directory ${directory} does not exist on this host: create it or correct the profile.`
+  if (!statSync(directory).isDirectory()) return `The working directory ${directory} is no directory.`
   return isExecutable(directory) ? null : `The working directory ${directory} cannot be entered by this user.`
 }
 

@@ -9,8 +9,8 @@ export interface LogTail {
   readonly truncated: boolean
 }
 
-/** At most this many bytes of a stream are given: an answer is one message. */
-export const tailBytes = 1_048_576
+/** At most this many bytes of a stream are given: both streams are one message of at most 4 MiB, and JSON may take six bytes for one. */
+export const tailBytes = 262_144
 
 /** The last lines of both streams. A replica that never ran here, or whose logs are gone, has none. */
 export async function tailReplica(files: ReplicaFiles, replica: ReplicaName, lines: number): Promise<LogTail> {
