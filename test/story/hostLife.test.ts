@@ -4,7 +4,7 @@ import { HostScene, pidOf, portOf } from '../support/hostScene.ts'
 import { isRunning } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 })
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 })
 
 let scene: HostScene | undefined
 afterEach(async ({ task }) => {

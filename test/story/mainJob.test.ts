@@ -7,7 +7,7 @@ import { isRunning, processesWith } from '../support/processes.ts'
 import { ServerProcess } from '../support/serverProcess.ts'
 import { until } from '../support/until.ts'
 
-vi.setConfig({ testTimeout: 240_000 })
+vi.setConfig({ testTimeout: 600_000 })
 
 const servers: ServerProcess[] = []
 const watches: EndpointWatch[] = []

@@ -7,7 +7,7 @@ import { EndpointWatch } from '../support/endpointWatch.ts'
 import { ServerProcess } from '../support/serverProcess.ts'
 import { until } from '../support/until.ts'
 
-vi.setConfig({ testTimeout: 240_000 })
+vi.setConfig({ testTimeout: 600_000 })
 
 const command = [process.execPath, built('examples/helloServer.js')]
 let server: ServerProcess | null = null
