@@ -168,7 +168,7 @@ describe('a version that needs what is not there', () => {
     const service = await running('fixed', 1, { ports: fixed(9_001) })
     service.stops = false
     expect(await update(service, 'two')).toMatchObject({ activeReplicas: 1, rollout: { maxSurge: 0, maxUnavailable: 1 } })
-    const waiting = await service.holds('no port', ({ rollout }) => rollout.hold?.reason === 'NO_PORT')
+    const waiting = await service.seen('no port', ({ rollout }) => rollout.hold?.reason === 'NO_PORT')
     expect(waiting.rollout.hold?.message).toMatch(
       /^Waiting for a place for fixed\[0\]: No host has port 9001 free .* 1 replica of fixed is being stopped, which may make room\.$/,
     )
@@ -212,7 +212,7 @@ describe('a version that needs what is not there', () => {
       service: { rollout: { autoRollback: true, progressDeadlineSeconds: 1 } },
     })
     await service.change('updateService', { profileRevision: 2 })
-    const stuck = await service.holds('no capacity', ({ rollout }) => rollout.hold?.reason === 'NO_CAPACITY')
+    const stuck = await service.seen('no capacity', ({ rollout }) => rollout.hold?.reason === 'NO_CAPACITY')
     expect(stuck.rollout.hold?.message).toContain('No host has room for 900000 CPU millis')
     expect(stuck.rollout.hold?.message).toContain(hint)
     expect(await service.actUntil('STALLED', ({ status }) => status === 'STALLED')).toMatchObject({
