@@ -224,6 +224,24 @@ describe('a version that needs what is not there', () => {
     expect(await service.completed(3)).toMatchObject({ status: 'HEALTHY', version: { cause: 'UPDATE' } })
   })
 
+  test('no host that takes replicas: NO_HOST; it goes on when one is there again', async () => {
+    const service = await running('hostless', 2)
+    await change(server.client, 'cordonHost', 'CordonHostInput', { host: 'node1' })
+    try {
+      await update(service, 'two')
+      const stuck = await service.seen('no host', ({ rollout }) => rollout.hold?.reason === 'NO_HOST')
+      expect(stuck).toMatchObject({ availableReplicas: 2, rollout: { state: 'ROLLING', hold: { count: 1, replica: { index: 2 } } } })
+      expect(stuck.rollout.hold?.message).toMatch(
+        new RegExp(
+          `^Waiting for a place for hostless\\[2\\]: No host takes replicas \\(1 host: 1 cordoned\\)\\. .* ${hint} add a host\\.$`,
+        ),
+      )
+    } finally {
+      await change(server.client, 'uncordonHost', 'UncordonHostInput', { host: 'node1' })
+    }
+    expect(await service.completed(2)).toMatchObject({ status: 'HEALTHY', availableReplicas: 2 })
+  })
+
   test('STRICT spread with no host left: by default it makes room, under explicit u = 0 it says SPREAD and what would help', async () => {
     const service = await running('spread', 1, { service: { spread: { mode: 'STRICT' } } })
     expect((await update(service, 'two')).rollout).toMatchObject({ maxSurge: 0, maxUnavailable: 1 })
