@@ -7,6 +7,7 @@ import type { Database } from '../store/database.ts'
 import { renewLease } from '../store/lease.ts'
 import type { App } from './app.ts'
 import { ownersOf, reportsByService, servicesOn } from './replicaOwners.ts'
+import { settleHosts } from './settleHosts.ts'
 
 /** A registration as its worker names it, and the token that it is used with. */
 export interface RegistrationClaim {
@@ -62,6 +63,8 @@ export async function reportReplicas(
   const { reporter, reachability } = registration
   const running = reports.flatMap(({ replica, state }) => (state === 'ENDED' ? [] : [replica]))
   if (reachability === 'LOST' && (running.length > 0 || !full)) return { kind: 'done', fenced: running }
+  // What was there ends while the host is LOST, also where a server died before it had told every service.
+  if (reachability === 'LOST') await settleHosts(parts, [reporter.hostId])
   if (reachability !== 'REACHABLE' && full) await committer.write({ kind: 'returnHost', ...reporter })
   const owners = await ownersOf(
     database,
