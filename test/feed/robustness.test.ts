@@ -1,0 +1,226 @@
+import { EventEmitter, once } from 'node:events'
+import { pino } from 'pino'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { createService, placedReplicas, scale } from '../support/apiService.ts'
+import { HandWorker } from '../support/handWorker.ts'
+import { TestServer } from '../support/testServer.ts'
+import { until } from '../support/until.ts'
+import { Subscriber } from './subscriber.ts'
+
+let server: TestServer
+let worker: HandWorker
+const logged: Record<string, unknown>[] = []
+const log = pino({ level: 'error' }, { write: (line: string) => logged.push(JSON.parse(line)) })
+const subscribers: Subscriber[] = []
+beforeAll(async () => {
+  server = await TestServer.start(log)
+  worker = new HandWorker(server.client)
+  await worker.register()
+})
+afterEach(async () => {
+  for (const subscriber of subscribers.splice(0)) await subscriber.close()
+  const { feed, sessions } = server.app
+  await until(() => feed.topics === 0 && feed.groups.size === 0 && feed.counts.subscribers === 0, 'nothing is left in the feed')
+  await until(() => sessions.open === 0, 'no token is followed')
+})
+afterAll(() => server.stop())
+
+const document = `subscription ($service: String!) { endpointChanged(service: $service) { kind revision added { id } removed { id } } }`
+
+async function open(): Promise<Subscriber> {
+  const subscriber = await Subscriber.open(server.client)
+  subscribers.push(subscriber)
+  return subscriber
+}
+
+async function flipperOf(name: string): Promise<(ready: boolean) => Promise<unknown>> {
+  await createService(server.client, name, 1, { readiness: { tcp: { port: 'http' }, periodSeconds: 1 } })
+  const [replica] = await placedReplicas(server.client, name, 1)
+  return (ready) => worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready })
+}
+
+describe('sockets', () => {
+  test('1,000 that close before their subscription has begun leave no listener', async () => {
+    await createService(server.client, 'left', 0)
+    const { app, client, url } = server
+    const delivered = app.feed.counts.delivered
+    for (let round = 0; round < 10; round++) {
+      const sockets = await Promise.all(
+        Array.from({ length: 100 }, async () => {
+          const socket = new WebSocket(url.replace(/^http/, 'ws'), 'graphql-transport-ws')
+          socket.on('error', () => undefined)
+          await once(socket, 'open')
+          socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${client.token}` } }))
+          await once(socket, 'message')
+          return socket
+        }),
+      )
+      const closed = Promise.all(sockets.map((socket) => once(socket, 'close')))
+      // The embedded database has one connection: while it is taken, no subscription begins.
+      const free = new EventEmitter()
+      const taken = new EventEmitter()
+      const busy = app.database.prisma.$transaction(async (transaction) => {
+        await transaction.$queryRaw`SELECT 1`
+        taken.emit('taken')
+        await once(free, 'free')
+      })
+      await once(taken, 'taken')
+      for (const [index, socket] of sockets.entries()) {
+        socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: document, variables: { service: 'left' } } }), () =>
+          index % 2 === 0 ? socket.terminate() : socket.close(),
+        )
+      }
+      await closed
+      await until(() => app.feed.counts.subscribers === 0, 'nobody has joined')
+      free.emit('free')
+      await busy
+    }
+    expect(app.feed.counts.delivered).toBe(delivered)
+  }, 120_000)
+
+  test('a second operation of the same id closes the socket with 4409', async () => {
+    await createService(server.client, 'twice', 0)
+    const subscriber = await open()
+    subscriber.subscribe(document, { service: 'twice' })
+    await subscriber.frame()
+    subscriber.subscribe(document, { service: 'twice' })
+    expect(await until(() => subscriber.closed, 'it closes')).toMatchObject({ code: 4409 })
+  })
+
+  test('an id is free again after complete', async () => {
+    await createService(server.client, 'free', 0)
+    const subscriber = await open()
+    for (let turn = 0; turn < 3; turn++) {
+      subscriber.subscribe(document, { service: 'free' })
+      expect((await subscriber.frame()).kind).toBe('SNAPSHOT')
+      subscriber.send({ id: '1', type: 'complete' })
+      await until(() => server.app.feed.counts.subscribers === 0, 'it has left')
+    }
+  })
+
+  test.each([
+    ['complete', { id: '1', type: 'complete' }],
+    ['ping', { type: 'ping' }],
+  ])('%s before connection_init does no harm', async (_name, message) => {
+    const subscriber = await Subscriber.open(server.client, false)
+    subscribers.push(subscriber)
+    subscriber.send(message)
+    subscriber.send({ type: 'connection_init', payload: { authorization: `Bearer ${server.client.token}` } })
+    await subscriber.next(({ type }) => type === 'connection_ack')
+  })
+
+  test('10,000 operations on one socket all hear of a change', async () => {
+    const flip = await flipperOf('crowded')
+    const subscriber = await open()
+    let frames = 0
+    subscriber.socket.removeAllListeners('message')
+    subscriber.socket.on('message', () => void frames++)
+    for (let id = 0; id < 10_000; id++) subscriber.subscribe(document, { service: 'crowded' }, String(id))
+    await until(() => frames === 10_000, 'each has its SNAPSHOT', 60)
+    // A connection that was idle meanwhile may just have been closed by the server.
+    await server.client.send('{ viewer { subject } }').catch(() => undefined)
+    await flip(true)
+    await until(() => frames === 20_000, 'each has the change', 30)
+  }, 90_000)
+})
+
+describe('an error in a resolver', () => {
+  test('on event 3 is an error of that frame, or ends the subscription where the frame is lost; nothing else hears of it', async () => {
+    await createService(server.client, 'breaks', 1)
+    const subscriber = await open()
+    const service = '{ desiredReplicas queue { name } }'
+    subscriber.subscribe(`subscription { serviceChanged(name: "breaks") { kind service ${service} } }`, {}, 'nullable')
+    subscriber.subscribe(`subscription { servicesChanged { kind services ${service} } }`, {}, 'lost')
+    subscriber.subscribe(document, { service: 'breaks' }, 'other')
+    const all = ['nullable', 'lost', 'other']
+    await until(() => all.every((own) => subscriber.messages.some(({ id }) => id === own)), 'each has its SNAPSHOT')
+    const { prisma } = server.app.database
+    await scale(server.client, 'breaks', 2)
+    const [replica] = await placedReplicas(server.client, 'breaks', 2)
+    await until(() => server.app.feed.position === server.app.tail.head && subscriber.messages.length >= 5, 'each has a change')
+    await prisma.$executeRaw`ALTER TABLE "Queue" RENAME COLUMN "name" TO "elsewhere"`
+    try {
+      await worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready: true })
+      const failed = (own: string) => subscriber.messages.find(({ id, payload }) => id === own && payload?.errors !== undefined)
+      await until(() => failed('nullable') && failed('lost'), 'both have the error')
+      expect(failed('nullable')?.payload).toMatchObject({
+        data: { serviceChanged: { kind: 'DELTA', service: null } },
+        errors: [{ extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
+      })
+      expect(failed('lost')?.payload).toMatchObject({ errors: [{ extensions: { code: 'INTERNAL_SERVER_ERROR' } }] })
+      await until(() => subscriber.messages.some(({ id, type }) => id === 'lost' && type === 'complete'), 'it is complete')
+      expect(JSON.stringify(failed('lost'))).not.toContain('elsewhere')
+    } finally {
+      await prisma.$executeRaw`ALTER TABLE "Queue" RENAME COLUMN "elsewhere" TO "name"`
+    }
+    await scale(server.client, 'breaks', 3)
+    const shown = { serviceChanged: { kind: 'DELTA', service: { desiredReplicas: 3, queue: { name: 'default' } } } }
+    await until(() => subscriber.messages.some(({ id, payload }) => id === 'nullable' && isShown(payload?.data, shown)), 'it goes on')
+    expect(subscriber.messages.some(({ id, type }) => id === 'other' && type !== 'next')).toBe(false)
+    expect(subscriber.closed).toBeNull()
+  })
+})
+
+function isShown(data: unknown, shown: unknown): boolean {
+  return JSON.stringify(data) === JSON.stringify(shown)
+}
+
+describe('a consumer that sleeps', () => {
+  // Large frames, so that they do not all fit into the buffers of the kernel.
+  const large = `subscription { endpointChanged(service: "sleepy") { kind revision added { id } ${Array.from(
+    { length: 50 },
+    (_, index) => `x${index}: endpoint { id addresses(includeNotReady: true) { id addresses } }`,
+  ).join(' ')} } }`
+  const addresses = Array.from({ length: 15 }, (_, index) => `host-${index}.${'long-'.repeat(48)}name`)
+
+  test('gets one SNAPSHOT when it wakes, and others hear everything meanwhile', async () => {
+    expect(await worker.register([], { addresses: ['127.0.0.1', ...addresses] })).toMatchObject({ __typename: 'RegisterWorkerPayload' })
+    const flip = await flipperOf('sleepy')
+    const { counts } = server.app.feed
+    const sleeper = await open()
+    const other = await open()
+    sleeper.subscribe(large)
+    other.subscribe(document, { service: 'sleepy' })
+    expect([(await sleeper.frame()).kind, (await other.frame()).kind]).toEqual(['SNAPSHOT', 'SNAPSHOT'])
+    sleeper.socket.pause()
+    const collapsed = counts.collapsed
+    let flips = 0
+    for (; counts.collapsed === collapsed && flips < 3_000; flips++) await flip(flips % 2 === 0)
+    expect(counts.collapsed).toBe(collapsed + 1)
+    if (flips % 2 === 0) await flip(true)
+    const { head } = await server.app.database.prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
+    let revision = 0n
+    while (revision < head) {
+      const frame = await other.frame()
+      expect(frame.kind).toBe('DELTA')
+      revision = BigInt(frame.revision)
+    }
+    sleeper.socket.resume()
+    const kinds: string[] = []
+    for (revision = 0n; revision < head; ) {
+      const frame = await sleeper.frame()
+      expect(BigInt(frame.revision)).toBeGreaterThan(revision)
+      revision = BigInt(frame.revision)
+      kinds.push(frame.kind)
+    }
+    expect(kinds.filter((kind) => kind === 'SNAPSHOT')).toHaveLength(1)
+    expect(kinds.at(-1)).toBe('SNAPSHOT')
+    expect(kinds.length).toBeLessThan(flips - 200)
+  }, 120_000)
+
+  test('is closed with 4413 when too many bytes wait', async () => {
+    const { counts } = server.app.feed
+    const closed = counts.closed
+    const subscriber = await open()
+    subscriber.socket.pause()
+    const query = '{ __schema { types { name description fields { name description type { name } args { name description } } } } }'
+    for (let id = 0; id < 400 && counts.closed === closed; id++) {
+      subscriber.subscribe(query, {}, String(id))
+      if (id % 20 === 19) await server.client.send('{ viewer { subject } }')
+    }
+    await until(() => counts.closed > closed, 'it is closed')
+    subscriber.socket.resume()
+    expect(await until(() => subscriber.closed, 'it hears of it')).toMatchObject({ code: 4413 })
+  }, 60_000)
+})
