@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
+import { runExactness } from '../feed/exactness.ts'
 import { freshPostgreSQL } from '../support/databases.ts'
 import { TestServer } from '../support/testServer.ts'
-import { runExactness } from './exactness.ts'
 
 const bookmarkMillis = 500
 
