@@ -104,7 +104,7 @@ export class ServiceLife {
       case 'hold':
         this.#commit({
           kind: 'hold',
-          holds: some(this.#waiting()).map((row) => ({ replica: row.id, blocker: this.#noCapacity(row, pick) })),
+          holds: some(this.#waiting()).map((row) => ({ replica: row.id, blocker: this.#noPlace(row, pick) })),
         })
         break
       case 'tick':
@@ -195,9 +195,14 @@ export class ServiceLife {
     })
   }
 
-  #noCapacity(row: Replica, pick: number) {
+  /** No room, or no quota: a project's quota that shrinks or is raised reaches a service as holds and grants. */
+  #noPlace(row: Replica, pick: number) {
     const until = pick % 3 === 0 ? this.ctx.now + 5_000 : null
-    return { reason: 'NO_CAPACITY' as const, message: 'No host has 100 mCPU free.', count: 1, since: this.ctx.now, until, replica: row.id }
+    const why =
+      pick % 2 === 0
+        ? { reason: 'NO_CAPACITY' as const, message: 'No host has 100 mCPU free.' }
+        : { reason: 'QUOTA' as const, message: 'Project default has 4 of 4 replicas.' }
+    return { ...why, count: 1, since: this.ctx.now, until, replica: row.id }
   }
 
   #reporterOf(host: HostId): Reporter {
