@@ -24,7 +24,9 @@ export interface Told {
 interface Result {
   readonly mode: string
   readonly subscribers: number
+  /** Without what the change itself costs. */
   readonly cpuMicrosPerDelivery: number
+  readonly cpuMillisPerChange: number
   readonly millisP50: number
   readonly millisP99: number
   readonly kiBPerSubscriber: number
@@ -62,6 +64,10 @@ class Part {
 async function measure(mode: string, subscribers: number): Promise<Result> {
   const server = new Part('fanoutServer.ts', { MODE: mode })
   const { url = '', token = '' } = await server.hear()
+  // What a change costs by itself, without anybody who hears of it.
+  const idle = await server.ask('cpu')
+  for (let change = 0; change < changes; change++) await server.ask('change')
+  const alone = ((await server.ask('cpu')).cpuMicros ?? 0) - (idle.cpuMicros ?? 0)
   const empty = await server.ask('measure')
   const clients = new Part('fanoutClients.ts', { URL: url, TOKEN: token, N: String(subscribers) })
   const { bytes = 0 } = await clients.hear()
@@ -80,7 +86,8 @@ async function measure(mode: string, subscribers: number): Promise<Result> {
   return {
     mode,
     subscribers,
-    cpuMicrosPerDelivery: ((end.cpuMicros ?? 0) - (before.cpuMicros ?? 0)) / (changes * subscribers),
+    cpuMicrosPerDelivery: ((end.cpuMicros ?? 0) - (before.cpuMicros ?? 0) - alone) / (changes * subscribers),
+    cpuMillisPerChange: alone / changes / 1_000,
     millisP50: millis[Math.floor(millis.length / 2)] ?? 0,
     millisP99: millis[Math.floor(millis.length * 0.99)] ?? 0,
     kiBPerSubscriber: ((full.rss ?? 0) - (empty.rss ?? 0)) / 1_024 / subscribers,
@@ -88,18 +95,20 @@ async function measure(mode: string, subscribers: number): Promise<Result> {
   }
 }
 
-console.log('mode    subscribers  bytes  CPU µs per delivery (server, with the commit)  change → last: p50 ms  p99 ms  KiB per subscriber')
+console.log('CPU is of the server process; a change alone: committed, with nobody who hears of it.')
+console.log('mode    subscribers  bytes  CPU µs per delivery  CPU ms of a change alone  change → last: p50 ms  p99 ms  KiB per subscriber')
 for (const subscribers of sizes) {
   for (const mode of modes) {
-    const { bytes, cpuMicrosPerDelivery, millisP50, millisP99, kiBPerSubscriber } = await measure(mode, subscribers)
+    const result = await measure(mode, subscribers)
     console.log(
       mode.padEnd(7),
       String(subscribers).padStart(11),
-      String(bytes).padStart(6),
-      cpuMicrosPerDelivery.toFixed(1).padStart(21),
-      millisP50.toFixed(1).padStart(49),
-      millisP99.toFixed(1).padStart(7),
-      kiBPerSubscriber.toFixed(1).padStart(19),
+      String(result.bytes).padStart(6),
+      result.cpuMicrosPerDelivery.toFixed(1).padStart(20),
+      result.cpuMillisPerChange.toFixed(1).padStart(25),
+      result.millisP50.toFixed(1).padStart(23),
+      result.millisP99.toFixed(1).padStart(7),
+      result.kiBPerSubscriber.toFixed(1).padStart(19),
     )
   }
 }
