@@ -140,6 +140,8 @@ function makeProtocol(app: App, schema: GraphQLSchema): Server<Connection> {
       }
       const { viewer, socket } = extra
       if (viewer === null) socket.close(closeCode.unauthorized, 'Unauthorized: send connectionParams.authorization.')
+      // It may have closed meanwhile: then nothing ends what would be followed now.
+      else if (socket.readyState !== socket.OPEN) return false
       // Operations end first, each with its own error.
       else extra.unfollow = app.sessions.follow(viewer, () => void setImmediate(() => socket.close(closeCode.forbidden, tokenIsInvalid)))
       return viewer !== null

@@ -40,6 +40,23 @@ async function flipperOf(name: string): Promise<(ready: boolean) => Promise<unkn
   return (ready) => worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready })
 }
 
+/** The embedded database has one connection: while it is taken, nothing is read. Returns what gives it back. */
+async function takeConnection(): Promise<() => Promise<void>> {
+  const told = new EventEmitter()
+  const taken = once(told, 'taken')
+  const busy = server.app.database.prisma.$transaction(async (transaction) => {
+    await transaction.$queryRaw`SELECT 1`
+    const free = once(told, 'free')
+    told.emit('taken')
+    await free
+  })
+  await taken
+  return async () => {
+    told.emit('free')
+    await busy
+  }
+}
+
 describe('sockets', () => {
   test('1,000 that close before their subscription has begun leave no listener', async () => {
     await createService(server.client, 'left', 0)
@@ -57,15 +74,7 @@ describe('sockets', () => {
         }),
       )
       const closed = Promise.all(sockets.map((socket) => once(socket, 'close')))
-      // The embedded database has one connection: while it is taken, no subscription begins.
-      const free = new EventEmitter()
-      const taken = new EventEmitter()
-      const busy = app.database.prisma.$transaction(async (transaction) => {
-        await transaction.$queryRaw`SELECT 1`
-        taken.emit('taken')
-        await once(free, 'free')
-      })
-      await once(taken, 'taken')
+      const free = await takeConnection()
       for (const [index, socket] of sockets.entries()) {
         socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: document, variables: { service: 'left' } } }), () =>
           index % 2 === 0 ? socket.terminate() : socket.close(),
@@ -73,11 +82,25 @@ describe('sockets', () => {
       }
       await closed
       await until(() => app.feed.counts.subscribers === 0, 'nobody has joined')
-      free.emit('free')
-      await busy
+      await free()
     }
     expect(app.feed.counts.delivered).toBe(delivered)
   }, 120_000)
+
+  test('one that closes before its token is looked up follows nothing', async () => {
+    const socket = new WebSocket(server.url.replace(/^http/, 'ws'), 'graphql-transport-ws')
+    await once(socket, 'open')
+    const free = await takeConnection()
+    const closed = once(socket, 'close')
+    socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${server.client.token}` } }), () =>
+      socket.terminate(),
+    )
+    await closed
+    await free()
+    // The look-up is done when the next one is.
+    await server.client.ask('{ viewer { subject } }')
+    expect(server.app.sessions.open).toBe(0)
+  })
 
   test('a second operation of the same id closes the socket with 4409', async () => {
     await createService(server.client, 'twice', 0)
