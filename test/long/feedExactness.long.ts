@@ -14,7 +14,7 @@ function tell(where: string, { facts, frames, disconnects, kinds, millis }: Exac
   const { before, after } = millis
   console.log(`${where}: ${facts} facts, ${frames} frames (${JSON.stringify(kinds)}), ${disconnects} disconnects.`)
   console.log(
-    `  An operation took ${p(before, 0.5)} ms (p99 ${p(before, 0.99)}) in the first half, ${p(after, 0.5)} ms (p99 ${p(after, 0.99)}) in the second.`,
+    `  A scale took ${p(before, 0.5)} ms (p99 ${p(before, 0.99)}) in the first half, ${p(after, 0.5)} ms (p99 ${p(after, 0.99)}) in the second.`,
   )
 }
 
