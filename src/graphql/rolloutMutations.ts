@@ -43,38 +43,38 @@ userMutation({
   },
 })
 
-userMutation({
-  name: 'pauseRollout',
-  description:
-    'Lets no version step any more; replacement and scaling go on, and the deadline stops (R7). No rollout is under way, or it is paused already: InvalidStateError.',
-  input: serviceInput('PauseRolloutInput', 'Whose rollout to pause.'),
-  payload: rolloutPayload('PauseRolloutPayload', 'The rollout is paused.', current),
-  errors: [NotFoundError, ConflictError, InvalidStateError],
-  about: aboutService,
-  perform: async (input, { app, viewer, remember }) => {
-    const { id: serviceId } = await requireService(app, input.service)
-    const expectedRevision = input.expectedRevision ?? null
-    const result = { serviceId, rolloutId: null }
-    const intent = { kind: 'pause', expectedRevision, actor: viewer.subject } as const
-    return settled(await app.committer.submit(serviceId, intent, remember(result)), result)
+for (const { kind, name, description, input, payload } of [
+  {
+    kind: 'pause',
+    name: 'pauseRollout',
+    description:
+      'Lets no version step any more; replacement and scaling go on, and the deadline stops (R7). No rollout is under way, or it is paused already: InvalidStateError.',
+    input: serviceInput('PauseRolloutInput', 'Whose rollout to pause.'),
+    payload: rolloutPayload('PauseRolloutPayload', 'The rollout is paused.', current),
   },
-})
-
-userMutation({
-  name: 'resumeRollout',
-  description: 'Lets a paused rollout go on, with its full deadline (R7). Not paused: InvalidStateError.',
-  input: serviceInput('ResumeRolloutInput', 'Whose rollout to resume.'),
-  payload: rolloutPayload('ResumeRolloutPayload', 'The rollout goes on.', current),
-  errors: [NotFoundError, ConflictError, InvalidStateError],
-  about: aboutService,
-  perform: async (input, { app, viewer, remember }) => {
-    const { id: serviceId } = await requireService(app, input.service)
-    const expectedRevision = input.expectedRevision ?? null
-    const result = { serviceId, rolloutId: null }
-    const intent = { kind: 'resume', expectedRevision, actor: viewer.subject } as const
-    return settled(await app.committer.submit(serviceId, intent, remember(result)), result)
+  {
+    kind: 'resume',
+    name: 'resumeRollout',
+    description: 'Lets a paused rollout go on, with its full deadline (R7). Not paused: InvalidStateError.',
+    input: serviceInput('ResumeRolloutInput', 'Whose rollout to resume.'),
+    payload: rolloutPayload('ResumeRolloutPayload', 'The rollout goes on.', current),
   },
-})
+] as const) {
+  userMutation({
+    name,
+    description,
+    input,
+    payload,
+    errors: [NotFoundError, ConflictError, InvalidStateError],
+    about: aboutService,
+    perform: async ({ service, expectedRevision }, { app, viewer, remember }) => {
+      const { id: serviceId } = await requireService(app, service)
+      const result = { serviceId, rolloutId: null }
+      const intent = { kind, expectedRevision: expectedRevision ?? null, actor: viewer.subject } as const
+      return settled(await app.committer.submit(serviceId, intent, remember(result)), result)
+    },
+  })
+}
 
 const RollbackServiceInput = builder.inputType('RollbackServiceInput', {
   description: 'Which service to roll back, and to what.',

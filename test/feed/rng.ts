@@ -1,18 +1,16 @@
-/** Pseudo-random numbers by a seed (mulberry32): the same seed, the same run as far as time allows. */
+import { Random } from '../../src/simulation/random.ts'
+
+/** Choices by a seed: the same seed, the same run as far as time allows. */
 export class Rng {
-  #state: number
+  readonly #random: Random
 
   constructor(seed: number) {
-    this.#state = seed >>> 0
+    this.#random = new Random(seed)
   }
 
   /** 0 to `bound` − 1. */
   below(bound: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let mixed = this.#state
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % bound
+    return Math.floor(this.#random.next() * bound)
   }
 
   of<T>(list: readonly T[]): T {

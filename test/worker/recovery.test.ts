@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Assignment } from '../../src/worker/assignment.ts'
@@ -78,7 +78,8 @@ test('what ended while no worker was there is known with its code, and told unti
   const { replica, pid } = await start({ restart: { maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 } })
   await supervision.supervisor.close()
   kill(pid, 'SIGTERM')
-  await until(() => readdirSync(path.join(supervision.directory, 'exits')).length === 1, 'the exit is written')
+  // The exit's file is there a moment before the session's leader, who writes it, is gone.
+  await until(() => processesWith(supervision.directory).length === 0, 'nothing is left of its session')
   expect(await supervision.reopen()).toBe(0)
   await supervision.report(replica, { state: 'ENDED', endReason: 'EXITED', exitSignal: 'TERM' })
   await supervision.reopen()
