@@ -93,6 +93,8 @@ export class WorkerServer {
   stale: string[] = []
   /** Of a SNAPSHOT. */
   partSize = 500
+  /** By registrations and by reports, in the order in which they came. */
+  readonly #told: Report[] = []
   #followers = new Set<(change: Change) => void>()
   #sockets = new Set<WebSocket>()
   #http: Server | null = null
@@ -112,14 +114,12 @@ export class WorkerServer {
 
   /** The last state that was reported of a replica, also by a registration. */
   reported(replica: string): Report | undefined {
-    const all = [...this.registrations.flatMap(({ running }) => running), ...this.reports.flatMap(({ reports }) => reports)]
-    return all.filter((report) => report.replica === replica).at(-1)
+    return this.#told.filter((report) => report.replica === replica).at(-1)
   }
 
   /** Every replica that was ever reported. */
   get known(): string[] {
-    const all = [...this.registrations.flatMap(({ running }) => running), ...this.reports.flatMap(({ reports }) => reports)]
-    return [...new Set(all.map(({ replica }) => replica))]
+    return [...new Set(this.#told.map(({ replica }) => replica))]
   }
 
   /** On the same port as before, if there was one. */
@@ -178,6 +178,7 @@ export class WorkerServer {
       mutation: {
         registerWorker: ({ input }: { input: RegisterWorkerInput }) => {
           this.registrations.push(input)
+          this.#told.push(...input.running)
           this.epoch += 1
           const payload = { worker: { id: 'Worker_1' }, epoch: this.epoch, leaseSeconds: this.leaseSeconds, graceSeconds: 60, stop: take() }
           return { __typename: 'RegisterWorkerPayload', ...payload }
@@ -192,6 +193,7 @@ export class WorkerServer {
         reportReplicas: ({ input }: { input: ReportInput }) => {
           if (!valid(input)) return fenced
           this.reports.push(input)
+          this.#told.push(...input.reports)
           return { __typename: 'ReportReplicasPayload', fenced: take() }
         },
         answerLogRequest: ({ input }: { input: WorkerServer['answers'][number] & { epoch: number } }) => {
