@@ -18,9 +18,14 @@ export class ApiClient {
     this.token = token
   }
 
-  /** One request over HTTP, whatever becomes of it. */
-  async send<Data>(query: string, variables: Record<string, unknown> = {}): Promise<GraphQLResponse<Data>> {
+  /** One request over HTTP, whatever becomes of it. Throws when there is no answer, or none before `signal`. */
+  async send<Data>(
+    query: string,
+    variables: Record<string, unknown> = {},
+    signal: AbortSignal | null = null,
+  ): Promise<GraphQLResponse<Data>> {
     const response = await fetch(this.url, {
+      signal,
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(this.token === null ? {} : { authorization: `Bearer ${this.token}` }) },
       body: JSON.stringify({ query, variables }),

@@ -11,14 +11,16 @@ import { until } from './until.ts'
 
 /** The built server as its users run it: a process on a data directory of its own, which can be started again. */
 export class ServerProcess {
-  readonly directory = copyTemplate(inject('embeddedTemplate'))
+  readonly directory: string
   readonly #env: NodeJS.ProcessEnv
   readonly #clients: ApiClient[] = []
   #child: ChildProcess | null = null
   output = ''
 
-  constructor(env: NodeJS.ProcessEnv = {}) {
+  /** `directory`: its data directory; left out: one with a migrated embedded database. */
+  constructor(env: NodeJS.ProcessEnv = {}, directory = copyTemplate(inject('embeddedTemplate'))) {
     this.#env = env
+    this.directory = directory
   }
 
   /** Starts it, and waits until it ends or listens. */

@@ -9,14 +9,16 @@ export class WorkerProcess {
   readonly name: string
   readonly #server: ServerProcess
   readonly #from: number
+  readonly #env: NodeJS.ProcessEnv
   #child: ChildProcess | null = null
   output = ''
 
-  /** `from`: the first of its 100 ports. */
-  constructor(server: ServerProcess, name: string, from: number) {
+  /** `from`: the first of its 100 ports. `env`: over the settings of a worker that knows this server only. */
+  constructor(server: ServerProcess, name: string, from: number, env: NodeJS.ProcessEnv = {}) {
     this.#server = server
     this.name = name
     this.#from = from
+    this.#env = env
   }
 
   start(): void {
@@ -32,6 +34,7 @@ export class WorkerProcess {
         XCE_WORKER_CPU_MILLIS: '64000',
         XCE_WORKER_MEMORY_MIB: '65536',
         XCE_WORKER_PORT_RANGE: `${this.#from}-${this.#from + 99}`,
+        ...this.#env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
