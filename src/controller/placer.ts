@@ -4,13 +4,15 @@ import type { CommittedFact } from '../model/fact.ts'
 import type { Grant } from '../model/host.ts'
 import type { Instant, ReplicaId, ServiceId } from '../model/id.ts'
 import { type Meter, noMeter } from '../model/metrics.ts'
+import { byService } from '../rules/byService.ts'
+import { HoldNews } from '../rules/holdNews.ts'
 import { place } from '../rules/placement.ts'
 import type { Clock } from '../store/clock.ts'
 import type { Committer } from '../store/commit/committer.ts'
 import type { Database } from '../store/database.ts'
-import { readPlacement } from '../store/readPlacement.ts'
 import type { Tail } from '../store/tail.ts'
 import { PlacementTurn } from './placementTurn.ts'
+import { PlacementView } from './placementView.ts'
 
 /** After a run that failed, or whose grants were all refused. */
 const againAfterMillis = 200
@@ -29,15 +31,14 @@ interface Hold {
  * turn is over.
  */
 export class Placer {
-  readonly #database: Database
   readonly #committer: Committer
   readonly #clock: Clock
   readonly #tail: Tail
   readonly #log: Logger
+  readonly #view: PlacementView
   readonly #turn: PlacementTurn
   readonly #meter: Meter
-  /** What each waiting replica was last told, so that it is told only what is new. */
-  #told = new Map<ReplicaId, string>()
+  readonly #news = new HoldNews()
   #running: Promise<void> | null = null
   #again = false
   #retry: NodeJS.Timeout | undefined
@@ -54,11 +55,11 @@ export class Placer {
     readonly newId: () => string
     readonly meter?: Meter
   }) {
-    this.#database = options.database
     this.#committer = options.committer
     this.#clock = options.clock
     this.#tail = options.tail
     this.#log = options.log
+    this.#view = new PlacementView(options.database)
     this.#turn = new PlacementTurn(options.database, options.newId)
     this.#meter = options.meter ?? noMeter
   }
@@ -66,9 +67,14 @@ export class Placer {
   start(): void {
     this.#unsubscribe = this.#tail.subscribe(
       (facts) => {
+        // Also while another server has the turn: it may be this one's next.
+        this.#view.note(facts)
         if (facts.some(wakesPlacement)) this.#wake()
       },
-      () => this.#wake(),
+      () => {
+        this.#view.forget()
+        this.#wake()
+      },
     )
     this.#wake()
   }
@@ -96,7 +102,7 @@ export class Placer {
     try {
       const { waitMillis, isNew } = await this.#turn.take()
       // Another server may have told them something else.
-      if (isNew) this.#told.clear()
+      if (isNew) this.#news.forget()
       if (waitMillis > 0) {
         this.#wakeLater(waitMillis)
         return
@@ -128,18 +134,19 @@ export class Placer {
   }
 
   async #placeAll(): Promise<{ granted: number; refused: number }> {
-    const input = await readPlacement(this.#database)
+    const input = await this.#view.read()
     if (input.waiting.length === 0) {
-      this.#told.clear()
+      this.#news.forget()
       clearTimeout(this.#ending)
       return { granted: 0, refused: 0 }
     }
     const now = this.#clock.now()
     const { grants, holds } = place({ ...input, now })
     this.#wakeAtEnd(holds, now)
+    this.#view.noteGrants(grants)
     const submitted = [
       ...[...byService(grants)].map(([serviceId, own]) => this.#grant(serviceId, own)),
-      ...[...byService(this.#news(holds))].map(([serviceId, own]) => this.#hold(serviceId, own)),
+      ...[...byService(this.#news.of(holds))].map(([serviceId, own]) => this.#hold(serviceId, own)),
     ]
     const refused = (await Promise.all(submitted)).filter((taken) => !taken).length
     return { granted: submitted.length - refused, refused }
@@ -157,26 +164,8 @@ export class Placer {
     await this.#committer.submit(serviceId, { kind: 'hold', holds })
     return true
   }
-
-  /** Holds that say something else than the last time, of what still waits. */
-  #news<H extends Hold>(holds: readonly H[]): readonly H[] {
-    const told = new Map(holds.map((hold) => [hold.replica, `${hold.blocker.reason} ${hold.blocker.message}`]))
-    const news = holds.filter((hold) => this.#told.get(hold.replica) !== told.get(hold.replica))
-    this.#told = told
-    return news
-  }
 }
 
 function wakesPlacement(fact: CommittedFact): boolean {
   return fact.data?.wakesPlacement === true
-}
-
-function byService<T extends { readonly serviceId: ServiceId }>(items: readonly T[]): ReadonlyMap<ServiceId, readonly T[]> {
-  const groups = new Map<ServiceId, T[]>()
-  for (const item of items) {
-    const group = groups.get(item.serviceId)
-    if (group === undefined) groups.set(item.serviceId, [item])
-    else group.push(item)
-  }
-  return groups
 }

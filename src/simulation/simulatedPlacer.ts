@@ -1,7 +1,9 @@
 import { rowsPerCommit } from '../model/bounds.ts'
 import type { Grant, WaitingReplica } from '../model/host.ts'
-import type { ReplicaId, ServiceId } from '../model/id.ts'
+import type { ServiceId } from '../model/id.ts'
 import type { ServiceIntent } from '../model/intent.ts'
+import { byService } from '../rules/byService.ts'
+import { HoldNews } from '../rules/holdNews.ts'
 import { place } from '../rules/placement.ts'
 import type { SimulatedService } from './simulatedService.ts'
 import type { SimulatedStore } from './simulatedStore.ts'
@@ -12,7 +14,7 @@ export class SimulatedPlacer {
   readonly #waiting = new Set<SimulatedService>()
   /** Waiting replicas of services that are not simulated: they take room when there is some, and keep it. */
   #others: readonly WaitingReplica[] = []
-  #told = new Map<ReplicaId, string>()
+  readonly #news = new HoldNews()
 
   constructor(store: SimulatedStore) {
     this.#store = store
@@ -35,9 +37,7 @@ export class SimulatedPlacer {
     for (const service of this.#waiting) for (const replica of service.waitingReplicas()) waiting.push(replica)
     if (waiting.length === 0) return
     const { grants, holds } = place({ waiting, hosts: [...hosts.values()], projects: [...projects.values()], now })
-    const told = new Map(holds.map(({ replica, blocker }) => [replica, `${blocker.reason} ${blocker.message}`]))
-    const news = holds.filter(({ replica, serviceId }) => services.has(serviceId) && this.#told.get(replica) !== told.get(replica))
-    this.#told = told
+    const news = this.#news.of(holds).filter(({ serviceId }) => services.has(serviceId))
     for (const [serviceId, own] of byService(grants)) {
       if (services.has(serviceId)) for (const part of inParts(own)) yield [serviceId, { kind: 'grant', grants: part }]
       else this.#grantOthers(own)
@@ -65,14 +65,4 @@ export class SimulatedPlacer {
 
 function* inParts<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let from = 0; from < items.length; from += rowsPerCommit) yield items.slice(from, from + rowsPerCommit)
-}
-
-function byService<T extends { readonly serviceId: ServiceId }>(items: readonly T[]): ReadonlyMap<ServiceId, readonly T[]> {
-  const groups = new Map<ServiceId, T[]>()
-  for (const item of items) {
-    const group = groups.get(item.serviceId)
-    if (group === undefined) groups.set(item.serviceId, [item])
-    else group.push(item)
-  }
-  return groups
 }

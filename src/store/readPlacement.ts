@@ -1,57 +1,97 @@
 import type { PlacementHost, PlacementProject, WaitingReplica } from '../model/host.ts'
-import type { ServiceId } from '../model/id.ts'
+import type { HostId, ProjectId, ServiceId } from '../model/id.ts'
 import type { Sql } from './snapshot.ts'
 
-/** All that placement looks at, of one state of the database. */
+/** All that placement looks at. */
 export interface PlacementState {
   readonly waiting: readonly WaitingReplica[]
   readonly hosts: readonly PlacementHost[]
   readonly projects: readonly PlacementProject[]
 }
 
-const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`
+/** A client or an open transaction. */
+export interface PlacementSource {
+  readonly prisma: Pick<Sql, '$queryRawUnsafe'>
+}
 
-// Replicas per host are counted of services that wait only: no other count can matter.
-const text = `
-WITH waiting AS MATERIALIZED (
+type Asked<Id> = readonly Id[] | 'all'
+
+// Nothing here is locked: the grants' guards tell what has changed since. Each is asked for all there is, or for some by their ids, at a cost that
+// grows with those only.
+
+const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`
+const asked = '(SELECT json_array_elements_text($1::json) AS id) x'
+
+const waitingOf = (from: string) => `
+SELECT json_agg(w)::text AS rows FROM (
   SELECT r."id", r."serviceId", s."name" AS "serviceName", s."projectId", q."priority" AS "queuePriority", ${millis('r."createdAt"')} AS "createdAt",
     r."index", r."cpuMillis", r."memoryMiB", v."content" -> 'ports' AS ports, s."settings" ->> 'spreadMode' AS "spreadMode",
     (s."settings" ->> 'maxPerHost')::int AS "maxPerHost", r."avoidHostId", r."holdsQuota"
-  FROM "Replica" r JOIN "Service" s ON s."id" = r."serviceId" JOIN "Queue" q ON q."id" = s."queueId"
+  FROM ${from} JOIN "Service" s ON s."id" = r."serviceId" JOIN "Queue" q ON q."id" = s."queueId"
     JOIN "ServiceVersion" v ON v."serviceId" = r."serviceId" AND v."number" = r."versionNumber"
-  WHERE r."state" = 'PENDING' AND (r."notBefore" IS NULL OR r."notBefore" <= clock_timestamp()))
-SELECT (SELECT json_agg(w) FROM waiting w)::text AS waiting,
-  (SELECT json_agg(json_build_object('id', h."id", 'name', h."name", 'addresses', h."addresses", 'scheduling', h."scheduling",
-    'reachability', h."reachability", 'allocation', h."allocation", 'cpuMillis', h."cpuMillis", 'memoryMiB', h."memoryMiB",
-    'usedCpuMillis', h."usedCpuMillis", 'usedMemoryMiB', h."usedMemoryMiB", 'portFrom', h."portFrom", 'portTo', h."portTo",
-    'reservedPorts', h."reservedPorts", 'lastPort', h."lastPort",
-    'takenPorts', (SELECT json_agg(json_build_object('port', p."port", 'protocol', p."protocol", 'quarantinedUntil', ${millis('p."quarantinedUntil"')}))
-      FROM "HostPort" p WHERE p."hostId" = h."id"),
-    'replicasOf', (SELECT json_agg(json_build_array(c."serviceId", c.count)) FROM (
-      SELECT r."serviceId", count(*) FROM "Replica" r
-      WHERE r."hostId" = h."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING') AND r."serviceId" IN (SELECT "serviceId" FROM waiting)
-      GROUP BY r."serviceId") c))) FROM "Host" h WHERE h."removedAt" IS NULL)::text AS hosts,
-  (SELECT json_agg(json_build_object('id', p."id", 'name', p."name", 'maxReplicas', p."maxReplicas", 'usedReplicas', p."usedReplicas"))
-    FROM "Project" p WHERE p."id" IN (SELECT "projectId" FROM waiting))::text AS projects`
+  WHERE r."state" = 'PENDING' AND (r."notBefore" IS NULL OR r."notBefore" <= clock_timestamp())) w`
+const waitingTexts = { all: waitingOf('"Replica" r'), some: waitingOf(`${asked} JOIN "Replica" r ON r."serviceId" = x.id`) }
+
+/** The replicas that wait and may be placed now, by their services. A service of which none waits is left out. */
+export async function readWaiting(source: PlacementSource, services: Asked<ServiceId>): Promise<Map<ServiceId, WaitingReplica[]>> {
+  const waiting = new Map<ServiceId, WaitingReplica[]>()
+  for (const replica of await readRows<WaitingReplica>(source, waitingTexts, services)) {
+    const known = waiting.get(replica.serviceId)
+    if (known === undefined) waiting.set(replica.serviceId, [replica])
+    else known.push(replica)
+  }
+  return waiting
+}
+
+const hostsOf = (from: string) => `
+SELECT json_agg(json_build_object('id', h."id", 'name', h."name", 'addresses', h."addresses", 'scheduling', h."scheduling",
+  'reachability', h."reachability", 'allocation', h."allocation", 'cpuMillis', h."cpuMillis", 'memoryMiB', h."memoryMiB",
+  'usedCpuMillis', h."usedCpuMillis", 'usedMemoryMiB', h."usedMemoryMiB", 'portFrom', h."portFrom", 'portTo', h."portTo",
+  'reservedPorts', h."reservedPorts", 'lastPort', h."lastPort",
+  'takenPorts', (SELECT json_agg(json_build_object('port', p."port", 'protocol', p."protocol", 'quarantinedUntil', ${millis('p."quarantinedUntil"')}))
+    FROM "HostPort" p WHERE p."hostId" = h."id"),
+  'replicasOf', (SELECT json_agg(json_build_array(c."serviceId", c.count)) FROM (
+    SELECT r."serviceId", count(*) FROM "Replica" r
+    WHERE r."hostId" = h."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING') GROUP BY r."serviceId") c)) ORDER BY h."id" COLLATE "C")::text AS rows
+FROM ${from} WHERE h."removedAt" IS NULL`
+const hostTexts = { all: hostsOf('"Host" h'), some: hostsOf(`${asked} JOIN "Host" h ON h."id" = x.id`) }
 
 type HostRow = Omit<PlacementHost, 'takenPorts' | 'replicasOf'> & {
   readonly takenPorts: PlacementHost['takenPorts'] | null
   readonly replicasOf: readonly (readonly [ServiceId, number])[] | null
 }
 
-interface Row {
-  readonly waiting: string | null
-  readonly hosts: string | null
-  readonly projects: string | null
+/** Hosts with what is taken of them, by their ids and in the order of these. One that was removed is left out. */
+export async function readHosts(source: PlacementSource, hosts: Asked<HostId>): Promise<Map<HostId, PlacementHost>> {
+  const rows = await readRows<HostRow>(source, hostTexts, hosts)
+  return new Map(rows.map((row) => [row.id, { ...row, takenPorts: row.takenPorts ?? [], replicasOf: new Map(row.replicasOf ?? []) }]))
 }
 
-/** What waits (and may be placed now), where it could go, and the quotas. Nothing is locked: the grants' guards tell what has changed since. */
-export async function readPlacement({ prisma }: { readonly prisma: Pick<Sql, '$queryRawUnsafe'> }): Promise<PlacementState> {
-  const [row] = await prisma.$queryRawUnsafe<Row[]>(text)
-  const hosts = JSON.parse(row?.hosts ?? '[]') as HostRow[]
-  return {
-    waiting: JSON.parse(row?.waiting ?? '[]') as WaitingReplica[],
-    hosts: hosts.map((host) => ({ ...host, takenPorts: host.takenPorts ?? [], replicasOf: new Map(host.replicasOf ?? []) })),
-    projects: JSON.parse(row?.projects ?? '[]') as PlacementProject[],
-  }
+const projectsOf = (from: string) => `
+SELECT json_agg(json_build_object('id', p."id", 'name', p."name", 'maxReplicas', p."maxReplicas", 'usedReplicas', p."usedReplicas"))::text AS rows
+FROM ${from}`
+const projectTexts = { all: projectsOf('"Project" p'), some: projectsOf(`${asked} JOIN "Project" p ON p."id" = x.id`) }
+
+export async function readProjects(source: PlacementSource, projects: Asked<ProjectId>): Promise<Map<ProjectId, PlacementProject>> {
+  const rows = await readRows<PlacementProject>(source, projectTexts, projects)
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Everything that waits, where it could go, and the quotas. Of one state of the database only within one transaction. */
+export async function readPlacement(source: PlacementSource): Promise<PlacementState> {
+  const waiting = await readWaiting(source, 'all')
+  const hosts = await readHosts(source, 'all')
+  const projects = await readProjects(source, 'all')
+  return { waiting: [...waiting.values()].flat(), hosts: [...hosts.values()], projects: [...projects.values()] }
+}
+
+async function readRows<Row>(
+  { prisma }: PlacementSource,
+  texts: { readonly all: string; readonly some: string },
+  ids: Asked<string>,
+): Promise<readonly Row[]> {
+  const [said] = await (ids === 'all'
+    ? prisma.$queryRawUnsafe<{ rows: string | null }[]>(texts.all)
+    : prisma.$queryRawUnsafe<{ rows: string | null }[]>(texts.some, JSON.stringify(ids)))
+  return JSON.parse(said?.rows ?? '[]') as Row[]
 }
