@@ -1,4 +1,5 @@
 import { bounds, workerProtocolVersion } from '../model/bounds.ts'
+import { hostNameFault } from '../model/name.ts'
 import type { InputIssue } from '../model/refusal.ts'
 import { shown } from './text.ts'
 
@@ -14,7 +15,6 @@ export interface WorkerToCheck {
   readonly protocolVersion: number
 }
 
-const hostName = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$/
 const address = /^[0-9A-Za-z.:%_-]{1,253}$/
 const mostAddresses = 16
 const version = /^[\x20-\x7e]{0,100}$/
@@ -23,9 +23,11 @@ const version = /^[\x20-\x7e]{0,100}$/
 export function workerIssues(worker: WorkerToCheck): readonly InputIssue[] {
   const issues: InputIssue[] = []
   const refuse = (field: readonly string[], message: string) => issues.push({ path: ['input', ...field], message })
-  const { name, host, addresses, portRange, reservedPorts, softwareVersion, protocolVersion } = worker
-  if (!hostName.test(name)) refuse(['name'], `${shown(name)} is no worker's name: use letters, digits, ".", "_" and "-", at most 253.`)
-  if (!hostName.test(host)) refuse(['host'], `${shown(host)} is no host's name: use letters, digits, ".", "_" and "-", at most 253.`)
+  const { addresses, portRange, reservedPorts, softwareVersion, protocolVersion } = worker
+  for (const field of ['name', 'host'] as const) {
+    const fault = hostNameFault(worker[field])
+    if (fault !== null) refuse([field], fault)
+  }
   if (addresses.length > mostAddresses)
     refuse(['addresses'], `There are ${addresses.length} addresses: at most ${mostAddresses} are allowed.`)
   for (const [position, text] of addresses.entries()) {
@@ -49,4 +51,17 @@ export function workerIssues(worker: WorkerToCheck): readonly InputIssue[] {
     refuse(['protocolVersion'], message)
   }
   return issues
+}
+
+/** What is wrong with reports, which come as the input's `field`: a start that is none. */
+export function reportIssues(field: string, reports: readonly { readonly start: number }[]): readonly InputIssue[] {
+  return reports.flatMap(({ start }, position) =>
+    start >= 1 ? [] : [{ path: ['input', field, String(position), 'start'], message: `start is ${start}: the first one is 1.` }],
+  )
+}
+
+/** What is wrong with the number of a message. */
+export function sequenceIssues(sequence: number): readonly InputIssue[] {
+  const message = `sequence is ${sequence}: the first message of a registration is 1, and each later one has a higher number.`
+  return sequence >= 1 ? [] : [{ path: ['input', 'sequence'], message }]
 }

@@ -28,13 +28,17 @@ export interface ReportInput {
   readonly exitCode?: number | null | undefined
   readonly exitSignal?: string | null | undefined
   readonly message?: string | null | undefined
+  readonly ports?: readonly number[] | null | undefined
 }
 
 export const ReplicaReportInput = builder.inputRef<ReportInput>('ReplicaReportInput').implement({
   description: 'What a worker sees of one replica.',
   fields: (t) => ({
     replica: t.id({ required: true, description: 'The global id of the replica.' }),
-    start: t.int({ required: true, description: 'Which start of its process: 1, 2, 3 …; another one is not ready first (R9).' }),
+    start: t.int({
+      required: true,
+      description: 'Which start of its process: 1, 2, 3 …, below 1 INVALID_INPUT; another one is not ready first (R9).',
+    }),
     state: t.field({ type: ReportedState, required: true, description: 'How far it is.' }),
     ready: t.boolean({
       required: true,
@@ -44,6 +48,10 @@ export const ReplicaReportInput = builder.inputRef<ReportInput>('ReplicaReportIn
     exitCode: t.int({ description: 'The exit status; null where there is none or it was not seen.' }),
     exitSignal: t.string({ description: 'The signal that ended it, without SIG; null when none did.' }),
     message: t.string({ description: 'A sentence about it for people; what is over 1,000 characters is cut.' }),
+    ports: t.intList({
+      description:
+        'The ports of its assignment: a report of an earlier placement of the same replica is passed over (R13). Left out: of any.',
+    }),
   }),
 })
 
@@ -58,8 +66,8 @@ export const PortRangeInput = builder.inputType('PortRangeInput', {
 export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
   description: 'A worker as it starts.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'The same over restarts, 1 to 253 characters; unique.' }),
-    host: t.string({ required: true, description: 'The name of its host, 1 to 253 characters.' }),
+    name: t.string({ required: true, description: 'The same over restarts; letters, digits, ".", "_" and "-", at most 253; unique.' }),
+    host: t.string({ required: true, description: 'The name of its host; letters, digits, ".", "_" and "-", at most 253.' }),
     addresses: t.stringList({ required: true, description: 'IP addresses or names of the host, the primary one first, at most 16.' }),
     cpuMillis: t.int({ required: true, description: 'CPU for replicas, in thousandths of a core.' }),
     memoryMiB: t.int({ required: true, description: 'Memory for replicas, in MiB.' }),
@@ -87,7 +95,10 @@ export const ReportReplicasInput = builder.inputType('ReportReplicasInput', {
   fields: (t) => ({
     worker: t.id({ required: true, description: 'The global id of the worker.' }),
     epoch: t.int({ required: true, description: 'Of its registration.' }),
-    sequence: t.int({ required: true, description: 'Grows with each message of a registration, from 1; what was overtaken is ignored.' }),
+    sequence: t.int({
+      required: true,
+      description: 'Grows with each message of a registration, from 1, below that INVALID_INPUT; what was overtaken is ignored.',
+    }),
     full: t.boolean({ required: true, defaultValue: false, description: 'Whether this is everything that it runs.' }),
     reports: t.field({ type: [ReplicaReportInput], required: true, description: 'The replicas.' }),
   }),
@@ -120,6 +131,7 @@ export function reportOf(input: ReportInput): ReplicaReport | null {
     exitCode: input.exitCode ?? null,
     exitSignal: textOf(input.exitSignal, 32),
     message: textOf(input.message, messageLength),
+    ports: input.ports ?? null,
   }
 }
 

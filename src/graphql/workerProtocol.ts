@@ -7,7 +7,7 @@ import { hasRole, type Viewer } from './context.ts'
 import { encodeGlobalId, idOf } from './globalId.ts'
 import { errorOf, FencedError, ForbiddenError, InvalidInputError } from './refusalError.ts'
 import { Worker } from './worker.ts'
-import { workerIssues } from './workerChecks.ts'
+import { reportIssues, sequenceIssues, workerIssues } from './workerChecks.ts'
 import {
   AnswerLogRequestInput,
   RegisterWorkerInput,
@@ -72,7 +72,7 @@ builder.mutationFields((t) => ({
       const { running, reservedPorts, ...rest } = input
       const { leaseSeconds, graceSeconds } = app.config
       const worker = { ...rest, reservedPorts: reservedPorts ?? [], subject: viewer?.subject ?? '', leaseSeconds }
-      const issues = workerIssues(worker)
+      const issues = [...workerIssues(worker), ...reportIssues('running', running)]
       if (issues.length > 0) throw new InvalidInputError('The registration is refused: see issues.', issues)
       const { reports, strangers } = partition(running)
       const outcome = await registerWorker(app, worker, reports, hasRole(viewer, 'admin'))
@@ -104,6 +104,8 @@ builder.mutationFields((t) => ({
     description: 'A worker says what it sees of its replicas.',
     args: { input: t.arg({ type: ReportReplicasInput, required: true, description: 'The reports.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
+      const issues = [...sequenceIssues(input.sequence), ...reportIssues('reports', input.reports)]
+      if (issues.length > 0) throw new InvalidInputError('The reports are refused: see issues.', issues)
       const { reports, strangers } = partition(input.reports)
       const outcome = await reportReplicas(app, claimOf(input, viewer), input.sequence, reports, input.full)
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)

@@ -21,6 +21,8 @@ export interface ReplicaReport {
   readonly exitCode: number | null
   readonly exitSignal: string | null
   readonly message: string | null
+  /** Of the placement that it is about; left out or null: of whichever the replica has. */
+  readonly ports?: readonly number[] | null
 }
 
 /** Who reports. The commit refuses the service's change (FENCED) where the worker's epoch in the database is another. */

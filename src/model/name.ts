@@ -8,3 +8,14 @@ export function nameFault(name: string, most: number): string | null {
   if (!label.test(name)) return `${shown} is no DNS label: use a-z, 0-9 and "-", and begin and end with a letter or digit.`
   return null
 }
+
+const hostName = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/
+const hostNameLength = 253
+
+/** Why `name` is no name of a host or worker, as a sentence; null when it is one. Machines have names of their own: these are no labels. */
+export function hostNameFault(name: string): string | null {
+  if (name !== '' && name.length <= hostNameLength && hostName.test(name)) return null
+  const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name)
+  const rule = `use letters, digits, ".", "_" and "-", begin and end with a letter or digit, at most ${hostNameLength} characters`
+  return `${shown} is no name of a host or worker: ${rule}.`
+}

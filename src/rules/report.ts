@@ -15,12 +15,22 @@ export function report(draft: Draft, reporter: Reporter, sequence: number, repor
   const taken = new Set<ReplicaId>()
   for (const said of reports) {
     const row = draft.alive.get(said.replica)
-    if (row === undefined || row.hostId !== reporter.hostId) continue
+    if (row === undefined || row.hostId !== reporter.hostId || !isOfPlacement(said, row)) continue
     if (!taken.has(row.id) && !isLater(reporter.epoch, sequence, row)) continue
     taken.add(row.id)
     take(draft, { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }, said, ctx)
   }
   return { kind: 'done', changed: taken.size > 0 }
+}
+
+/**
+ * R13: a replica whose port was taken is placed anew under the same id, on the same host perhaps: what is still told of the placement before is
+ * passed over, a PORT_TAKEN that was told twice for one.
+ */
+function isOfPlacement({ ports }: ReplicaReport, row: Replica): boolean {
+  if (ports === undefined || ports === null) return true
+  const own = row.ports.map(({ port }) => port).sort((a, b) => a - b)
+  return [...ports].sort((a, b) => a - b).join() === own.join()
 }
 
 /** The change is refused where the worker has another epoch by now. */

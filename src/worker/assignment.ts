@@ -32,7 +32,17 @@ export interface Assignment {
 }
 
 /** What this worker says of one replica: the observed state. `exitSignal` is without "SIG", as in the stop policy. */
-export type Report = Omit<ReplicaReport, 'replica'> & { readonly replica: ReplicaName }
+export type Report = Omit<ReplicaReport, 'replica' | 'ports'> & { readonly replica: ReplicaName; readonly ports: readonly number[] }
+
+/** The ports that tell this placement of a replica from others of it (R13). */
+export function portsOf({ ports }: Assignment): readonly number[] {
+  return ports.map(({ port }) => port)
+}
+
+/** True when both are about the same placement of a replica. */
+export function samePlacement(a: readonly number[], b: readonly number[]): boolean {
+  return a.join() === b.join()
+}
 
 export function sameReport(a: Report, b: Report): boolean {
   return (

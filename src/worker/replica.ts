@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { orAbort, within } from './abort.ts'
 import type { Assignment, Report } from './assignment.ts'
-import { sameReport } from './assignment.ts'
+import { portsOf, sameReport } from './assignment.ts'
 import { bootSeconds } from './bootClock.ts'
 import type { Exit } from './exit.ts'
 import { describeExit } from './exit.ts'
@@ -53,7 +53,9 @@ export class Replica {
     this.#onReport = onReport
     this.#state = state
     const running = { endReason: null, exitCode: null, exitSignal: null, message: null }
-    this.#report = state.ended ?? { replica: assignment.replica, start: state.start, state: 'STARTING', ready: false, ...running }
+    const { replica } = assignment
+    const begun = state.ended ?? { replica, start: state.start, state: 'STARTING', ready: false, ...running }
+    this.#report = { ...begun, ports: portsOf(assignment) }
   }
 
   /** As it was reported last. */

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import { bounds, defaultPortRange } from '../model/bounds.ts'
-import { nameFault } from '../model/name.ts'
+import { hostNameFault } from '../model/name.ts'
 import { findAddresses, findCapacity } from './machine.ts'
 
 /** Where the servers are: fixed, or in a file that is read at every connect. */
@@ -56,7 +56,7 @@ export function readSettings(environment: Environment): { settings: WorkerSettin
   const name = (variable: string): string => {
     const value = text(variable)
     const used = value ?? labelOf(hostname())
-    const fault = nameFault(used, bounds.nameLength)
+    const fault = hostNameFault(used)
     if (fault !== null) faults.push(`${variable}: ${fault}`)
     return used
   }
@@ -84,7 +84,6 @@ function labelOf(host: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9-]/g, '-')
     .replace(/^-+|-+$/g, '')
-    .slice(0, bounds.nameLength)
 }
 
 function readServers(list: string | null, file: string | null, faults: string[]): Servers {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { realpathSync } from 'node:fs'
 import type { Logger } from 'pino'
 import type { Assignment, ReplicaName, Report } from './assignment.ts'
-import { isReplicaName } from './assignment.ts'
+import { isReplicaName, portsOf, samePlacement } from './assignment.ts'
 import { bootId } from './bootClock.ts'
 import type { Cgroups } from './cgroup.ts'
 import { ExitFiles } from './exitFiles.ts'
@@ -46,7 +46,7 @@ export class Supervisor {
   /** To be forgotten as soon as they have ended. */
   readonly #unwanted = new Set<ReplicaName>()
   readonly #rotation: NodeJS.Timeout
-  #rotating: Promise<void> = Promise.resolve()
+  #rotating: Promise<void> | null = null
 
   constructor(options: SupervisorOptions) {
     this.#options = options
@@ -58,7 +58,10 @@ export class Supervisor {
     const [files, records, exits, sessions] = [this.#files, this.#records, this.#exits, this.#sessions]
     this.#starter = new Starter({ files, records, exits, sessions, cgroups, hostAddress, log, life: this.#life.signal })
     this.#rotation = setInterval(() => {
-      this.#rotating = this.#rotating.then(() => this.#rotate())
+      // One at a time: a slow disk must not have them queue up.
+      this.#rotating ??= this.#rotate().finally(() => {
+        this.#rotating = null
+      })
     }, rotationMillis)
   }
 
@@ -78,7 +81,7 @@ export class Supervisor {
       return
     }
     let known = this.#replicas.get(id)
-    if (known?.ended === true && known.report.endReason === 'PORT_TAKEN' && !samePorts(known.assignment, assignment)) {
+    if (known?.report.endReason === 'PORT_TAKEN' && !samePlacement(known.report.ports, portsOf(assignment))) {
       this.#forget(id, known) // placed anew, and here again
       known = undefined
     }
@@ -88,14 +91,14 @@ export class Supervisor {
       return
     }
     if (goal === 'STOP') {
-      this.#options.onReport(neverStarted(id))
+      this.#options.onReport(neverStarted(assignment))
       return
     }
     try {
       this.#records.create(assignment)
     } catch (error) {
       const message = `The state directory takes no new replica: ${(error as Error).message}.`
-      this.#options.onReport({ ...neverStarted(id), endReason: 'START_FAILED', message })
+      this.#options.onReport({ ...neverStarted(assignment), endReason: 'START_FAILED', message })
       return
     }
     this.#add(assignment, newState(), null)
@@ -106,9 +109,10 @@ export class Supervisor {
    * even when the id comes back here.
    */
   acknowledge(reports: readonly Report[]): void {
-    for (const { replica: id, endReason } of reports) {
+    for (const { replica: id, endReason, ports } of reports) {
       const replica = this.#replicas.get(id)
-      if (endReason === 'PORT_TAKEN' && replica?.report.endReason === 'PORT_TAKEN') this.#forget(id, replica)
+      if (replica === undefined || endReason !== 'PORT_TAKEN' || replica.report.endReason !== 'PORT_TAKEN') continue
+      if (samePlacement(replica.report.ports, ports)) this.#forget(id, replica)
     }
   }
 
@@ -196,17 +200,12 @@ export class Supervisor {
   }
 }
 
-function samePorts(a: Assignment, b: Assignment): boolean {
-  const text = ({ ports }: Assignment): string => ports.map(({ name, port, protocol }) => `${name} ${protocol} ${port}`).join()
-  return text(a) === text(b)
-}
-
 function newState(): ReplicaState {
   return { start: 1, bootId: bootId(), process: null, ready: false, wasReady: false, stopping: false, restarts: [], ended: null }
 }
 
 /** Stopped before its process started, or forgotten because the server had confirmed its end. */
-function neverStarted(replica: ReplicaName): Report {
+function neverStarted(assignment: Assignment): Report {
   const nothing = { ready: false, exitCode: null, exitSignal: null, message: null }
-  return { replica, start: 1, state: 'ENDED', endReason: 'STOPPED', ...nothing }
+  return { replica: assignment.replica, start: 1, state: 'ENDED', endReason: 'STOPPED', ports: portsOf(assignment), ...nothing }
 }

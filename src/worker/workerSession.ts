@@ -98,7 +98,7 @@ export class WorkerSession {
         for (const replica of fenced) this.#supervisor.release(replica, { drain: false })
         this.#supervisor.acknowledge(batch.reports)
       } catch (error) {
-        // Perhaps it was taken: told again, with a higher sequence, it changes nothing.
+        // Perhaps it was taken. Told again it changes nothing: it says what is so, and of which placement.
         this.#outbox.putBack(batch)
         throw error
       }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { idOf } from '../../src/graphql/globalId.ts'
 import { createToken } from '../../src/store/tokens.ts'
 import { ApiClient } from '../support/apiClient.ts'
 import { aliveReplicas, createService, placedReplicas, remove, scale } from '../support/apiService.ts'
@@ -181,6 +182,54 @@ describe('reports', () => {
     await worker.register()
     const stranger = 'Replica_01890a5d-ac96-774b-bcce-b302099a8057'
     expect(await worker.report({ replica: stranger, state: 'RUNNING' })).toMatchObject({ fenced: [stranger] })
+  })
+
+  test('a PORT_TAKEN that is told again after the replica was placed anew on the same host counts once', async () => {
+    const worker = new HandWorker(server.client, 'taken')
+    await cordonOthers('taken')
+    await worker.register()
+    await createService(server.client, 'taken', 1)
+    const [placed] = await placedReplicas(server.client, 'taken', 1)
+    const row = () => server.app.database.prisma.replica.findUniqueOrThrow({ where: { id: idOf('Replica', placed?.id ?? '') ?? '' } })
+    const portsOf = async () => ((await row()).ports as { port: number }[]).map(({ port }) => port)
+    const before = await portsOf()
+    const said = { replica: placed?.id ?? '', state: 'ENDED', endReason: 'PORT_TAKEN', ports: before } as const
+    await worker.report(said)
+    await until(async () => (await row()).hostId !== null && (await portsOf()).join() !== before.join(), 'it is placed anew')
+    expect(await worker.report(said)).toMatchObject({ __typename: 'ReportReplicasPayload', fenced: [] })
+    expect(await row()).toMatchObject({ state: 'STARTING', portConflicts: 1 })
+    await remove(server.client, 'taken')
+    await worker.report(...(await aliveReplicas(server.client, 'taken')).map(ended))
+  })
+
+  test('with a start or a number that can’t be are refused, and nothing of them is taken', async () => {
+    const worker = new HandWorker(server.client, 'bounded')
+    await worker.register()
+    const issues = (type: string, mutation: string, input: Record<string, unknown>) =>
+      server.client.ask(
+        `mutation ($input: ${type}!) { result: ${mutation}(input: $input) { __typename ... on InvalidInputError { issues { path message } } } }`,
+        { input },
+      )
+    const claim = { worker: worker.id, epoch: worker.epoch }
+    const running = { replica: 'Replica_01890a5d-ac96-774b-bcce-b302099a8057', state: 'RUNNING', ready: true }
+    const reports = [
+      { ...running, start: 1 },
+      { ...running, start: 0 },
+    ]
+    expect(await issues('ReportReplicasInput', 'reportReplicas', { ...claim, sequence: 0, reports })).toEqual({
+      result: {
+        __typename: 'InvalidInputError',
+        issues: [
+          {
+            path: ['input', 'sequence'],
+            message: 'sequence is 0: the first message of a registration is 1, and each later one has a higher number.',
+          },
+          { path: ['input', 'reports', '1', 'start'], message: 'start is 0: the first one is 1.' },
+        ],
+      },
+    })
+    expect(await worker.register([{ ...running, state: 'RUNNING', start: -1 }])).toMatchObject({ __typename: 'InvalidInputError' })
+    expect(await worker.report()).toMatchObject({ __typename: 'ReportReplicasPayload' })
   })
 })
 

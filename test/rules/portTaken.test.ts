@@ -65,3 +65,20 @@ test('on the same host an old report stays old; on another one its worker counts
   scene.commit({ kind: 'grant', grants: [grantOf(scene.row(0).id, { hostId: hostId(2), hostName: 'node2' })] })
   expect(scene.row(0)).toMatchObject({ reportedEpoch: 0, reportedSequence: 0 })
 })
+
+test('told again after the row was placed anew on the same host, it is passed over: its ports tell which placement it is about', () => {
+  const scene = new Scene({ replicas: 1 })
+  scene.place()
+  const { id, ports } = scene.row(0)
+  const taken = { state: 'ENDED', ready: false, endReason: 'PORT_TAKEN', ports: ports.map(({ port }) => port) } as const
+  scene.report([reportOf(scene.row(0), taken)])
+  scene.place()
+  const placed = scene.row(0)
+  expect(placed).toMatchObject({ id, hostId: hostId(1), portConflicts: 1 })
+  const change = scene.report([reportOf(placed, taken)])
+  expect(change.facts).toEqual([])
+  expect(scene.row(0)).toEqual(placed)
+  // That of the new placement counts, in whatever order its ports are said.
+  scene.report([reportOf(placed, { ...taken, ports: placed.ports.map(({ port }) => port).reverse() })])
+  expect(scene.row(0)).toMatchObject({ state: 'PENDING', portConflicts: 2 })
+})

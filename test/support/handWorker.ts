@@ -7,6 +7,7 @@ export interface Seen {
   readonly state: 'STARTING' | 'RUNNING' | 'ENDED'
   readonly ready?: boolean
   readonly endReason?: string
+  readonly ports?: readonly number[]
 }
 
 const register = `mutation ($input: RegisterWorkerInput!) { registerWorker(input: $input) {

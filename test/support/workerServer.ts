@@ -31,7 +31,7 @@ const schema = buildSchema(/* GraphQL */ `
   input ReportReplicasInput { worker: ID! epoch: Int! sequence: Int! full: Boolean! = false reports: [ReplicaReportInput!]! }
   enum ReportedState { STARTING RUNNING ENDED }
   enum ReportedEndReason { EXITED GAVE_UP START_FAILED PORT_TAKEN STOPPED }
-  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! endReason: ReportedEndReason exitCode: Int exitSignal: String message: String }
+  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!] }
   input AnswerLogRequestInput { worker: ID! epoch: Int! request: ID! stdout: [String!]! stderr: [String!]! truncated: Boolean! }
   type Mutation {
     registerWorker(input: RegisterWorkerInput!): RegisterWorkerResult!
@@ -91,6 +91,8 @@ export class WorkerServer {
   resync = false
   /** Answered to the next registration, and to the next report. */
   stale: string[] = []
+  /** The next report of an end is taken, but its worker does not hear of it: the connection is cut. */
+  cutsNextEnd = false
   /** Of a SNAPSHOT. */
   partSize = 500
   /** By registrations and by reports, in the order in which they came. */
@@ -194,6 +196,10 @@ export class WorkerServer {
           if (!valid(input)) return fenced
           this.reports.push(input)
           this.#told.push(...input.reports)
+          if (this.cutsNextEnd && input.reports.some(({ state }) => state === 'ENDED')) {
+            this.cutsNextEnd = false
+            this.drop()
+          }
           return { __typename: 'ReportReplicasPayload', fenced: take() }
         },
         answerLogRequest: ({ input }: { input: WorkerServer['answers'][number] & { epoch: number } }) => {

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { hostname, tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { workerIssues } from '../../src/graphql/workerChecks.ts'
+import { workerProtocolVersion } from '../../src/model/bounds.ts'
 import type { Report } from '../../src/worker/assignment.ts'
 import { openCgroups } from '../../src/worker/cgroup.ts'
 import { describeExit, exitFromStatus } from '../../src/worker/exit.ts'
@@ -87,7 +89,7 @@ test('a UDP port that somebody has is told apart from the TCP port of the same n
 
 describe('the outbox', () => {
   function report(replica: string, start: number): Report {
-    return { replica, start, state: 'RUNNING', ready: false, endReason: null, exitCode: null, exitSignal: null, message: null }
+    return { replica, start, state: 'RUNNING', ready: false, endReason: null, exitCode: null, exitSignal: null, message: null, ports: [] }
   }
 
   test('gives the latest state of each replica, in the order of the changes', () => {
@@ -158,11 +160,23 @@ describe('settings', () => {
   })
 
   test.each([
+    ['Node_7.rack-2.example.com', true],
+    ['a'.repeat(253), true],
+    ['a'.repeat(254), false],
+    ['node.', false],
+    ['a b', false],
+  ])('a machine’s own name is a name here and at the server: %s', (name, isOne) => {
+    expect('settings' in readSettings({ ...needed, XCE_WORKER_NAME: name, XCE_WORKER_HOST: name })).toBe(isOne)
+    const rest = { addresses: [], cpuMillis: 1, memoryMiB: 1, portRange: { from: 1, to: 2 }, reservedPorts: [], softwareVersion: '' }
+    expect(workerIssues({ name, host: name, protocolVersion: workerProtocolVersion, ...rest }).length === 0).toBe(isOne)
+  })
+
+  test.each([
     [{ XCE_WORKER_SERVERS: '' }, /XCE_WORKER_SERVERS is not set/],
     [{ XCE_WORKER_SERVERS: 'ftp://a' }, /"ftp:\/\/a", which is no http/],
     [{ XCE_WORKER_SERVER_FILE: '/f' }, /both set/],
     [{ XCE_WORKER_TOKEN_FILE: ' ' }, /XCE_WORKER_TOKEN_FILE is not set/],
-    [{ XCE_WORKER_NAME: 'Upper' }, /XCE_WORKER_NAME: "Upper" is no DNS label/],
+    [{ XCE_WORKER_NAME: '-x' }, /XCE_WORKER_NAME: "-x" is no name of a host or worker/],
     [{ XCE_WORKER_ADDRESSES: 'localhost' }, /"localhost", which is no IP address/],
     [{ XCE_WORKER_MEMORY_MIB: '0' }, /XCE_WORKER_MEMORY_MIB is "0"/],
     [{ XCE_WORKER_PORT_RANGE: '1-65536' }, /XCE_WORKER_PORT_RANGE has "1-65536"/],

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
@@ -194,6 +195,26 @@ describe('a lost connection', () => {
     server.epoch = 7
     await until(() => server.epoch === 8 && server.followers > 0, 'it has registered there')
   })
+})
+
+test('a PORT_TAKEN that was taken but not answered is told again of the placement that it was about, and the next one is tried', async () => {
+  connect()
+  await followed()
+  const holder = createServer().listen(await freePort())
+  const taken = (holder.address() as AddressInfo).port
+  const portsOf = (port: number) => [{ name: 'http', port, protocol: 'TCP' as const }]
+  const assignment = assignmentOf({ ports: portsOf(taken) })
+  // The server has placed it anew, here, before the worker is back.
+  const free = await freePort()
+  server.cutsNextEnd = true
+  server.assign(assignment)
+  await until(() => server.reported(assignment.replica)?.endReason === 'PORT_TAKEN', 'its port is taken')
+  server.assignments.set(assignment.replica, { ...assignment, ports: portsOf(free) })
+  await until(() => server.reported(assignment.replica)?.state === 'RUNNING', 'the next placement runs')
+  const told = server.reports.flatMap(({ reports }) => reports)
+  expect(told.filter(({ endReason }) => endReason === 'PORT_TAKEN').every(({ ports }) => ports.join() === String(taken))).toBe(true)
+  expect(told.at(-1)).toMatchObject({ state: 'RUNNING', ports: [free] })
+  await new Promise((resolve) => holder.close(resolve))
 })
 
 describe('fenced', () => {
