@@ -1,4 +1,3 @@
-import { type EndpointView, inView } from '../../src/controller/feed/endpointNet.ts'
 import { compareAddresses, type EndpointAddress } from '../../src/model/endpoint.ts'
 import type { CommittedFact, ServiceFactData } from '../../src/model/fact.ts'
 import type { ServiceId } from '../../src/model/id.ts'
@@ -9,6 +8,7 @@ import type { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
 import { RandomSubscriber } from './randomSubscriber.ts'
 import { Rng } from './rng.ts'
+import { shownOf } from './shownOf.ts'
 
 export interface ExactnessRun {
   /** All on one database. */
@@ -98,16 +98,16 @@ export async function runExactness(run: ExactnessRun): Promise<ExactnessResult> 
   }
   const histories = await historiesOf(server, names)
   const kinds: Record<string, number> = {}
-  for (const subscriber of subscribers) {
-    const history = histories.get(subscriber.service)
-    if (history === undefined) throw new Error(`no history of ${subscriber.service}`)
+  for (const { record } of subscribers) {
+    const history = histories.get(record.service)
+    if (history === undefined) throw new Error(`no history of ${record.service}`)
     const inDatabase = await readEndpoint(server.app.database, history.id)
-    subscriber.check((revision) => history.tableAt(revision), faults)
-    const shown = JSON.stringify(shownOf(inDatabase?.addresses ?? [], subscriber.view))
-    if (shown !== subscriber.tableText) faults.push(`${subscriber.service} ends as ${subscriber.tableText}, the database has ${shown}`)
-    for (const { kind } of subscriber.frames) kinds[kind] = (kinds[kind] ?? 0) + 1
+    for (const { kind } of record.frames) kinds[kind] = (kinds[kind] ?? 0) + 1
+    record.check((revision) => history.tableAt(revision), faults)
+    const shown = JSON.stringify(shownOf(inDatabase?.addresses ?? [], record.view))
+    if (shown !== record.tableText) faults.push(`${record.service} ends as ${record.tableText}, the database has ${shown}`)
   }
-  const frames = subscribers.reduce((sum, subscriber) => sum + subscriber.frames.length, 0)
+  const frames = Object.values(kinds).reduce((sum, count) => sum + count, 0)
   const disconnects = subscribers.reduce((sum, subscriber) => sum + subscriber.disconnects, 0)
   return { facts: Number(head), frames, disconnects, kinds, faults, millis }
 }
@@ -185,12 +185,4 @@ async function historiesOf({ app }: TestServer, names: readonly string[]): Promi
     })
   }
   return histories
-}
-
-/** What a subscriber with this view has, as it writes it down: id and readiness, in the table's order. */
-export function shownOf(addresses: readonly EndpointAddress[], view: EndpointView): readonly (readonly [string, boolean])[] {
-  return [...addresses]
-    .filter((address) => inView(address, view))
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map(({ id, ready }) => [id, ready])
 }

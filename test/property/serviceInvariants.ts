@@ -1,7 +1,8 @@
 import type { TimerKind } from '../../src/generated/prisma/enums.ts'
+import type { EndpointAddress } from '../../src/model/endpoint.ts'
 import type { Instant, ReplicaId } from '../../src/model/id.ts'
 import { isActive, isOutdated, isPlaced } from '../../src/model/replica.ts'
-import type { Replica } from '../../src/model/service.ts'
+import type { Replica, ServiceSnapshot } from '../../src/model/service.ts'
 import type { ServiceChange } from '../../src/rules/change.ts'
 import type { Context } from '../../src/rules/context.ts'
 import { closeDraft, decide, openDraft } from '../../src/rules/decide.ts'
@@ -50,9 +51,25 @@ function checkDrained(before: ReadonlyMap<ReplicaId, Replica>, change: ServiceCh
   check(placed + failed + others >= change.columns.desiredReplicas, 'what leaves a drained host has a replacement with a place')
 }
 
+/** A service as its rows have it, and its table as its facts tell it. */
+export interface ServiceState {
+  readonly snapshot: ServiceSnapshot
+  readonly table: ReadonlyMap<string, EndpointAddress>
+}
+
 export function checkInvariants(store: ServiceStore, ctx: Context): void {
-  const { snapshot, alive } = store
+  checkState(store, ctx)
+  const held = store.alive.filter((row) => row.holdsQuota).length
+  check(store.usedQuota === held, 'quota used is the rows that hold it')
+  checkHosts(store)
+  checkHistory(store)
+}
+
+/** What holds of one service whatever is known of others and of its past. */
+export function checkState(state: ServiceState, ctx: Context): void {
+  const { snapshot } = state
   const { columns, timers } = snapshot
+  const alive = [...snapshot.replicas.values()]
   const active = alive.filter(isActive)
   check(new Set(active.map((row) => row.index)).size === active.length, 'one active replica per index')
   const target = snapshot.versions.get(columns.versionNumber)?.contentNumber ?? 0
@@ -76,9 +93,7 @@ export function checkInvariants(store: ServiceStore, ctx: Context): void {
   check(columns.availableReplicas === count((row) => row.available), 'availableReplicas')
   check(columns.updatedReplicas === active.length - outdated.length, 'updatedReplicas')
   check(columns.stoppingReplicas === count((row) => row.state === 'STOPPING'), 'stoppingReplicas')
-  check(store.usedQuota === count((row) => row.holdsQuota), 'quota used is the rows that hold it')
-  checkTable(store)
-  checkHosts(store)
+  checkTable(state, alive)
   for (const row of alive) {
     check(
       isPlaced(row) ? row.pending === null && row.holdsQuota : row.pending !== null && row.ports.length === 0,
@@ -88,15 +103,14 @@ export function checkInvariants(store: ServiceStore, ctx: Context): void {
     check(!row.available || (row.ready && row.availableSince !== null), 'available as R9 says')
   }
   check(new Set(columns.blockers.map(({ reason }) => reason)).size === columns.blockers.length, 'one blocker per reason')
-  check(snapshot.rollout.finishedAt !== null || snapshot.rollout.hold !== null, 'a rollout that is not finished says what it waits for')
-  checkRollouts(store)
+  checkRollout(snapshot)
   if (columns.deletionRequestedAt !== null) check((columns.deletedAt !== null) === (alive.length === 0), 'deleted with the last end')
-  checkTimers(store)
-  if ([...timers.values()].every((dueAt) => dueAt > ctx.now)) checkTickIsIdle(store, ctx)
+  checkTimers(snapshot, alive)
+  if ([...timers.values()].every((dueAt) => dueAt > ctx.now)) checkTickIsIdle(snapshot, ctx)
 }
 
 /** What rows of rollouts and versions say of one another, and of what "previous" means (R5–R8). */
-function checkRollouts({ snapshot, versions, rollouts, rows }: ServiceStore): void {
+function checkHistory({ snapshot, versions, rollouts }: ServiceStore): void {
   const { columns, rollout } = snapshot
   const contentOf = (number: number) => versions.get(number)?.contentNumber
   const completed = [...rollouts.values()].filter((past) => past.state === 'COMPLETED').map((past) => past.toVersion)
@@ -104,15 +118,19 @@ function checkRollouts({ snapshot, versions, rollouts, rows }: ServiceStore): vo
   const previous = last === null ? null : (completed.findLast((number) => contentOf(number) !== contentOf(last)) ?? null)
   check(columns.completedVersion === last, 'completedVersion is the version that was completed last')
   check(columns.previousVersion === previous, 'previousVersion is the last completed one with other content')
+  if (rollout.finishedAt === null) check(rollout.fromVersion === last, 'a rollout comes from the version that was completed last')
+}
+
+function checkRollout({ columns, rollout, replicas }: ServiceSnapshot): void {
   check(rollout.toVersion === columns.versionNumber && rollout.number === columns.rolloutNumber, 'the rollout is to the target')
   if (rollout.finishedAt === null) {
-    check(rollout.fromVersion === last, 'a rollout comes from the version that was completed last')
+    const { hold } = rollout
+    check(hold !== null, 'a rollout that is not finished says what it waits for')
     check((rollout.state === 'PAUSED') === columns.paused, 'PAUSED with the service')
     check((rollout.deadlineAt === null) === columns.paused, 'a deadline runs but while paused')
     check(rollout.minReadySeconds === columns.settings.minReadySeconds, 'the rollout has the settings in force')
-    const { hold } = rollout
-    const names = hold?.reason !== 'ROLLOUT_PAUSED'
-    check(!names || (hold?.replica != null && rows.get(hold.replica)?.state !== 'ENDED'), 'the hold names an alive replica')
+    const names = hold.reason !== 'ROLLOUT_PAUSED'
+    check(!names || (hold.replica != null && replicas.has(hold.replica)), 'the hold names an alive replica')
   } else {
     check(rollout.hold === null && rollout.deadlineAt === null, 'a finished rollout waits for nothing')
     check(columns.deletionRequestedAt !== null || !columns.paused, 'COMPLETED ends the pause')
@@ -120,8 +138,7 @@ function checkRollouts({ snapshot, versions, rollouts, rows }: ServiceStore): vo
   check(columns.restartNumber === null, 'a restart of few is marked at once')
 }
 
-function checkTable(store: ServiceStore): void {
-  const { alive, snapshot, table } = store
+function checkTable({ snapshot, table }: ServiceState, alive: readonly Replica[]): void {
   const listed = alive.flatMap((row) => (row.hostId === null ? [] : addressesOf(row, snapshot.hosts.get(row.hostId) ?? null)))
   check(listed.length === table.size, 'the table has as many addresses as follow from the rows')
   for (const address of listed) {
@@ -137,8 +154,7 @@ function checkTable(store: ServiceStore): void {
 }
 
 /** Whatever ends by itself with time has a timer at its instant or before. */
-function checkTimers({ snapshot, alive }: ServiceStore): void {
-  const { timers, columns, slots, rollout } = snapshot
+function checkTimers({ timers, columns, slots, rollout }: ServiceSnapshot, alive: readonly Replica[]): void {
   const isArmed = (kind: TimerKind, dueAt: Instant) => (timers.get(kind) ?? Number.POSITIVE_INFINITY) <= dueAt
   for (const row of alive.filter(isActive)) {
     if (row.notBefore !== null) check(isArmed('BACKOFF', row.notBefore), 'a backoff has a timer')
@@ -171,8 +187,8 @@ function checkHosts(store: ServiceStore): void {
 }
 
 /** On a committed state with no timer due, rules find nothing to do. */
-function checkTickIsIdle(store: ServiceStore, ctx: Context): void {
-  const draft = openDraft(store.snapshot)
+function checkTickIsIdle(snapshot: ServiceSnapshot, ctx: Context): void {
+  const draft = openDraft(snapshot)
   const outcome = decide(draft, { kind: 'tick' }, ctx)
   check(outcome.kind === 'done' && !outcome.changed, 'an idle tick changes nothing')
   const { facts } = closeDraft(draft, ctx)
