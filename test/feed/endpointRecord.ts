@@ -56,6 +56,12 @@ export class EndpointRecord {
 
   /** Takes the next frame. `mayBeSnapshot`: it may begin anew; otherwise only the very first frame does. */
   take({ kind, revision, endpoint, added, removed }: EndpointFrame, mayBeSnapshot = false): void {
+    if (kind === 'GONE') {
+      // Another service may come to have the name.
+      this.#table.clear()
+      this.#revision = null
+      return
+    }
     if (kind !== 'SNAPSHOT' && this.#revision === null) this.#faults.push(`the first frame is ${kind}`)
     if (kind === 'SNAPSHOT' && this.#revision !== null && !mayBeSnapshot)
       this.#faults.push(`a SNAPSHOT at ${revision} after ${this.#revision}`)

@@ -39,7 +39,7 @@ export class Subscriber {
 
   /** Opens a socket and, unless `init` is false, says who is there and waits for the acknowledgement. */
   static async open({ url, token }: ApiClient, init = true): Promise<Subscriber> {
-    const socket = new WebSocket(url.replace(/^http/, 'ws'), 'graphql-transport-ws', { perMessageDeflate: false })
+    const socket = new WebSocket(url.replace(/^http/, 'ws'), 'graphql-transport-ws', { perMessageDeflate: false, handshakeTimeout: 10_000 })
     const subscriber = new Subscriber(socket)
     await once(socket, 'open')
     if (!init) return subscriber

@@ -30,10 +30,10 @@ export class FactAudit {
   readonly #database: Database
   #cursor = 0n
 
-  readonly #onChange: (revision: bigint, service: string, trail: ServiceTrail) => void
+  readonly #onChange: (revision: bigint, name: string, trail: ServiceTrail) => void
 
   /** `onChange`: hears of each change of a service once the trail has it. */
-  constructor(database: Database, onChange: (revision: bigint, service: string, trail: ServiceTrail) => void = () => undefined) {
+  constructor(database: Database, onChange: (revision: bigint, name: string, trail: ServiceTrail) => void = () => undefined) {
     this.#database = database
     this.#onChange = onChange
   }
@@ -58,7 +58,7 @@ export class FactAudit {
 
   async #takeFacts(sql: Sql): Promise<void> {
     const facts = await sql.$queryRawUnsafe<FactRow[]>(
-      `SELECT "revision"::text AS revision, "serviceId", "kind", "data"::text AS data FROM "Fact" WHERE "revision" > $1::bigint ORDER BY "revision"`,
+      `SELECT "revision"::text AS revision, "serviceId", "kind", "data"::text AS data FROM "Fact" WHERE "revision" > $1::bigint ORDER BY "Fact"."revision"`,
       this.#cursor,
     )
     const known = await knownOf(sql)
@@ -79,7 +79,7 @@ export class FactAudit {
     trail.take(data, known)
     for (const address of data.replaced) this.#hold(address, -1)
     for (const address of data.upserted) this.#hold(address, 1)
-    this.#onChange(this.#cursor, serviceId, trail)
+    this.#onChange(this.#cursor, data.name, trail)
   }
 
   /** No two alive replicas share host, port and protocol (R13). */
