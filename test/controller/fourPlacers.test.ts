@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { encodeGlobalId } from '../../src/graphql/globalId.ts'
+import type { Database } from '../../src/store/database.ts'
+import { createService, scale } from '../support/apiService.ts'
+import { FactAudit } from '../support/audit/factAudit.ts'
+import { freshPostgreSQL, silent, type TestDatabase } from '../support/databases.ts'
+import { HandWorker } from '../support/handWorker.ts'
+import { TestServer } from '../support/testServer.ts'
+import { until } from '../support/until.ts'
+
+// Four servers on one PostgreSQL, whose hosts have exactly the room that is wanted: whoever places, everything is placed, and nothing twice (R13, R14).
+
+const hosts = 5
+const perHost = 16
+const services = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+const each = (hosts * perHost) / services.length
+
+// Each server's lease is a row of its own then, so that all of them have the turn at once.
+const withoutTurns = `
+CREATE FUNCTION own_lease() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW."name" := NEW."name" || ' of ' || NEW."holder"; RETURN NEW; END $$;
+CREATE TRIGGER own_lease BEFORE INSERT ON "ServerLease" FOR EACH ROW EXECUTE FUNCTION own_lease()`
+
+describe.each([
+  ['by turns', null, 1],
+  ['all at once, without turns', withoutTurns, 4],
+] as const)('four servers that place %s', (_name, sql, leases) => {
+  let home: TestDatabase
+  let database: Database
+  let servers: TestServer[] = []
+  let workers: HandWorker[] = []
+  const server = (number: number) => servers[number % servers.length] as TestServer
+
+  beforeAll(async () => {
+    home = await freshPostgreSQL()
+    database = await home.open()
+    for (const statement of sql?.split(';\n') ?? []) await database.prisma.$executeRawUnsafe(statement)
+    const databaseUrl = home.options.url ?? ''
+    servers = await Promise.all([0, 1, 2, 3].map(() => TestServer.start(silent, undefined, { databaseUrl, env: { XCE_METRICS: 'open' } })))
+  })
+  afterAll(async () => {
+    await Promise.all(servers.map((one) => one.stop()))
+    await database?.close()
+    await home?.drop()
+  })
+
+  const counts = async () => {
+    const alive = { state: { not: 'ENDED' } } as const
+    const placed = await database.prisma.replica.count({ where: { ...alive, hostId: { not: null } } })
+    return { alive: await database.prisma.replica.count({ where: alive }), placed }
+  }
+
+  /** What was told to stop has stopped, as far as the workers heard of it. */
+  async function endStopping(): Promise<void> {
+    const stopping = await database.prisma.replica.findMany({ where: { state: 'STOPPING' }, include: { host: true } })
+    for (const worker of workers) {
+      const own = stopping.filter(({ host }) => host?.name === worker.name)
+      const reports = own.map(({ id }) => ({ replica: encodeGlobalId('Replica', id), state: 'ENDED', endReason: 'STOPPED' }) as const)
+      if (own.length > 0) await worker.report(...reports)
+    }
+  }
+
+  async function allPlaced(): Promise<void> {
+    const all = hosts * perHost
+    await until(async () => {
+      await endStopping()
+      const { alive, placed } = await counts()
+      return alive === all && placed === all
+    }, `${all} replicas are placed`)
+  }
+
+  test('everything has a place, in as much room as there is', async () => {
+    await Promise.all(
+      services.map((name, number) => createService(server(number).client, name, each, { ports: [{ name: 'x' }, { name: 'y' }] })),
+    )
+    workers = Array.from({ length: hosts }, (_, number) => new HandWorker(server(number).client, `host-${number}`))
+    // 2 ports each, and not one more.
+    const room = { cpuMillis: 10 * perHost, portRange: { from: 20_000, to: 20_000 + 2 * perHost - 1 } }
+    await Promise.all(workers.map((worker) => worker.register([], room)))
+    await allPlaced()
+    const used = await database.prisma.host.findMany({ select: { usedCpuMillis: true, usedPorts: true } })
+    expect(used).toEqual(Array.from({ length: hosts }, () => ({ usedCpuMillis: 10 * perHost, usedPorts: 2 * perHost })))
+  })
+
+  test('half of the services take over what the other half gives back', async () => {
+    await Promise.all(services.map((name, number) => scale(server(number + 1).client, name, number % 2 === 0 ? 2 * each : 0)))
+    await allPlaced()
+    await Promise.all(services.map((name, number) => scale(server(number + 2).client, name, each)))
+    await allPlaced()
+  })
+
+  test('no commit and no table shows anything else', async () => {
+    const audit = new FactAudit(database)
+    expect(await audit.look()).toEqual([])
+    expect(audit.services.size).toBe(services.length)
+    expect(await database.prisma.serverLease.count({ where: { name: { startsWith: 'placement' } } })).toBe(leases)
+  })
+
+  test('their metrics tell who placed what', async () => {
+    const granted = await Promise.all(
+      servers.map(async (one) => {
+        const text = await (await fetch(one.at('/metrics'))).text()
+        return Number(/^xce_placement_grants_total\{outcome="granted"\} (\d+)$/m.exec(text)?.[1] ?? 0)
+      }),
+    )
+    expect(granted.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(2 * hosts * perHost)
+    expect(granted.filter((count) => count > 0).length).toBeGreaterThan(leases === 1 ? 0 : 1)
+  })
+})
