@@ -9,6 +9,7 @@ import type { App } from './controller/app.ts'
 import { Feed } from './controller/feed/feed.ts'
 import { HostLeases } from './controller/leases.ts'
 import { LocalWorker } from './controller/localWorker.ts'
+import { LogRelay } from './controller/logRelay.ts'
 import { LogRequests } from './controller/logRequests.ts'
 import { measureTail } from './controller/measureTail.ts'
 import { Placer } from './controller/placer.ts'
@@ -87,7 +88,8 @@ async function start(
   const feed = new Feed({ database, tail, ...(bookmarkMillis === undefined ? {} : { bookmarkMillis }) })
   feed.start()
   started('the feed', () => feed.stop())
-  const logRequests = new LogRequests(v7)
+  const logRequests = new LogRequests(v7, database.kind === 'embedded' ? null : new LogRelay({ database, log, newId: v7 }))
+  await logRequests.start()
   started('log requests', () => logRequests.stop())
   const app: App = { config, log, database, committer, tail, clock, newId: v7, feed, sessions, logRequests }
 

@@ -1,4 +1,5 @@
 import type { HostId, ReplicaId } from '../model/id.ts'
+import type { LogRelay, RelayedRequest } from './logRelay.ts'
 
 /** The last lines of a replica's output. `truncated`: there was more than was asked for or kept. */
 export interface LogText {
@@ -23,16 +24,25 @@ interface Waiting {
 const answerWithinMillis = 5_000
 
 /**
- * Passes requests for logs to the workers whose assignments are followed on this server, and their answers back. Nothing of it is stored and
- * none of it is a fact.
+ * Passes requests for logs to the workers whose assignments are followed on this server or, by the relay, on another, and their answers back. Nothing
+ * of it is stored and none of it is a fact.
  */
 export class LogRequests {
   readonly #newId: () => string
   readonly #followers = new Map<HostId, Set<(request: LogRequest) => void>>()
   readonly #waiting = new Map<string, Waiting>()
+  /** Asked by other servers: any server may be told the answer, because a worker changes servers. In the order of their ends. */
+  readonly #relayed = new Map<string, { readonly request: RelayedRequest; readonly until: number }>()
+  readonly #relay: LogRelay | null
 
-  constructor(newId: () => string) {
+  /** `relay`: to the other servers; null: there are none. */
+  constructor(newId: () => string, relay: LogRelay | null = null) {
     this.#newId = newId
+    this.#relay = relay
+  }
+
+  async start(): Promise<void> {
+    await this.#relay?.start({ onRequest: (request) => this.#take(request), onAnswer: (id, text) => this.#finish(id, text) })
   }
 
   /** Hands the requests for logs of a host's replicas to `listener`, until the returned function is called. */
@@ -49,7 +59,7 @@ export class LogRequests {
   /** The last `tailLines` lines of a replica's output; null when its worker is not connected or does not answer within 5 seconds. */
   async request(hostId: HostId, replica: ReplicaId, tailLines: number): Promise<LogText | null> {
     const followers = this.#followers.get(hostId)
-    if (followers === undefined) return null
+    if (followers === undefined && this.#relay === null) return null
     const id = this.#newId()
     return new Promise((resolve) => {
       const timeout = setTimeout(() => this.#finish(id, null), answerWithinMillis)
@@ -60,20 +70,41 @@ export class LogRequests {
           resolve(text)
         },
       })
-      for (const listener of followers) listener({ id, replica, tailLines })
+      const request = { id, replica, tailLines }
+      for (const listener of followers ?? []) listener(request)
+      // Also where somebody follows here: the worker may be elsewhere already, and its old socket not have noticed.
+      this.#relay?.ask(hostId, request)
     })
   }
 
   /** A worker's answer. False: nobody waits for it any more, or it is another host's to give. */
   answer(hostId: HostId, id: string, text: LogText): boolean {
-    if (this.#waiting.get(id)?.hostId !== hostId) return false
-    this.#finish(id, text)
+    if (this.#waiting.get(id)?.hostId === hostId) {
+      this.#finish(id, text)
+      return true
+    }
+    const asked = this.#relayed.get(id)
+    if (asked?.request.hostId !== hostId || asked.until < performance.now()) return false
+    this.#relayed.delete(id)
+    this.#relay?.answer(asked.request, text)
     return true
   }
 
   /** Answers everyone who waits with null: the server stops. */
-  stop(): void {
+  async stop(): Promise<void> {
     for (const id of [...this.#waiting.keys()]) this.#finish(id, null)
+    await this.#relay?.stop()
+  }
+
+  #take(request: RelayedRequest): void {
+    const now = performance.now()
+    for (const [id, { until }] of this.#relayed) {
+      if (until >= now) break
+      this.#relayed.delete(id)
+    }
+    const { id, replica, tailLines, hostId } = request
+    this.#relayed.set(id, { request, until: now + answerWithinMillis })
+    for (const listener of this.#followers.get(hostId) ?? []) listener({ id, replica, tailLines })
   }
 
   #finish(id: string, text: LogText | null): void {
