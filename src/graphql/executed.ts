@@ -1,6 +1,7 @@
 import { type ExecutionArgs, type ExecutionResult, execute, GraphQLError } from 'graphql'
 import { FeedRefusal } from '../controller/feed/feedRefusal.ts'
 import type { Outlet } from '../controller/feed/outlet.ts'
+import { troubleOf } from '../store/databaseTrouble.ts'
 import { createContext, type GraphQLContext } from './context.ts'
 import { errorOf } from './refusalError.ts'
 
@@ -24,10 +25,15 @@ export class FrameFailure extends Error {
   }
 }
 
-/** Executes a subscription's document on one frame, in a context of its own: nothing that was loaded for one frame answers the next. */
+/**
+ * Executes a subscription's document on one frame, in a context of its own: nothing that was loaded for one frame answers the next. The
+ * database's trouble is thrown as it came, also where only a part of the frame is missing for it: the frame can be made later.
+ */
 export async function executeFrame(args: ExecutionArgs, frame: unknown): Promise<Executed> {
   const { app, viewer } = args.contextValue as GraphQLContext
   const result = await execute({ ...args, rootValue: frame, contextValue: createContext(app, viewer) })
+  const troubled = result.errors?.find(({ originalError }) => troubleOf(originalError) !== null)
+  if (troubled !== undefined) throw troubled.originalError
   if (result.data == null) throw new FrameFailure(result.errors ?? [])
   return { result, bytes: null }
 }

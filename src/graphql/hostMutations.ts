@@ -59,7 +59,10 @@ async function perform(
 ): Promise<{ readonly hostId: HostId }> {
   if (!storable(name)) throw new NotFoundError('There is no host of this name: see the query hosts.', ['input', 'host'])
   const { hostId } = appliedOf('host', await app.committer.write(change(name, viewer.subject), remember(null)))
-  await settleHosts(app, [hostId])
+  // It is done: what could not be told to the services now, the leases of hosts tell them a while later.
+  await settleHosts(app, [hostId]).catch((error: unknown) =>
+    app.log.warn({ err: error, host: name }, 'Services were not told of their host.'),
+  )
   return { hostId }
 }
 

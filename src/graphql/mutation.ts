@@ -3,6 +3,7 @@ import type { InputRef, ObjectRef } from '@pothos/core'
 import type { App } from '../controller/app.ts'
 import { idempotencyKeyHours } from '../model/retention.ts'
 import type { Json, Remember, StoreOutcome } from '../store/commit/outcome.ts'
+import { notDone } from '../store/databaseTrouble.ts'
 import { type ApiTypes, builder } from './builder.ts'
 import type { GraphQLContext, Viewer } from './context.ts'
 import { unauthenticated } from './fault.ts'
@@ -72,7 +73,8 @@ async function logged<Input extends object, Result extends object>(
     return result
   } catch (error) {
     if (error instanceof RefusalError) outcome = error.code
-    throw error
+    // Nothing that follows a commit in `perform` throws, and the committer says itself what it does not know.
+    throw notDone(error)
   } finally {
     const milliseconds = Math.round(performance.now() - begun)
     app.log.info({ operation, subject: viewer.subject, ...about(input), outcome, milliseconds }, `${operation}: ${outcome}`)

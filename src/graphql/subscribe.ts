@@ -1,6 +1,7 @@
 import { createSourceEventStream, type ExecutionArgs, type ExecutionResult } from 'graphql'
 import { PulledStream } from '../controller/feed/pulledStream.ts'
 import { SharedSource } from '../controller/feed/sharedSource.ts'
+import { untilDatabaseAnswers } from '../controller/feed/untilDatabaseAnswers.ts'
 import type { GraphQLContext } from './context.ts'
 import { DirectStream } from './directStream.ts'
 import { type Executed, executeFrame } from './executed.ts'
@@ -17,12 +18,15 @@ export async function subscribe(args: ExecutionArgs): Promise<AsyncGenerator<Exe
   const context = args.contextValue as GraphQLContext
   if (!(source instanceof SharedSource)) {
     const events = source[Symbol.asyncIterator]()
+    const closing = new AbortController()
     const executed = {
       next: async (): Promise<IteratorResult<Executed, undefined>> => {
         const event = await events.next()
-        return event.done ? { value: undefined, done: true } : { value: await executeFrame(args, event.value), done: false }
+        if (event.done) return { value: undefined, done: true }
+        return { value: await untilDatabaseAnswers(() => executeFrame(args, event.value), closing.signal), done: false }
       },
       return: async () => {
+        closing.abort()
         await events.return?.()
       },
     }

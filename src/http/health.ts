@@ -1,21 +1,30 @@
 import type { App } from '../controller/app.ts'
+import { isReadOnly } from '../store/database.ts'
+import type { Trouble } from '../store/databaseTrouble.ts'
 
 const databaseWithinMillis = 2_000
 
 /** Why the server should get no requests now, as a sentence; null when it should. */
 export async function unreadiness(app: App): Promise<string | null> {
-  if (!app.tail.live) return 'The feed is not live: the server is not following the database.'
-  return (await reachable(app)) ? null : 'The database does not answer.'
+  switch (await databaseTrouble(app)) {
+    case 'UNREACHABLE':
+      return 'The database does not answer.'
+    case 'READ_ONLY':
+      return 'The database is read-only: reads work, changes are refused.'
+    case 'FULL':
+      return "The database's disk is full: reads work, changes are refused."
+  }
+  return app.tail.live ? null : 'The feed is not live: the server is not following the database.'
 }
 
-async function reachable(app: App): Promise<boolean> {
+async function databaseTrouble({ database, committer }: App): Promise<Trouble | null> {
   let timeout: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timeout = setTimeout(() => resolve(false), databaseWithinMillis)
+  const late = new Promise<Trouble>((resolve) => {
+    timeout = setTimeout(() => resolve('UNREACHABLE'), databaseWithinMillis)
   })
-  const answered = app.database.prisma.$queryRaw`SELECT 1`.then(
-    () => true,
-    () => false,
+  const answered = isReadOnly(database).then(
+    (readOnly): Trouble | null => (readOnly ? 'READ_ONLY' : committer.isFull ? 'FULL' : null),
+    (): Trouble => 'UNREACHABLE',
   )
   const result = await Promise.race([answered, late])
   clearTimeout(timeout)

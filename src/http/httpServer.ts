@@ -6,6 +6,7 @@ import type { GraphQLSchema } from 'graphql'
 import type { App } from '../controller/app.ts'
 import type { Viewer } from '../graphql/context.ts'
 import { unauthenticated } from '../graphql/fault.ts'
+import { troubleOf } from '../store/databaseTrouble.ts'
 import { authenticate } from './authenticate.ts'
 import { EventStreams, eventStreamPath } from './eventStreams.ts'
 import { GraphiqlPage } from './graphiqlPage.ts'
@@ -73,7 +74,7 @@ export class HttpServer {
     } catch (error) {
       const { message, extensions } = maskError(error, this.#app.log)
       if (response.headersSent) response.socket?.destroy()
-      else sendJson(response, 500, { errors: [{ message, extensions }] })
+      else sendJson(response, troubleOf(error) === null ? 500 : 503, { errors: [{ message, extensions }] })
     }
   }
 

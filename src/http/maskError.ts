@@ -1,16 +1,23 @@
 import { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
 import { v7 } from 'uuid'
+import { DatabaseTrouble, troubleOf } from '../store/databaseTrouble.ts'
 
 /**
- * Errors that were made for the caller pass. Anything else is a fault of the server: the caller gets an id and nothing of its inside, and
- * the log has the whole of it under that id.
+ * Errors that were made for the caller pass, and the database's trouble is told as such. Anything else is a fault of the server: the caller
+ * gets an id and nothing of its inside, and the log has the whole of it under that id.
  */
 export function maskError(error: unknown, log: Logger): GraphQLError {
   const original = error instanceof GraphQLError ? error.originalError : error
   if (error instanceof GraphQLError && (original === undefined || original === null || original instanceof GraphQLError)) return error
-  const errorId = v7()
   const { nodes, path } = error instanceof GraphQLError ? error : {}
+  const trouble = troubleOf(original)
+  if (trouble !== null) {
+    const { message } = original instanceof DatabaseTrouble ? original : new DatabaseTrouble(trouble, null)
+    log.warn({ err: original, path }, message)
+    return new GraphQLError(message, { nodes: nodes ?? null, path: path ?? null, extensions: { code: `DATABASE_${trouble}` } })
+  }
+  const errorId = v7()
   log.error({ err: original, errorId, path }, `Internal error ${errorId}`)
   return new GraphQLError(`The server failed to answer this: internal error ${errorId}. Its log has the cause under this id.`, {
     nodes: nodes ?? null,

@@ -28,6 +28,12 @@ export interface DatabaseOptions {
   readonly log: Logger
 }
 
+/** Whether it refuses every change: it was told to, or it is a standby. Rejects when it does not answer. */
+export async function isReadOnly({ prisma }: Database): Promise<boolean> {
+  const [row] = await prisma.$queryRaw<{ on: boolean }[]>`SELECT current_setting('transaction_read_only') = 'on' AS "on"`
+  return row?.on === true
+}
+
 // More connections make commits slower, and one committer uses one: the rest are for reads.
 const poolSize = 6
 

@@ -9,6 +9,8 @@ export interface SqlError {
 }
 
 interface AdapterCause {
+  /** Of the adapter: what kind of failure it was. */
+  readonly kind?: string
   readonly originalCode?: string
   readonly constraint?: { readonly index?: string }
 }
@@ -22,12 +24,18 @@ const cutStates = ['25P03', '25P04']
  * (P2002 …) come from its query methods, not from raw statements.
  */
 export function sqlErrorOf(error: unknown): SqlError | null {
-  if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return null
-  const adapterError = error.meta?.['driverAdapterError'] as { readonly cause?: AdapterCause } | undefined
-  const state = adapterError?.cause?.originalCode
+  const cause = adapterCauseOf(error)
+  const state = cause?.originalCode
   if (state === undefined || !/^[0-9A-Z]{5}$/.test(state)) return null
   if (cutStates.includes(state) || cutClasses.includes(state.slice(0, 2))) return null
-  return { state, constraint: adapterError?.cause?.constraint?.index ?? null }
+  return { state, constraint: cause?.constraint?.index ?? null }
+}
+
+/** What Prisma's adapter made of an error of the driver; null: it is none of those. */
+export function adapterCauseOf(error: unknown): AdapterCause | null {
+  if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return null
+  const adapterError = error.meta?.['driverAdapterError'] as { readonly cause?: AdapterCause } | undefined
+  return adapterError?.cause ?? null
 }
 
 export const uniqueViolation = '23505'

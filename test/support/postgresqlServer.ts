@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,10 +16,24 @@ export interface TestServer {
   stop(): Promise<void>
 }
 
+/** A server that a test may treat as it likes. */
+export interface OwnServer extends TestServer {
+  /** Shuts it down: `INT` as administrators do it, ending its connections; `QUIT` as a crash would, so that it recovers from its log. */
+  shutDown(signal: 'INT' | 'QUIT'): Promise<void>
+  /** Starts it again, on the same port, and waits until it answers. */
+  startAgain(): Promise<void>
+  /** Makes a directory that the server may write to. */
+  directory(path: string): Promise<void>
+}
+
 /** A PostgreSQL server for one run of the tests: `TEST_DATABASE_URL`, npm's binaries, or the system's. Throws when there is none. */
 export async function startPostgreSQL(): Promise<TestServer> {
   const given = process.env['TEST_DATABASE_URL']
-  if (given) return { url: given, stop: async () => undefined }
+  return given ? { url: given, stop: async () => undefined } : startOwnPostgreSQL()
+}
+
+/** The same, by npm's binaries or the system's, and always another one. */
+export async function startOwnPostgreSQL(): Promise<OwnServer> {
   const directory = mkdtempSync(path.join(tmpdir(), 'xce-postgresql-'))
   const problems: string[] = []
   for (const find of [npmBinaries, systemBinaries]) {
@@ -55,7 +70,7 @@ function systemBinaries(): string {
   return path.join(root, newest, 'bin')
 }
 
-async function startIn(directory: string, binaries: string): Promise<TestServer> {
+async function startIn(directory: string, binaries: string): Promise<OwnServer> {
   const user = process.getuid?.() === 0 ? await unprivilegedUser() : {}
   // All of it: the server's shell removes it as that user.
   if (user.uid !== undefined) await run('chown', ['-R', `${user.uid}:${user.gid}`, directory])
@@ -68,13 +83,18 @@ async function startIn(directory: string, binaries: string): Promise<TestServer>
   const port = await freePort()
   const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', max_connections: 200, shared_buffers: '128MB' }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  // Its shell reads the pipe that this process holds: when this process ends, in whatever way, the server ends too and its files go.
-  const script = `"$0" "$@" >"${directory}/log" 2>&1 & read -r _; kill -QUIT $!; wait $!; rm -rf "${directory}"`
+  // Its shell reads orders from the pipe that this process holds: when this process ends, in whatever way, the server ends too and its files go.
+  const log = path.join(directory, 'log')
+  const script = `"$0" "$@" >>"${log}" 2>&1 &
+    while read -r order; do
+      if [ "$order" = start ]; then "$0" "$@" >>"${log}" 2>&1 & else kill "-$order" $!; wait $!; echo stopped; fi
+    done
+    kill -QUIT $!; wait $!; rm -rf "${directory}"`
   const server = spawn('sh', ['-c', script, path.join(binaries, 'postgres'), '-D', data, ...args], {
     ...user,
     cwd: directory,
     detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
+    stdio: ['pipe', 'pipe', 'ignore'],
   })
   const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()))
   const stop = async () => {
@@ -86,12 +106,28 @@ async function startIn(directory: string, binaries: string): Promise<TestServer>
   try {
     await answers(url)
   } catch (error) {
-    const log = existsSync(path.join(directory, 'log')) ? readFileSync(path.join(directory, 'log'), 'utf8') : ''
+    const said = existsSync(log) ? readFileSync(log, 'utf8') : ''
     server.stdin.end()
     await ended
-    throw new Error(`PostgreSQL of ${binaries} did not start: ${String(error)}\n${log}`)
+    throw new Error(`PostgreSQL of ${binaries} did not start: ${String(error)}\n${said}`)
   }
-  return { url, stop }
+  return {
+    url,
+    stop,
+    shutDown: async (signal) => {
+      const stopped = once(server.stdout, 'data')
+      server.stdin.write(`${signal}\n`)
+      await stopped
+    },
+    startAgain: async () => {
+      server.stdin.write('start\n')
+      await answers(url)
+    },
+    directory: async (made) => {
+      mkdirSync(made, { recursive: true })
+      if (user.uid !== undefined) await run('chown', [`${user.uid}:${user.gid}`, made])
+    },
+  }
 }
 
 async function unprivilegedUser(): Promise<{ uid?: number; gid?: number }> {

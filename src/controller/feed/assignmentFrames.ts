@@ -44,6 +44,8 @@ export function assignmentFrames(
   const known = new Set<ReplicaId>()
   const parts: Pulled<AssignmentFrame>[] = []
   let cursor: Revision | null = null
+  /** Where it begins while there is no cursor; null: with a SNAPSHOT. */
+  let begins = after
   let isIdle = false
   const idle = setInterval(() => {
     isIdle = true
@@ -94,6 +96,7 @@ export function assignmentFrames(
     if (subscription.topic.lost) {
       subscription.close()
       subscription = feed.openHost(hostId, wake)
+      cursor = begins = null
       return snapshot()
     }
     const { topic } = subscription
@@ -112,7 +115,7 @@ export function assignmentFrames(
   }
 
   const pull = async (): Promise<Pulled<AssignmentFrame> | null> => {
-    const next = parts.shift() ?? (cursor === null ? await (after === null ? snapshot() : resume(after)) : await changed(cursor))
+    const next = parts.shift() ?? (cursor === null ? await (begins === null ? snapshot() : resume(begins)) : await changed(cursor))
     if (next !== null || cursor === null) return next
     if (asked.length > 0) {
       const requests = asked

@@ -1,3 +1,5 @@
+import { untilDatabaseAnswers } from './untilDatabaseAnswers.ts'
+
 /** What a source has for its subscriber now. `last`: the subscription ends after this frame. */
 export interface Pulled<Frame> {
   readonly frame: Frame
@@ -14,7 +16,8 @@ export interface FrameSource<Frame> {
 
 /**
  * One subscription. The consumer pulls: while it is slow nothing is made for it, so nothing piles up; what happened meanwhile is in the
- * topic's log and becomes one frame. `return` ends a waiting `next` at once, so that a dead socket leaves no listener.
+ * topic's log and becomes one frame. `return` ends a waiting `next` at once, so that a dead socket leaves no listener. While the database
+ * does not answer, `next` waits.
  *
  * States: idle (nothing to tell, `next` waits for `wake`) → stale (something may be there, `next` pulls) → closed.
  */
@@ -22,7 +25,7 @@ export class FrameStream<Frame> implements AsyncGenerator<Frame, undefined, unde
   readonly #open: (wake: () => void) => FrameSource<Frame>
   #source: FrameSource<Frame> | null = null
   #stale = true
-  #closed = false
+  readonly #closing = new AbortController()
   #resume: (() => void) | null = null
 
   /**
@@ -70,11 +73,17 @@ export class FrameStream<Frame> implements AsyncGenerator<Frame, undefined, unde
     return this
   }
 
+  get #closed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
   async #pull(): Promise<Pulled<Frame> | null> {
     try {
       this.#source ??= this.#open(() => this.#wake())
-      return await this.#source.pull()
+      const source = this.#source
+      return await untilDatabaseAnswers(() => source.pull(), this.#closing.signal)
     } catch (error) {
+      if (this.#closed) return null
       this.#close()
       throw error
     }
@@ -87,7 +96,7 @@ export class FrameStream<Frame> implements AsyncGenerator<Frame, undefined, unde
 
   #close(): void {
     if (this.#closed) return
-    this.#closed = true
+    this.#closing.abort()
     this.#source?.close()
     this.#resume?.()
   }

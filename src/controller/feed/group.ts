@@ -9,11 +9,12 @@ import type { Follower, OpenFollower, Recalled } from './follower.ts'
 import { Member, type MemberGroup } from './member.ts'
 import type { Outlet } from './outlet.ts'
 import { serviceGone } from './serviceFollower.ts'
+import { untilDatabaseAnswers } from './untilDatabaseAnswers.ts'
 
 export interface GroupOptions<Frame, Change, Made> {
   readonly feed: Feed
   readonly open: OpenFollower<Frame, Change>
-  /** Makes a frame for all members alike. A failure ends those that it was for. */
+  /** Makes a frame for all members alike. A failure ends those that it was for, but for the database's trouble, which is waited out. */
   readonly make: (frame: Frame) => Promise<Made>
   /** Called once: nobody is in it any more, and nobody may join. */
   readonly onEnd: () => void
@@ -34,7 +35,7 @@ const catchUpsAtOnce = 4
 /**
  * All subscribers who get the same frames. A frame is made once for all of them, however many they are. The group goes on step by step: in
  * one instant a step takes what changed since the last one and admits those who wait to join, at that very position; then it makes the frame
- * and hands it out. Changes that come meanwhile are the next step's, as one frame.
+ * and hands it out. Changes that come meanwhile are the next step's, as one frame. While the database does not answer, the step waits.
  */
 export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   readonly counts: FeedCounts
@@ -52,13 +53,14 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   #isRunning = false
   #isEnded = false
   readonly #bookmark: NodeJS.Timeout
+  readonly #closing = new AbortController()
 
   constructor(options: GroupOptions<Frame, Change, Made>) {
     this.#o = options
     this.counts = options.feed.counts
     this.counts.groups++
     this.#follower = options.open(() => this.#wake())
-    this.#begun = this.#follower.begin()
+    this.#begun = this.#patiently(() => this.#follower.begin())
     this.#begun.catch(() => undefined)
     this.#bookmark = setInterval(() => {
       this.#isIdle = true
@@ -99,7 +101,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
       let recalled: Recalled<Change> | null = null
       let from = after
       if (from !== null && (from > this.#follower.revision || this.#follower.since(from) === null)) {
-        recalled = await this.#follower.recall(from)
+        recalled = await this.#recall(from)
         if (recalled === null) from = null
         // Another server was faster: this one comes there in a moment.
         else await this.#o.feed.reach(from)
@@ -148,9 +150,9 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     this.#admit()
     // … to here.
     if (frame === null) return
-    for (const part of await this.#follower.expand(frame)) {
+    for (const part of await this.#expand(frame)) {
       this.counts.groupFrames++
-      await this.#handOut(await this.#o.make(part), members)
+      await this.#handOut(await this.#make(part), members)
     }
   }
 
@@ -202,9 +204,9 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     const frame = after === null || changes === null ? this.#follower.snapshot() : this.#follower.delta(after, changes)
     if (frame === null) return null
     this.#catchUps++
-    const catchUp = new CatchUp(this.#follower.expand(frame), (part: Frame) => {
+    const catchUp = new CatchUp(this.#expand(frame), (part: Frame) => {
       this.counts.catchUpFrames++
-      return this.#o.make(part)
+      return this.#make(part)
     })
     const done = () => {
       this.#catchUps--
@@ -226,21 +228,37 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   /** Reads what memory has no more of what the group has not told yet. */
   async #recallForgotten(): Promise<Recalled<Change> | null> {
     if (this.#cursor === null || this.#members.size === 0 || this.#follower.since(this.#cursor) !== null) return null
-    return this.#follower.recall(this.#cursor)
+    return this.#recall(this.#cursor)
+  }
+
+  #patiently<T>(work: () => Promise<T>): Promise<T> {
+    return untilDatabaseAnswers(work, this.#closing.signal)
+  }
+
+  #recall(from: Revision): Promise<Recalled<Change> | null> {
+    return this.#patiently(() => this.#follower.recall(from))
+  }
+
+  #expand(frame: Frame): Promise<readonly Frame[]> {
+    return this.#patiently(() => this.#follower.expand(frame))
+  }
+
+  #make(part: Frame): Promise<Made> {
+    return this.#patiently(() => this.#o.make(part))
   }
 
   async #reopen(): Promise<void> {
     this.#follower.close()
     this.#follower = this.#o.open(() => this.#wake())
-    await this.#follower.begin()
+    await this.#patiently(() => this.#follower.begin())
     for (const member of [...this.#members]) member.restart()
   }
 
   async #finish(goneAt: Revision): Promise<void> {
     const began = [...this.#attached].filter((member) => member.began || this.#members.has(member))
-    const [frame] = await this.#follower.expand(this.#follower.gone(goneAt))
+    const [frame] = await this.#expand(this.#follower.gone(goneAt))
     if (frame !== undefined && began.length > 0) {
-      const made = await this.#o.make(frame)
+      const made = await this.#make(frame)
       this.counts.groupFrames++
       for (const member of began) member.finish(made)
     }
@@ -255,6 +273,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     this.#isEnded = true
     this.counts.groups--
     clearInterval(this.#bookmark)
+    this.#closing.abort()
     this.#follower.close()
     this.#o.onEnd()
   }

@@ -2,6 +2,7 @@ import type { Revision } from '../../model/id.ts'
 import type { Meter } from '../../model/metrics.ts'
 import type { DatabaseClock } from '../clock.ts'
 import type { Database } from '../database.ts'
+import { isNeverSent } from '../databaseTrouble.ts'
 import { isTransient, sqlErrorOf, uniqueViolation } from '../sqlError.ts'
 import { type CataloguePlan, planCatalogue } from './cataloguePlan.ts'
 import { encodeCatalogueWrite } from './catalogueStatement.ts'
@@ -78,7 +79,7 @@ async function runWrite(
     meter.observe('commitSeconds', (clock.mark() - sentAt) / 1000)
     return BigInt(row.head)
   } catch (error) {
-    if (sqlErrorOf(error) !== null) throw error
+    if (sqlErrorOf(error) !== null || isNeverSent(error)) throw error
     return (await outcomeOfCutBatch(database, id, error, isStopping)).head
   }
 }

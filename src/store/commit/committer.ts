@@ -6,6 +6,7 @@ import type { NewService, ServiceIntent } from '../../model/intent.ts'
 import { type Meter, noMeter } from '../../model/metrics.ts'
 import type { DatabaseClock } from '../clock.ts'
 import type { Database } from '../database.ts'
+import { notDone, patienceMillis, troubleOf } from '../databaseTrouble.ts'
 import { SnapshotCache } from './cache.ts'
 import { writeCatalogue } from './catalogue.ts'
 import type { CatalogueEntry, Entry, ServiceEntry } from './entry.ts'
@@ -21,8 +22,8 @@ export interface CommitterOptions {
   readonly meter?: Meter
 }
 
-/** Reads before a commit failed this often in a row, with growing pauses: the waiting intents are told. */
-const mostFailures = 10
+/** A full disk is only seen by those who write: so long after the last refusal it counts as full. */
+const fullForMillis = 15_000
 
 /**
  * The one way into the database for all that makes facts. What waits is taken together (while one batch is on its way, the next one gathers),
@@ -43,6 +44,7 @@ export class Committer {
   #queue: Entry[] = []
   #running: Promise<void> | null = null
   #stopping = false
+  #fullAt: number | null = null
 
   constructor({ database, clock, newId, log, meter = noMeter }: CommitterOptions) {
     this.#database = database
@@ -59,6 +61,7 @@ export class Committer {
       cache: this.cache,
       requeue: (entries) => this.#requeue(entries),
       committed: (head) => this.#committed(head),
+      full: () => this.#full(),
       isStopping: () => this.#stopping,
     })
   }
@@ -82,6 +85,11 @@ export class Committer {
   onCommitted(listener: (head: Revision) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /** The last commit was refused for want of room, a moment ago. */
+  get isFull(): boolean {
+    return this.#fullAt !== null && performance.now() - this.#fullAt < fullForMillis
   }
 
   /** Takes nothing new and resolves when all that waits is answered. */
@@ -114,7 +122,12 @@ export class Committer {
     if (entries.length > 0) this.#queue = [...entries, ...this.#queue]
   }
 
+  #full(): void {
+    this.#fullAt = performance.now()
+  }
+
   #committed(head: Revision): void {
+    this.#fullAt = null
     for (const listener of this.#listeners) listener(head)
   }
 
@@ -123,6 +136,7 @@ export class Committer {
     // timers and sockets would starve.
     await nextTurn()
     let failures = 0
+    let failingSince = 0
     while (this.#queue.length > 0) {
       const taken = this.#take()
       try {
@@ -130,12 +144,14 @@ export class Committer {
         else await this.#writer.write(taken.entries)
         failures = 0
       } catch (error) {
-        // The database did not answer a read; nothing was written.
+        // The database did not answer, and nothing was sent to be written.
         failures++
+        if (failures === 1) failingSince = performance.now()
+        const isTooLate = performance.now() - failingSince > patienceMillis
         const queued = new Set(this.#queue)
         const unsettled = taken.kind === 'services' ? taken.entries.filter((entry) => this.#open.has(entry) && !queued.has(entry)) : []
         this.#log.warn({ err: error, failures }, 'The database could not be read before a commit.')
-        if (failures >= mostFailures || this.#stopping) for (const entry of unsettled) entry.reject(error)
+        if (isTooLate || this.#stopping) for (const entry of unsettled) entry.reject(notDone(error))
         else this.#requeue(unsettled)
         await wait(Math.min(2_000, 10 * 2 ** failures))
       }
@@ -156,7 +172,8 @@ export class Committer {
       const head = await writeCatalogue(writer, entry)
       if (head !== null) this.#committed(head)
     } catch (error) {
-      entry.reject(error)
+      if (troubleOf(error) === 'FULL') this.#full()
+      entry.reject(notDone(error))
     }
   }
 

@@ -1,6 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { HostId, Revision, WorkerId } from '../../model/id.ts'
 import type { DatabaseClock } from '../clock.ts'
 import type { Database } from '../database.ts'
+import { DatabaseTrouble, patienceMillis, troubleOf } from '../databaseTrouble.ts'
 import type { Sql } from '../snapshot.ts'
 import { sqlErrorOf, uniqueViolation } from '../sqlError.ts'
 import { type BatchItem, encodeBatch } from './batch.ts'
@@ -51,9 +53,11 @@ export async function runBatch(sql: Sql, clock: DatabaseClock, id: string, items
 
 /**
  * Finds out what became of a batch whose connection was cut. Either it was committed, and this is its answer; or its id is taken here, so that
- * it can never commit any more, and BatchAbandoned is thrown. Asks again while the database does not answer, until `isGivenUp`.
+ * it can never commit any more, and BatchAbandoned is thrown. Asks again while the database does not answer, as long as a caller may wait or until
+ * `isStopping`: then DatabaseTrouble says that nobody knows. Whatever becomes of the batch after that, its guards hold.
  */
-export async function outcomeOfCutBatch(database: Database, id: string, cause: unknown, isGivenUp: () => boolean): Promise<Answer> {
+export async function outcomeOfCutBatch(database: Database, id: string, cause: unknown, isStopping: () => boolean): Promise<Answer> {
+  const askedAt = performance.now()
   for (let attempt = 0; ; attempt++) {
     try {
       const said = await claim(database, id)
@@ -61,8 +65,8 @@ export async function outcomeOfCutBatch(database: Database, id: string, cause: u
       return toAnswer(said)
     } catch (error) {
       if (error instanceof BatchAbandoned) throw error
-      if (isGivenUp()) throw cause
-      await new Promise((resolve) => setTimeout(resolve, Math.min(2_000, 20 * 2 ** attempt)))
+      if (isStopping() || performance.now() - askedAt > patienceMillis) throw new DatabaseTrouble('UNREACHABLE', 'UNKNOWN', cause)
+      await wait(Math.min(2_000, 20 * 2 ** attempt))
     }
   }
 }
@@ -75,7 +79,8 @@ async function claim({ prisma }: Database, id: string): Promise<Said> {
       id,
     )
   } catch (error) {
-    if (sqlErrorOf(error)?.state !== uniqueViolation) throw error
+    // A database that has become read-only takes no id, and still shows the ones it has.
+    if (sqlErrorOf(error)?.state !== uniqueViolation && troubleOf(error) !== 'READ_ONLY') throw error
   }
   const batch = await prisma.batch.findUniqueOrThrow({ where: { id } })
   return batch.result as unknown as Said

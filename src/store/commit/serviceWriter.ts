@@ -5,6 +5,7 @@ import type { ServiceSnapshot } from '../../model/service.ts'
 import type { Context } from '../../rules/context.ts'
 import type { DatabaseClock } from '../clock.ts'
 import type { Database } from '../database.ts'
+import { isNeverSent, notDone, troubleOf } from '../databaseTrouble.ts'
 import { loadSnapshots } from '../snapshot.ts'
 import { isTransient, type SqlError, sqlErrorOf, uniqueViolation } from '../sqlError.ts'
 import { withFreeNames, withoutKnownKeys } from './admission.ts'
@@ -27,6 +28,8 @@ export interface ServiceWriterOptions {
   /** Puts entries back in front of the queue. */
   readonly requeue: (entries: readonly ServiceEntry[]) => void
   readonly committed: (head: Revision) => void
+  /** The database has no room for a commit. */
+  readonly full: () => void
   /** The server stops: don't wait for a database that is gone. */
   readonly isStopping: () => boolean
 }
@@ -107,8 +110,11 @@ export class ServiceWriter {
     } catch (error) {
       const refused = sqlErrorOf(error)
       meter.count('commitErrors', 1, refused === null ? 'cut' : refused.state)
+      if (isNeverSent(error)) throw error
       if (refused === null) {
         await this.#recover(decisions, () => outcomeOfCutBatch(database, id, error, isStopping))
+      } else if (troubleOf(error) !== null) {
+        this.#troubled(decisions.flatMap(entriesOf), error)
       } else if (decisions.length > 1) {
         const half = Math.ceil(decisions.length / 2)
         await this.#commit(decisions.slice(0, half))
@@ -124,8 +130,13 @@ export class ServiceWriter {
       this.#apply(decisions, await outcome())
     } catch (error) {
       for (const decision of decisions) {
-        if (error instanceof BatchAbandoned) this.#again(entriesOf(decision), error)
-        else answerAll(entriesOf(decision), (entry) => entry.reject(error))
+        if (error instanceof BatchAbandoned) {
+          this.#again(entriesOf(decision), error)
+          continue
+        }
+        // It may be committed, or be about to.
+        this.#o.cache.drop(decision.id)
+        answerAll(entriesOf(decision), (entry) => entry.reject(error))
       }
     }
   }
@@ -147,7 +158,12 @@ export class ServiceWriter {
       if (answer) this.#apply(decided, answer)
       else answerAll(entries, (entry) => entry.resolve(notFound(id)))
     } catch (error) {
-      if (sqlErrorOf(error) !== null || decided.length === 0) this.#again(entries, error)
+      const isRefused = sqlErrorOf(error) !== null
+      const isTroubled = troubleOf(error) !== null
+      // It did not come to a decision: the database may answer in a moment.
+      if (!isRefused && isTroubled && decided.length === 0) throw error
+      if (isRefused && isTroubled) this.#troubled(entries, error)
+      else if (isRefused || decided.length === 0) this.#again(entries, error)
       else await this.#recover(decided, () => outcomeOfCutBatch(database, batchId, error, isStopping))
     }
   }
@@ -231,6 +247,13 @@ export class ServiceWriter {
       return true
     })
     this.#again(rest, new Error(`Hosts of ${decision.id} have changed, for ${out.length} of its intents.`))
+  }
+
+  /** No service's part was at fault: the database takes nothing now. */
+  #troubled(entries: readonly ServiceEntry[], error: unknown): void {
+    if (troubleOf(error) === 'FULL') this.#o.full()
+    this.#o.log.warn({ err: error, intents: entries.length }, 'The database takes no commits now.')
+    answerAll(entries, (entry) => entry.reject(notDone(error)))
   }
 
   /** The database refused this one service's statement as a whole. */

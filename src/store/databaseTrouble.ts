@@ -1,0 +1,96 @@
+import { adapterCauseOf } from './sqlError.ts'
+
+/** Why the database can't do its work now: not the fault of who asked, and over when somebody has mended it. */
+export type Trouble = 'UNREACHABLE' | 'READ_ONLY' | 'FULL'
+
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
+const troubleOfState: Readonly<Record<string, Trouble>> = {
+  '25006': 'READ_ONLY',
+  '53100': 'FULL',
+  // Too many connections.
+  '53300': 'UNREACHABLE',
+  // Shut down, crashed, not yet started, the database was dropped.
+  '57P01': 'UNREACHABLE',
+  '57P02': 'UNREACHABLE',
+  '57P03': 'UNREACHABLE',
+  '57P04': 'UNREACHABLE',
+  // A transaction that was idle for too long was cut.
+  '25P03': 'UNREACHABLE',
+  '25P04': 'UNREACHABLE',
+}
+/** Of Prisma's adapter. */
+const unreachableKinds = ['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections']
+/** Of Prisma's own: it got no connection, or its transaction's has gone. */
+const unreachableCodes = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2037']
+const socketCodes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']
+// The driver and its pool tell these by their messages only.
+const connectMessages = ['Connection terminated due to connection timeout', 'timeout exceeded when trying to connect', 'timeout expired']
+const driverMessages = [
+  ...connectMessages,
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+]
+
+/** Whether an error comes from the state of the database, and which; null: it is another failure. */
+export function troubleOf(error: unknown): Trouble | null {
+  if (error instanceof DatabaseTrouble) return error.trouble
+  if (!(error instanceof Error)) return null
+  const cause = adapterCauseOf(error)
+  const state = cause?.originalCode
+  if (state !== undefined && /^[0-9A-Z]{5}$/.test(state)) return troubleOfState[state] ?? (state.startsWith('08') ? 'UNREACHABLE' : null)
+  const { code } = error as { readonly code?: unknown }
+  const isUnreachable =
+    unreachableKinds.includes(cause?.kind ?? '') ||
+    (typeof code === 'string' && (unreachableCodes.includes(code) || socketCodes.includes(code))) ||
+    driverMessages.includes(error.message)
+  return isUnreachable ? 'UNREACHABLE' : null
+}
+
+/** As long may who asked for a change wait for a database that does not answer. */
+export const patienceMillis = 10_000
+
+const connectStates = ['53300', '57P03']
+const connectKinds = ['DatabaseNotReachable', 'TooManyConnections']
+
+/** There was no connection to send a statement on: it is certain not to be done. */
+export function isNeverSent(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { originalCode = '', kind = '' } = adapterCauseOf(error) ?? {}
+  return connectStates.includes(originalCode) || connectKinds.includes(kind) || connectMessages.includes(error.message)
+}
+
+/** What is known of a change that was asked for; null: it was none, or it was done and could not be shown. */
+export type Known = 'NOT_DONE' | 'UNKNOWN' | null
+
+/** The database's trouble, as a sentence for who asked. */
+export class DatabaseTrouble extends Error {
+  override name = 'DatabaseTrouble'
+  readonly trouble: Trouble
+
+  constructor(trouble: Trouble, known: Known, cause?: unknown) {
+    super(`${sentences[trouble]}${consequence(trouble, known)}`, { cause })
+    this.trouble = trouble
+  }
+}
+
+/** The same error, or what it means for who asked for a change that is certain not to be done. */
+export function notDone(error: unknown): unknown {
+  const trouble = error instanceof DatabaseTrouble ? null : troubleOf(error)
+  return trouble === null ? error : new DatabaseTrouble(trouble, 'NOT_DONE', error)
+}
+
+const sentences: Readonly<Record<Trouble, string>> = {
+  UNREACHABLE: 'The database does not answer',
+  READ_ONLY: 'The database is read-only now',
+  FULL: "The database's disk is full",
+}
+
+function consequence(trouble: Trouble, known: Known): string {
+  const then =
+    trouble === 'UNREACHABLE' ? 'try again in a moment' : 'reads and running replicas go on; try again when an operator has mended it'
+  if (known === 'NOT_DONE') return `: nothing was changed, ${then}.`
+  if (known === 'UNKNOWN') return ', and whether this was done is not known: look at it, or send it again with the same idempotencyKey.'
+  return `: ${then}. A change may be sent again with the same idempotencyKey.`
+}
