@@ -2,6 +2,7 @@ import type { BlockReason as Reason } from '../generated/prisma/enums.ts'
 import type { Blocker as BlockerValue } from '../model/blocker.ts'
 import { builder } from './builder.ts'
 import { enumOf } from './enumOf.ts'
+import { orNull } from './orNull.ts'
 
 export const BlockReason = enumOf<Reason>('BlockReason', 'Why something waits.', {
   QUEUED: 'Waits for its turn to be placed.',
@@ -40,7 +41,9 @@ export const Blocker = builder.objectRef<BlockerValue>('Blocker').implement({
       nullable: true,
       description: 'The one replica it is about; null where there is none to name.',
       resolve: (query, blocker, _args, { app }) =>
-        blocker.replica === null ? null : app.database.prisma.replica.findUnique({ ...query, where: { id: blocker.replica } }),
+        blocker.replica === null
+          ? null
+          : orNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id: blocker.replica } })),
     }),
   }),
 })

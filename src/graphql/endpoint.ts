@@ -6,6 +6,7 @@ import { builder } from './builder.ts'
 import { PortProtocol } from './content.ts'
 import { encodeGlobalId } from './globalId.ts'
 import { findService } from './lookup.ts'
+import { orNull } from './orNull.ts'
 
 /** A service's whole table, exact at its revision. Its id is the service's. */
 export interface EndpointTable {
@@ -26,7 +27,8 @@ export const EndpointAddress = builder.objectRef<Address>('EndpointAddress').imp
       type: 'Replica',
       nullable: true,
       description: 'The replica, read now; null when it is no longer kept.',
-      resolve: (query, { replicaId: id }, _args, { app }) => app.database.prisma.replica.findUnique({ ...query, where: { id } }),
+      resolve: (query, { replicaId: id }, _args, { app }) =>
+        orNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } })),
     }),
     index: t.exposeInt('index', { description: "The replica's index." }),
     start: t.exposeInt('start', { description: "Which start of the replica's process this is: 1, 2, 3 …" }),

@@ -4,6 +4,7 @@ import { builder } from './builder.ts'
 import { connectionOf, type Filtered } from './connection/connection.ts'
 import type { Listing } from './connection/listing.ts'
 import { enumOf } from './enumOf.ts'
+import { orNull } from './orNull.ts'
 import { refuseUnstorable } from './text.ts'
 
 const events: Listing = {
@@ -41,21 +42,21 @@ export const Event = builder.prismaNode('Event', {
       nullable: true,
       description: 'The service it is about; null when it is about none or that is no longer kept.',
       resolve: (query, { serviceId: id }, _args, { app }) =>
-        id === null ? null : app.database.prisma.service.findUnique({ ...query, where: { id } }),
+        id === null ? null : orNull(app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } })),
     }),
     replica: t.prismaField({
       type: 'Replica',
       nullable: true,
       description: 'The one replica it is about; null when it is about none or several, or that is no longer kept.',
       resolve: (query, { replicaId: id }, _args, { app }) =>
-        id === null ? null : app.database.prisma.replica.findUnique({ ...query, where: { id } }),
+        id === null ? null : orNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } })),
     }),
     host: t.prismaField({
       type: 'Host',
       nullable: true,
       description: 'The host it is about; null when it is about none or that is no longer kept.',
       resolve: (query, { hostId: id }, _args, { app }) =>
-        id === null ? null : app.database.prisma.host.findUnique({ ...query, where: { id } }),
+        id === null ? null : orNull(app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } })),
     }),
   }),
 })

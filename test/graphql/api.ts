@@ -31,12 +31,12 @@ export interface Api {
   data(source: string, variables?: Record<string, unknown>, viewer?: Viewer | null): Promise<Data>
 }
 
-/** The API over a fresh embedded database, with everything of a server but timers, placement and transport: nothing happens by itself. */
-export function openApi(): () => Api {
+/** The API over a fresh database, embedded unless said otherwise, with everything of a server but timers, placement and transport: nothing happens by itself. */
+export function openApi(fresh: () => Promise<TestDatabase> = freshEmbedded): () => Api {
   let test: TestDatabase
   let app: App
   beforeAll(async () => {
-    test = await freshEmbedded()
+    test = await fresh()
     const database = await test.open()
     const clock = new DatabaseClock()
     await synchronise(clock, database)
