@@ -1,5 +1,4 @@
-// Commits per second of the seam on PostgreSQL, beside transactions of single statements through plain pg, in one run:
-// node --input-type=module -e "await (await import('vite')).runnerImport('./test/bench/commits.ts')"
+// Commits per second of the seam on PostgreSQL, beside transactions of single statements through plain pg, in one run: npm run bench:commits
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

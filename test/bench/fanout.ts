@@ -1,6 +1,6 @@
 // N identical endpoint subscriptions, three ways in one run: this server's shared frames, a bare ws.send of the same bytes, and graphql-ws
 // executing for each subscriber. Server and clients are processes of their own.
-// N=1000 CHANGES=50 node --input-type=module -e "await (await import('vite')).runnerImport('./test/bench/fanout.ts')"
+// N=1000,5000 CHANGES=50 npm run bench:fanout
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 

@@ -4,7 +4,7 @@ import type { HostId, ServiceId } from '../../src/model/id.ts'
 import { place } from '../../src/rules/placement.ts'
 import { anyPort, fixedPort, host, project, taken, waiting } from '../support/placementInput.ts'
 
-// npx vitest bench --run test/bench/placement.bench.ts
+// npm run bench:placement
 // Placements per second with 5,000 hosts and 150,000 running replicas, the reading of the input by place() included.
 const hostCount = 5_000
 const runningPerHost = 30
