@@ -23,6 +23,8 @@ export interface Counts {
   readonly leaving: number
   readonly outdated: number
   readonly available: number
+  /** s (R1): at least 1 while one leaves for a drain (R15), and no longer. */
+  readonly maxSurge: number
 }
 
 /** Newer than every row that is committed: what was started in this commit is the first to be dropped again. */
@@ -124,7 +126,11 @@ export class Roster {
 
   #count(): Counts {
     const sizes: [number, number, number, number, number, number] = [0, 0, 0, 0, 0, 0]
-    for (const replica of this.active()) sizes[this.#bucketOf(replica)]++
+    let maxSurge = this.view.maxSurge
+    for (const replica of this.active()) {
+      sizes[this.#bucketOf(replica)]++
+      if (replica.leaving === 'DRAIN') maxSurge = Math.max(1, maxSurge)
+    }
     const [newWaiting, newAvailable, oldWaiting, oldAvailable, leavingWaiting, leavingAvailable] = sizes
     const current = newWaiting + newAvailable
     const leaving = leavingWaiting + leavingAvailable
@@ -137,6 +143,7 @@ export class Roster {
       leaving,
       outdated,
       available: newAvailable + oldAvailable + leavingAvailable,
+      maxSurge,
     }
   }
 }

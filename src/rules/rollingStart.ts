@@ -28,7 +28,7 @@ export function startGrowth(roster: Roster): boolean {
 /** R2: starts new ones at the target up to n of them, within n + s active ones. True: some were to be started. */
 export function startNew(roster: Roster): boolean {
   const { view, counts } = roster
-  const wanted = Math.min(view.desired + view.maxSurge - counts.active, view.desired - counts.new)
+  const wanted = Math.min(view.desired + counts.maxSurge - counts.active, view.desired - counts.new)
   if (wanted <= 0) return false
   for (let rows = roster.allow(wanted); rows > 0; rows--) roster.start(null, null)
   return true
@@ -41,7 +41,7 @@ export function startNew(roster: Roster): boolean {
 export function startWhilePaused(roster: Roster): boolean {
   const { view, counts } = roster
   const staying = counts.active - counts.leaving
-  const wanted = Math.min(view.desired + view.maxSurge - counts.active, view.desired - staying)
+  const wanted = Math.min(view.desired + counts.maxSurge - counts.active, view.desired - staying)
   if (wanted <= 0) return false
   const leaving = [
     ...roster.members(buckets.leavingWaiting).sort(compareOutdated),

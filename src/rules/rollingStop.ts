@@ -7,7 +7,7 @@ import { compareVictims } from './victims.ts'
 /** The most replicas that may be active: n + s while something is outdated, n otherwise, none where none is wanted. */
 export function ceilingOf({ view, counts }: Roster): number {
   if (view.desired === 0) return 0
-  return counts.outdated > 0 ? view.desired + view.maxSurge : view.desired
+  return counts.outdated > 0 ? view.desired + counts.maxSurge : view.desired
 }
 
 /** Stops what is above the ceiling, whatever its version, by R11. True: there was some. */

@@ -10,7 +10,7 @@ export type RollingReplica = Pick<
 export interface RollingView {
   /** n: the desired replicas; 0 for a service that is being deleted. */
   readonly desired: number
-  /** s and u in replicas (R1). */
+  /** s and u in replicas (R1); a drain adds to s by itself (R15). */
   readonly maxSurge: number
   readonly maxUnavailable: number
   readonly target: { readonly number: number; readonly contentNumber: number }

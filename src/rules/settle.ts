@@ -1,13 +1,12 @@
 import type { EndReason } from '../generated/prisma/enums.ts'
 import { rowsPerCommit } from '../model/bounds.ts'
-import { isActive } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import { autoRollback } from './autoRollback.ts'
 import { activeOf, type Census, takeCensus } from './census.ts'
 import type { Context } from './context.ts'
 import { type Draft, isCreatedHere, isDeleting, targetOf, versionOf } from './draft.ts'
 import { forgetOtherContent, passDue } from './due.ts'
-import { type ResolvedLimits, resolveLimits } from './limits.ts'
+import { resolveLimits } from './limits.ts'
 import { note, say } from './note.ts'
 import { markRestarted } from './restart.ts'
 import { rollingStep } from './rolling.ts'
@@ -60,7 +59,7 @@ function stepReplicas(draft: Draft, ctx: Context): void {
   const desired = isDeleting(draft) ? 0 : desiredReplicas
   const { starts, stops, capped } = rollingStep({
     desired,
-    ...limitsOf(draft, desired),
+    ...resolveLimits(desired, draft.columns.settings),
     target: targetOf(draft),
     paused,
     grownFrom: draft.grownFrom,
@@ -84,13 +83,6 @@ function stepReplicas(draft: Draft, ctx: Context): void {
     const row = start(draft, { index, version: versionOf(draft, versionNumber), twinOf, holdsQuota: false }, ctx)
     note(draft, row, `is created (version ${versionNumber})`, `are created (version ${versionNumber})`)
   }
-}
-
-/** R1; a drain has room for one replacement at least (R15). */
-function limitsOf(draft: Draft, desired: number): ResolvedLimits {
-  const limits = resolveLimits(desired, draft.columns.settings)
-  const draining = draft.alive.rows.some((row) => row.leaving === 'DRAIN' && isActive(row))
-  return draining ? { ...limits, maxSurge: Math.max(1, limits.maxSurge) } : limits
 }
 
 function stopReason(draft: Draft, row: Replica, why: 'scale' | 'rollout'): EndReason {

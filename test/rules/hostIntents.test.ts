@@ -3,7 +3,7 @@ import type { HostIntent } from '../../src/model/intent.ts'
 import type { ServiceChange } from '../../src/rules/change.ts'
 import { updateTo } from '../support/rollouts.ts'
 import { dataOf, messagesOf, readyScene, Scene } from '../support/scene.ts'
-import { hostId, reporter, reportOf, settings } from '../support/services.ts'
+import { grantOf, hostId, reporter, reportOf, settings } from '../support/services.ts'
 
 const of = (kind: HostIntent['kind'], host = 1): HostIntent => ({ kind, host: hostId(host) })
 const full = (scene: Scene, indexes: readonly number[]): ServiceChange => {
@@ -182,6 +182,18 @@ describe('drain', () => {
     const scene = spread(2, { maxSurge: { count: 0 }, maxUnavailable: { count: 1 } })
     scene.commit(of('drain', 2))
     expect(states(scene)).toEqual(['0 RUNNING ready DRAIN', '1 RUNNING ready', '2 PENDING'])
+  })
+
+  test('the room for it goes with the last that leaves: none is started that the next commit would stop', () => {
+    const scene = readyScene({ replicas: 5, settings: settings({ maxSurge: { count: 0 }, maxUnavailable: { count: 2 } }) })
+    scene.commit(updateTo('2'))
+    const waiting = scene.store.alive.filter(({ state }) => state === 'PENDING')
+    const elsewhere = { hostId: hostId(2), hostName: 'node2', ports: [], lastPort: 0 }
+    scene.commit({ kind: 'grant', grants: waiting.map(({ id }) => grantOf(id, elsewhere)) })
+    // They serve nobody yet, so both leave at once.
+    scene.commit(of('drain', 2))
+    expect(scene.snapshot.columns.activeReplicas).toBe(5)
+    expect(scene.tick().facts).toEqual([])
   })
 
   test('every replica on the host goes, one after the other, and never are fewer available than the limits say', () => {
