@@ -92,14 +92,29 @@ async function idempotent<Input extends object, Result extends object>(
   const { subject } = viewer
   if (typeof key !== 'string') return perform(input, { app, viewer, remember: () => undefined })
   const inputHash = hashOf(input)
-  const kept = await app.database.prisma.idempotencyKey.findUnique({ where: { subject_operation_key: { subject, operation, key } } })
-  if (kept !== null && app.clock.now() - kept.at.getTime() < keptMillis) {
-    if (kept.inputHash === inputHash) return kept.result as unknown as Result
-    throw new IdempotencyMismatchError(
-      `The idempotencyKey ${JSON.stringify(key)} was used for ${operation} with another input: use a new key.`,
-    )
+  const before = await keptResult<Result>(app, { subject, operation, key, inputHash })
+  if (before !== null) return before
+  try {
+    return await perform(input, { app, viewer, remember: (result) => ({ subject, operation, key, inputHash, result }) })
+  } catch (error) {
+    // What it was refused for may be the very thing that another server did under this key, after the look above.
+    const meanwhile = error instanceof RefusalError ? await keptResult<Result>(app, { subject, operation, key, inputHash }) : null
+    if (meanwhile === null) throw error
+    return meanwhile
   }
-  return perform(input, { app, viewer, remember: (result) => ({ subject, operation, key, inputHash, result }) })
+}
+
+/** The result that was kept; null: there is none. Throws IdempotencyMismatchError where it is another input's. */
+async function keptResult<Result extends object>(
+  { database, clock }: App,
+  { inputHash, ...id }: { readonly subject: string; readonly operation: string; readonly key: string; readonly inputHash: string },
+): Promise<Result | null> {
+  const kept = await database.prisma.idempotencyKey.findUnique({ where: { subject_operation_key: id } })
+  if (kept === null || clock.now() - kept.at.getTime() >= keptMillis) return null
+  if (kept.inputHash === inputHash) return kept.result as unknown as Result
+  throw new IdempotencyMismatchError(
+    `The idempotencyKey ${JSON.stringify(id.key)} was used for ${id.operation} with another input: use a new key.`,
+  )
 }
 
 const keptMillis = idempotencyKeyHours * 3_600_000
