@@ -61,6 +61,8 @@ export class ServerProcess {
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals | null> {
     const { child } = this
     if (child.exitCode === null && child.signalCode === null) {
+      // One that is stopped would not hear it.
+      if (signal !== 'SIGKILL') child.kill('SIGCONT')
       child.kill(signal)
       await once(child, 'exit')
     }

@@ -1,0 +1,78 @@
+import { afterEach, expect, inject, test, vi } from 'vitest'
+import { aliveReplicas, createService, scale } from '../support/apiService.ts'
+import { HostScene } from '../support/hostScene.ts'
+import { type TcpProxy, tcpProxy } from '../support/tcpProxy.ts'
+import { until } from '../support/until.ts'
+
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
+
+let scene: HostScene | undefined
+let proxy: TcpProxy | undefined
+afterEach(async ({ task }) => {
+  await scene?.clean(task.result?.state === 'fail')
+  await proxy?.close()
+  scene = undefined
+  proxy = undefined
+})
+
+// A service that two servers change faster than either can decide is locked, loaded, decided on and written: the only transaction that is open over
+// round trips. The proxy sees its statements pass.
+const locks = '"Service" t WHERE t."id" = $1 AND'
+const writes = '"guard":'
+
+test.each([
+  ['with the rows of a service locked', locks],
+  ['with the counter of all facts locked', writes],
+])(
+  'a server freezes inside a transaction, %s: the other goes on within seconds, and the frozen one harms nothing when it is back',
+  async (_what, statement) => {
+    const { port } = new URL(inject('postgresqlUrl'))
+    proxy = await tcpProxy({ host: '127.0.0.1', port: Number(port) })
+    scene = await HostScene.start(5, 30, { servers: 2, databaseProxy: proxy })
+    const [first, second] = scene.servers
+    if (first === undefined || second === undefined) throw new Error('There are two.')
+    await createService(first.client(), 'hot', 2)
+    await createService(first.client(), 'other', 2)
+    const locked = new Set<number>()
+    let frozenAt = 0
+    proxy.onBytes((direction, bytes, connection) => {
+      if (direction !== 'toServer' || frozenAt > 0) return
+      const text = bytes.toString('latin1')
+      if (text.includes(locks)) locked.add(connection)
+      if (!locked.has(connection) || !text.includes(statement)) return
+      // It is frozen before it can send anything more; what it has sent is on its way.
+      first.child.kill('SIGSTOP')
+      frozenAt = performance.now()
+    })
+    const clients = [first.client(), first.client(), second.client(), second.client()]
+    const answers: Promise<unknown>[] = []
+    await until(
+      async () => {
+        const round = clients.map((client, at) => scale(client, 'hot', 2 + at))
+        answers.push(...round)
+        await Promise.race([Promise.allSettled(round), until(() => frozenAt > 0, 'it is frozen')])
+        return frozenAt > 0
+      },
+      'the first server is frozen in its transaction',
+      120,
+    )
+    scene.asked = second
+    await scale(scene.client, 'other', 5)
+    await scale(scene.client, 'hot', 7)
+    const waited = Math.round(performance.now() - frozenAt)
+    console.log(`Frozen ${_what}: the other server's changes were done ${waited} ms later.`)
+    // It is cut off after 5 s in the middle of a transaction.
+    expect(waited).toBeLessThan(20_000)
+    expect(await aliveReplicas(scene.client, 'hot')).toHaveLength(7)
+
+    first.child.kill('SIGCONT')
+    // What it had taken is done now: those scales are later than ours.
+    await Promise.all(answers)
+    await scale(first.client(), 'hot', 3)
+    for (const server of scene.servers) {
+      const client = server.client()
+      await until(async () => (await aliveReplicas(client, 'hot')).length === 3, 'both servers see three', 30)
+    }
+    expect(await aliveReplicas(first.client(), 'other')).toHaveLength(5)
+  },
+)

@@ -1,0 +1,87 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { TimerKind } from '../../src/generated/prisma/enums.ts'
+import { createService } from '../support/apiService.ts'
+import { HostScene } from '../support/hostScene.ts'
+import { program } from '../support/processes.ts'
+import { until } from '../support/until.ts'
+
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
+
+let scene: HostScene | undefined
+afterEach(async ({ task }) => {
+  await scene?.clean(task.result?.state === 'fail')
+  scene = undefined
+})
+
+/** `done`: what the timer brings about, in SQL; $1 is when it was due. */
+const stories: readonly { readonly kind: TimerKind; readonly profile: Record<string, unknown>; readonly done: string }[] = [
+  {
+    kind: 'MIN_READY',
+    profile: { command: program('runs'), service: { rollout: { minReadySeconds: 6 } } },
+    done: 'SELECT "availableReplicas" = 1 AS done FROM "Service"',
+  },
+  {
+    kind: 'BACKOFF',
+    profile: { command: program('exits-at-once'), restart: { maxAttempts: 0 }, service: { backoff: { baseSeconds: 8, maxSeconds: 8 } } },
+    done: `SELECT NOT EXISTS (SELECT FROM "Replica" WHERE "state" = 'PENDING' AND "notBefore" <= $1) AS done`,
+  },
+  {
+    kind: 'PROGRESS_DEADLINE',
+    profile: {
+      command: program('runs'),
+      readiness: { tcp: { port: 'http' }, periodSeconds: 1 },
+      service: { rollout: { progressDeadlineSeconds: 8 } },
+    },
+    done: `SELECT "status" = 'STALLED' AS done FROM "Service"`,
+  },
+]
+
+describe.each(stories)('the timer $kind', ({ kind, profile, done }) => {
+  /** Arms it through the first of so many servers, and kills that before it fires. Returns when it is due. */
+  async function armAndKill(servers: number): Promise<Date> {
+    scene = await HostScene.start(5, 60, { servers })
+    const { prisma } = await scene.open()
+    await scene.worker('a')
+    await createService(scene.client, 'web', 1, { ports: [{ name: 'http' }], ...profile })
+    const timer = await until(
+      () => prisma.timer.findFirst({ where: { kind, dueAt: { gt: new Date(Date.now() + 2_000) } } }),
+      'it is armed',
+      60,
+    )
+    await scene.server.end('SIGKILL')
+    expect(await prisma.timer.findFirst({ where: { kind } })).toEqual(timer)
+    const [row] = await prisma.$queryRaw<{ early: boolean }[]>`SELECT clock_timestamp() < ${timer.dueAt} AS early`
+    expect(row?.early).toBe(true)
+    return timer.dueAt
+  }
+
+  /** How long after its time it has done its work, in milliseconds. */
+  async function fired(dueAt: Date): Promise<number> {
+    const { prisma } = await (scene as HostScene).open()
+    const query = `SELECT d.done, (extract(epoch FROM clock_timestamp() - $1) * 1000)::float8 AS late FROM (${done}) d`
+    const { late } = await until(async () => {
+      const [row] = await prisma.$queryRawUnsafe<{ done: boolean; late: number }[]>(query, dueAt)
+      return row?.done ? row : null
+    }, 'it has fired')
+    return late
+  }
+
+  test('is armed, the only server is killed, and started again after it was due', async () => {
+    const dueAt = await armAndKill(1)
+    const { prisma } = await (scene as HostScene).open()
+    await until(async () => {
+      const [row] = await prisma.$queryRaw<{ over: boolean }[]>`SELECT clock_timestamp() > ${dueAt} AS over`
+      return row?.over
+    }, 'it is due')
+    await scene?.server.start()
+    await fired(dueAt)
+  })
+
+  test('is armed by a server that is killed: the other one fires it in time', async () => {
+    const dueAt = await armAndKill(2)
+    const late = await fired(dueAt)
+    console.log(`${kind} was fired by the other server ${Math.round(late)} ms after its time.`)
+    expect(late).toBeGreaterThan(0)
+    expect(late).toBeLessThan(3_000)
+  })
+})
