@@ -67,8 +67,10 @@ export class EndpointWatch {
   #take(frame: Frame): void {
     const before = this.frames.at(-1)
     if (before === undefined && frame.kind !== 'SNAPSHOT') this.faults.push(`the first frame is ${frame.kind}`)
-    if (before !== undefined && BigInt(frame.revision) <= BigInt(before.revision))
-      this.faults.push(`${frame.revision} after ${before.revision}`)
+    const { kind, revision } = frame
+    const isEarlier = before !== undefined && BigInt(revision) < BigInt(before.revision)
+    const isSame = kind !== 'BOOKMARK' && revision === before?.revision
+    if (isEarlier || isSame) this.faults.push(`${kind} ${revision} after ${before?.revision}`)
     this.frames.push(frame)
     if (frame.kind === 'SNAPSHOT') this.#table.clear()
     for (const { id } of frame.removed) if (!this.#table.delete(id)) this.faults.push(`${id} was removed and was not there`)
