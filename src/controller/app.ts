@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import type { Clock } from '../store/clock.ts'
+import type { DatabaseClock } from '../store/clock.ts'
 import type { Committer } from '../store/commit/committer.ts'
 import type { Database } from '../store/database.ts'
 import type { Tail } from '../store/tail.ts'
@@ -15,7 +15,7 @@ export interface App {
   readonly database: Database
   readonly committer: Committer
   readonly tail: Tail
-  readonly clock: Clock
+  readonly clock: DatabaseClock
   /** A new UUID (version 7). */
   readonly newId: () => string
   readonly feed: Feed

@@ -2,10 +2,10 @@ import type { Logger } from 'pino'
 import type { CommittedFact } from '../model/fact.ts'
 import type { HostId, Instant } from '../model/id.ts'
 import { type HostVerdict, judgeHosts } from '../rules/hostLife.ts'
-import type { Clock } from '../store/clock.ts'
+import type { DatabaseClock } from '../store/clock.ts'
 import type { Committer } from '../store/commit/committer.ts'
 import type { Database } from '../store/database.ts'
-import { forgetServer, writeHeartbeat } from '../store/lease.ts'
+import { forgetServer, shortenLeases, writeHeartbeat } from '../store/lease.ts'
 import { readHostLeases } from '../store/readHostLeases.ts'
 import type { Tail } from '../store/tail.ts'
 import { settleHosts } from './settleHosts.ts'
@@ -25,7 +25,7 @@ const beatsPerLease = 4
  */
 export class HostLeases {
   readonly #parts: { readonly database: Database; readonly committer: Committer }
-  readonly #clock: Clock
+  readonly #clock: DatabaseClock
   readonly #tail: Tail
   readonly #log: Logger
   readonly #serverId: string
@@ -48,7 +48,7 @@ export class HostLeases {
   constructor(options: {
     readonly database: Database
     readonly committer: Committer
-    readonly clock: Clock
+    readonly clock: DatabaseClock
     readonly tail: Tail
     readonly log: Logger
     readonly newId: () => string
@@ -96,12 +96,18 @@ export class HostLeases {
 
   async #writeBeat(): Promise<boolean> {
     try {
+      const sentAt = this.#clock.mark()
       const at = await writeHeartbeat(this.#parts.database, this.#serverId)
+      this.#clock.observe(at, sentAt)
       const pauseMillis = at - this.#beatAt
       this.#beatAt = at
-      if (pauseMillis > this.#leaseSeconds * 500) {
+      if (pauseMillis < 0) await shortenLeases(this.#parts.database, this.#leaseSeconds)
+      if (pauseMillis < 0 || pauseMillis > this.#leaseSeconds * 500) {
         this.#countsFrom = at
-        this.#log.warn({ pauseMillis }, 'This server could not write its heartbeat for more than half a lease: every lease starts anew.')
+        this.#log.warn(
+          { pauseMillis },
+          'This server could not write its heartbeat for more than half a lease, or the database’s clock was set: every lease starts anew.',
+        )
         this.#arm(at)
       }
       return true

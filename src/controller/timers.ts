@@ -33,6 +33,7 @@ export class Timers {
   /** Woken while a run was under way, which may have read the rows already. */
   #again = false
   #unsubscribe: (() => void) | null = null
+  #leaveClock: (() => void) | null = null
 
   constructor(options: {
     readonly database: Database
@@ -55,6 +56,8 @@ export class Timers {
       (facts) => this.#take(facts),
       () => this.#arm(this.#clock.now()),
     )
+    // What it waits for comes sooner or later then than the wake-up that is set.
+    this.#leaveClock = this.#clock.onStep(() => this.#armAgain())
     const earliest = await readEarliestDue(this.#database)
     if (earliest !== null) this.#arm(earliest)
   }
@@ -62,6 +65,7 @@ export class Timers {
   async stop(): Promise<void> {
     this.#unsubscribe?.()
     this.#unsubscribe = null
+    this.#leaveClock?.()
     clearTimeout(this.#wake)
     await this.#running
   }
@@ -87,6 +91,12 @@ export class Timers {
         if (this.#again) this.#arm(this.#clock.now())
       })
     }, wait)
+  }
+
+  #armAgain(): void {
+    const dueAt = this.#wakeAt
+    this.#wakeAt = null
+    if (dueAt !== null) this.#arm(dueAt)
   }
 
   async #run(): Promise<void> {

@@ -4,6 +4,8 @@ import type { Database } from './database.ts'
 /** The database's clock, in epoch milliseconds. The only clock that rules, timers and leases know. */
 export interface Clock {
   now(): Instant
+  /** Told when the database's clock was set, or the machine slept; until the returned function is called. What waits for an instant may have to be woken anew. */
+  onStep(listener: () => void): () => void
 }
 
 /** A difference beyond this is a real step of the database's clock, and followed even backwards. */
@@ -20,6 +22,7 @@ export class DatabaseClock implements Clock {
   readonly #monotonic: () => number
   #offset: number | null = null
   #last = Number.NEGATIVE_INFINITY
+  readonly #listeners = new Set<() => void>()
 
   /** `monotonic`: milliseconds that only grow; wall clocks don't qualify. */
   constructor(monotonic: () => number = () => performance.now()) {
@@ -42,6 +45,12 @@ export class DatabaseClock implements Clock {
       this.#offset = most
       if (known - most > stepMillis) this.#last = Number.NEGATIVE_INFINITY
     }
+    if (known !== null && Math.abs((this.#offset ?? known) - known) > stepMillis) for (const listener of this.#listeners) listener()
+  }
+
+  onStep(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   now(): Instant {

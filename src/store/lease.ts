@@ -17,6 +17,13 @@ export async function renewLease(
   return renewed ?? null
 }
 
+/** Leases that end later than one that is renewed now: the database's clock was set back. They end then as that one would. No fact. */
+export async function shortenLeases({ prisma }: Database, leaseSeconds: number): Promise<void> {
+  await prisma.$executeRaw`
+    UPDATE "Worker" SET "leaseUntil" = clock_timestamp() + make_interval(secs => ${leaseSeconds}::int)
+    WHERE "leaseUntil" > clock_timestamp() + make_interval(secs => ${leaseSeconds}::int)`
+}
+
 /** Says that this server lives. Returns the database's clock. */
 export async function writeHeartbeat({ prisma }: Database, serverId: string): Promise<Instant> {
   const [row] = await prisma.$queryRaw<{ at: Date }[]>`
@@ -37,13 +44,13 @@ export interface HeldLease {
   readonly leftMillis: number
 }
 
-/** Takes or keeps for `seconds` what one server does at a time, unless another one has it. */
+/** Takes or keeps for `seconds` what one server does at a time, unless another one has it. One that ends later was given before the clock was set back. */
 export async function holdServerLease({ prisma }: Database, name: string, holder: string, seconds: number): Promise<HeldLease> {
   const [row] = await prisma.$queryRaw<HeldLease[]>`
     WITH taken AS (
       INSERT INTO "ServerLease" AS t ("name", "holder", "until") VALUES (${name}, ${holder}, clock_timestamp() + make_interval(secs => ${seconds}::float8))
       ON CONFLICT ("name") DO UPDATE SET "holder" = excluded."holder", "until" = excluded."until"
-        WHERE t."holder" = excluded."holder" OR t."until" <= clock_timestamp()
+        WHERE t."holder" = excluded."holder" OR t."until" <= clock_timestamp() OR t."until" > excluded."until"
       RETURNING t."until")
     SELECT true AS mine, (extract(epoch FROM "until" - clock_timestamp()) * 1000)::float8 AS "leftMillis" FROM taken
     UNION ALL SELECT false, (extract(epoch FROM "until" - clock_timestamp()) * 1000)::float8 FROM "ServerLease"

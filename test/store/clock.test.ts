@@ -58,3 +58,19 @@ test.each([
   clock.observe(50_000_000 + step)
   expect(clock.now()).toBe(50_000_000 + step)
 })
+
+test('tells of a real step only, and only who listens still', () => {
+  const { hand, clock } = clockByHand()
+  let steps = 0
+  const leave = clock.onStep(() => void steps++)
+  clock.observe(50_000_000)
+  hand.now += 3_000
+  clock.observe(50_003_500)
+  expect(steps).toBe(0)
+  clock.observe(53_600_000)
+  clock.observe(50_000_000)
+  expect(steps).toBe(2)
+  leave()
+  clock.observe(53_600_000)
+  expect(steps).toBe(2)
+})
