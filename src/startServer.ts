@@ -140,7 +140,7 @@ async function ensureTokens(app: App): Promise<void> {
   if (config.metrics === 'token') {
     await ensureToken(app.database, path.join(config.dataDirectory, 'metrics-token'), { subject: 'metrics', roles: ['metrics'] })
   }
-  if (!config.localWorker) return
+  // For the local worker, and for those of other hosts.
   await ensureToken(app.database, path.join(config.dataDirectory, 'worker-token'), { subject: `worker:${hostname()}`, roles: ['worker'] })
 }
 

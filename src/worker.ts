@@ -1,75 +1,101 @@
 import { readFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import path from 'node:path'
 import { orAbort } from './worker/abort.ts'
 import { openCgroups } from './worker/cgroup.ts'
+import { readCommandLine, settingsText } from './worker/commandLine.ts'
+import { Drain } from './worker/drain.ts'
+import { DrainProgress, watchDrain } from './worker/drainProgress.ts'
+import { instanceOf } from './worker/instance.ts'
 import { Link } from './worker/link.ts'
 import { lockStateDirectory, StateDirectoryInUseError } from './worker/lock.ts'
-import { openLogger } from './worker/logger.ts'
+import { keepSmall, openLogger } from './worker/logger.ts'
 import { Outbox } from './worker/outbox.ts'
-import { readSettings, settingsHelp, type WorkerSettings } from './worker/settings.ts'
+import { readSettings, stateDirectoryOf, type WorkerSettings } from './worker/settings.ts'
 import { Supervisor } from './worker/supervisor.ts'
 
 const help = `The worker of XCE Services: runs replicas on this host for the servers it is connected to.
 
-Usage: worker [--help]
+Usage: xce-worker [options]
 
-Settings, by environment:
-${settingsHelp.map(([name, does]) => `  ${name.padEnd(26)} ${does}`).join('\n')}
+  --drain
+      move all replicas to other hosts, then end: the worker that runs on the state directory, or, where none does, this one
+  -h, --help
+      print this
+
+Settings, as options or in the environment:
+${settingsText}
 
 Signals:
   SIGTERM, SIGINT, SIGHUP    end; the replicas run on, and the next worker with this state directory finds them
+  SIGQUIT                    as --drain: move all replicas to other hosts, then end
   SIGUSR2                    disconnect, stop all replicas by their stop policies, forget them, end
 `
 
-process.exitCode = await main()
+process.exitCode = await main(process.argv.slice(2))
 
-async function main(): Promise<number> {
-  if (askedForHelp()) {
+async function main(words: readonly string[]): Promise<number> {
+  const line = readCommandLine(words)
+  if ('fault' in line) return refuse([line.fault])
+  if (line.help) {
     process.stdout.write(help)
     return 0
   }
-  const read = readSettings(process.env)
-  if ('faults' in read) {
-    for (const fault of read.faults) console.error(fault)
-    return 1
-  }
+  const environment = { ...process.env, ...line.settings }
+  const read = readSettings(environment)
+  // Whoever asks another process to drain need say no more than where that is.
+  if ('faults' in read && !line.drain) return refuse(read.faults)
+  const stateDirectory = stateDirectoryOf(environment)
   // Before the lock: whoever sees that this worker has it may send it a signal.
-  const ends = heedSignals()
+  const signals = heedSignals()
   try {
     // Held until the process has ended: who waits for the lock waits for that.
-    await lockStateDirectory(read.settings.stateDirectory)
-    await work(read.settings, ends)
-    return 0
+    await lockStateDirectory(stateDirectory)
   } catch (error) {
     if (!(error instanceof StateDirectoryInUseError)) throw error
-    console.error(error.message)
-    return 1
+    if (line.drain) return watchDrain(stateDirectory, error.holder, signals.leave, (progress) => console.log(progress))
+    return refuse([error.message])
   }
+  if ('faults' in read) return refuse(read.faults)
+  await work(read.settings, signals, line.drain)
+  return 0
 }
 
-function askedForHelp(): boolean {
-  return parseArgs({ options: { help: { type: 'boolean', short: 'h' } } }).values.help === true
+function refuse(faults: readonly string[]): number {
+  for (const fault of faults) console.error(fault)
+  return 1
 }
 
-interface Ends {
+interface Signals {
   readonly leave: AbortSignal
   readonly stopAll: AbortSignal
+  /** Called for each, also for those that came before. */
+  onDrain: (listener: () => void) => void
 }
 
-function heedSignals(): Ends {
+function heedSignals(): Signals {
   const leave = new AbortController()
   const stopAll = new AbortController()
+  let drains = 0
+  let listener = (): void => {
+    drains += 1
+  }
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => leave.abort())
   process.on('SIGUSR2', () => stopAll.abort())
-  return { leave: leave.signal, stopAll: stopAll.signal }
+  process.on('SIGQUIT', () => listener())
+  const onDrain = (next: () => void): void => {
+    listener = next
+    if (drains > 0) next()
+  }
+  return { leave: leave.signal, stopAll: stopAll.signal, onDrain }
 }
 
-/** Resolves when a signal has ended it. */
-async function work(settings: WorkerSettings, { leave, stopAll }: Ends): Promise<void> {
-  const log = openLogger(process.env, process.stdout.isTTY)
+/** Resolves when a signal, or the end of a drain, has ended it. */
+async function work(settings: WorkerSettings, { leave, stopAll, onDrain }: Signals, drains: boolean): Promise<void> {
+  const { stateDirectory, addresses, logFile } = settings
+  const log = openLogger({ level: settings.logLevel, file: logFile, terminal: process.stdout.isTTY })
+  if (logFile !== null) keepSmall(logFile, log)
   const cgroups = openCgroups()
   if (typeof cgroups === 'string') log.info(cgroups)
-  const { stateDirectory, addresses } = settings
   const outbox = new Outbox()
   const supervisor = new Supervisor({
     ...{ stateDirectory, log, hostAddress: addresses[0] ?? null },
@@ -78,11 +104,19 @@ async function work(settings: WorkerSettings, { leave, stopAll }: Ends): Promise
   })
   const running = await supervisor.recover()
   log.info({ stateDirectory, pid: process.pid, running }, 'the worker runs')
-  const signal = AbortSignal.any([leave, stopAll])
-  await new Link({ settings, softwareVersion: readVersion(), supervisor, outbox, log, signal }).run()
+  const progress = new DrainProgress(stateDirectory)
+  const drain = new Drain({ supervisor, log, tell: (sentence) => progress.write(sentence) })
+  if (drains) drain.request()
+  onDrain(() => drain.request())
+  const signal = AbortSignal.any([leave, stopAll, drain.done])
+  const instance = instanceOf(stateDirectory)
+  await new Link({ settings, softwareVersion: readVersion(), instance, supervisor, outbox, drain, log, signal }).run()
   const stopped = stopAll.aborted && (await stopReplicas(supervisor, leave))
   await supervisor.close()
-  log.info(stopped ? 'the worker ends; its replicas are stopped' : 'the worker ends; its replicas run on')
+  if (drain.done.aborted) progress.writeDone()
+  log.info(
+    `the worker ends; ${drain.done.aborted ? 'its replicas have moved' : stopped ? 'its replicas are stopped' : 'its replicas run on'}`,
+  )
 }
 
 /** True when all have ended; a signal to leave ends the waiting. */
@@ -97,6 +131,6 @@ async function stopReplicas(supervisor: Supervisor, leave: AbortSignal): Promise
 }
 
 function readVersion(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  const manifest = JSON.parse(readFileSync(path.join(import.meta.dirname, '..', 'package.json'), 'utf8')) as { version: string }
   return manifest.version
 }

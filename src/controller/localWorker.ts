@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdir, open, rename, stat } from 'node:fs/promises'
+import { mkdir, open } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { runningWorker } from './workerLock.ts'
 
 const lookEveryMillis = 1_000
-const logBytes = 10_485_760
 const respawnMillis = { first: 100, last: 30_000 } as const
 /** A worker that lived so long did not die of its start. */
 const steadyMillis = 60_000
@@ -103,16 +102,10 @@ export class LocalWorker {
     return path.join(this.#options.dataDirectory, 'worker.log')
   }
 
-  /** Before a start: one older log is kept. */
-  async #rotateLog(): Promise<void> {
-    const log = await stat(this.#logFile).catch(() => null)
-    if (log !== null && log.size > logBytes) await rename(this.#logFile, `${this.#logFile}.1`)
-  }
-
   /** Resolves when the worker has ended, or the server stops. */
   async #runOnce(): Promise<void> {
     const { dataDirectory, program, address, env, log } = this.#options
-    await this.#rotateLog()
+    // What it says before it has its log, and why it broke.
     const output = await open(this.#logFile, 'a', 0o600)
     try {
       if (this.#stopping.signal.aborted) return
@@ -126,6 +119,8 @@ export class LocalWorker {
           XCE_WORKER_SERVER_FILE: path.join(dataDirectory, 'server-url'),
           XCE_WORKER_TOKEN_FILE: path.join(dataDirectory, 'worker-token'),
           XCE_WORKER_STATE_DIR: this.#stateDirectory,
+          // It keeps it small itself, also while no server runs.
+          XCE_WORKER_LOG_FILE: this.#logFile,
         },
       })
       this.#child = child

@@ -26,6 +26,7 @@ import './hostChanged.ts'
 import './eventAdded.ts'
 import './workerProtocol.ts'
 import './assignmentsChanged.ts'
+import './workerDrain.ts'
 import { builder } from './builder.ts'
 
 /** The whole API. The imports above only load: each file adds its noun to the builder. */

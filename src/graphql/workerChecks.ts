@@ -13,17 +13,18 @@ export interface WorkerToCheck {
   readonly reservedPorts: readonly number[]
   readonly softwareVersion: string
   readonly protocolVersion: number
+  readonly instance?: string | null | undefined
 }
 
 const address = /^[0-9A-Za-z.:%_-]{1,253}$/
 const mostAddresses = 16
-const version = /^[\x20-\x7e]{0,100}$/
+const printable = /^[\x20-\x7e]{0,100}$/
 
 /** Everything that is wrong with a registration. */
 export function workerIssues(worker: WorkerToCheck): readonly InputIssue[] {
   const issues: InputIssue[] = []
   const refuse = (field: readonly string[], message: string) => issues.push({ path: ['input', ...field], message })
-  const { addresses, portRange, reservedPorts, softwareVersion, protocolVersion } = worker
+  const { addresses, portRange, reservedPorts, softwareVersion, protocolVersion, instance } = worker
   for (const field of ['name', 'host'] as const) {
     const fault = hostNameFault(worker[field])
     if (fault !== null) refuse([field], fault)
@@ -44,8 +45,10 @@ export function workerIssues(worker: WorkerToCheck): readonly InputIssue[] {
   for (const [position, port] of reservedPorts.entries()) {
     if (port < min || port > max) refuse(['reservedPorts', String(position)], `The port is ${port}: give ${min} to ${max}.`)
   }
-  if (!version.test(softwareVersion))
+  if (!printable.test(softwareVersion))
     refuse(['softwareVersion'], `${shown(softwareVersion)} is no version: use at most 100 printable ASCII characters.`)
+  if (!printable.test(instance ?? ''))
+    refuse(['instance'], `${shown(instance ?? '')} is no instance: use at most 100 printable ASCII characters.`)
   if (protocolVersion !== workerProtocolVersion) {
     const message = `The worker speaks version ${protocolVersion} of the protocol, this server version ${workerProtocolVersion}: install the same release.`
     refuse(['protocolVersion'], message)

@@ -79,6 +79,10 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
       description: "The version of this protocol that it speaks: the server's own, or INVALID_INPUT.",
     }),
     running: t.field({ type: [ReplicaReportInput], required: true, description: 'Everything that it still runs.' }),
+    instance: t.string({
+      description:
+        'Of its state directory, at most 100 printable ASCII characters. The same one again is a restart; with another one a name or host that has a worker is refused until it is LOST. Left out: whoever has the name is taken for the same worker.',
+    }),
   }),
 })
 

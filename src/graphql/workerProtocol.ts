@@ -66,7 +66,8 @@ builder.mutationFields((t) => ({
     ...forWorkers,
     type: RegisterWorkerPayload,
     errors: { types: [InvalidInputError, ForbiddenError], union: { name: 'RegisterWorkerResult', description: 'What became of it.' } },
-    description: 'A worker starts: it gets an epoch, and what it still runs is adopted (R15).',
+    description:
+      'A worker starts: it gets an epoch, and what it still runs is adopted. One worker looks after a host: where another one has it, or has the name, InvalidInputError (R15).',
     args: { input: t.arg({ type: RegisterWorkerInput, required: true, description: 'The worker.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
       const { running, reservedPorts, ...rest } = input

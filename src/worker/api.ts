@@ -8,6 +8,7 @@ export const registerWorker = /* GraphQL */ `
     registerWorker(input: $input) {
       __typename
       ... on RegisterWorkerPayload { epoch leaseSeconds graceSeconds stop worker { id } }
+      ... on InvalidInputError { issues { message } }
       ... on Error { code message }
     }
   }
@@ -39,6 +40,24 @@ export const answerLogRequest = /* GraphQL */ `
       __typename
       ... on AnswerLogRequestPayload { accepted }
       ... on Error { code message }
+    }
+  }
+`
+
+export const drainWorker = /* GraphQL */ `
+  mutation DrainWorker($input: DrainWorkerInput!) {
+    drainWorker(input: $input) {
+      __typename
+      ... on Error { code message }
+    }
+  }
+`
+
+export const workerDrain = /* GraphQL */ `
+  query WorkerDrain($worker: ID!, $epoch: Int!, $services: [ServiceKey!]!) {
+    workerDrain(worker: $worker, epoch: $epoch, services: $services) {
+      isDraining replicas
+      services { project name desiredReplicas readyReplicas blockers }
     }
   }
 `
@@ -78,6 +97,8 @@ export interface RegisterWorkerInput {
   readonly protocolVersion: number
   /** All that this worker knows of: also ends that no server has taken yet, so that they are not mistaken for losses. */
   readonly running: readonly Report[]
+  /** Of its state directory: tells a restart from another worker. */
+  readonly instance: string
 }
 
 /** An expected failure of a mutation. */
@@ -85,6 +106,7 @@ export interface Failure {
   readonly __typename: 'FencedError' | 'ForbiddenError' | 'InvalidInputError'
   readonly code: string
   readonly message: string
+  readonly issues?: readonly { readonly message: string }[]
 }
 
 export interface RegisterWorkerData {
@@ -111,6 +133,30 @@ export interface ReportReplicasData {
 
 export interface AnswerLogRequestData {
   readonly answerLogRequest: { readonly __typename: 'AnswerLogRequestPayload'; readonly accepted: boolean } | Failure
+}
+
+export interface DrainWorkerData {
+  readonly drainWorker: { readonly __typename: 'DrainWorkerPayload' } | Failure
+}
+
+export interface ServiceName {
+  readonly project: string
+  readonly name: string
+}
+
+export interface WorkerDrainData {
+  readonly workerDrain: {
+    /** False after an operator ended it. */
+    readonly isDraining: boolean
+    /** On the host, not ended. */
+    readonly replicas: number
+    /** Those that were asked about and are not deleted. */
+    readonly services: readonly (ServiceName & {
+      readonly desiredReplicas: number
+      readonly readyReplicas: number
+      readonly blockers: readonly string[]
+    })[]
+  }
 }
 
 export interface LogRequest {

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { graceSeconds, leaseSeconds } from '../model/bounds.ts'
 import { Connection, RefusedError } from './connection.ts'
+import type { Drain } from './drain.ts'
 import { LostContact } from './lostContact.ts'
 import type { Outbox } from './outbox.ts'
 import { type Registration, register } from './registration.ts'
@@ -14,8 +15,11 @@ import { WorkerSession } from './workerSession.ts'
 export interface LinkOptions {
   readonly settings: WorkerSettings
   readonly softwareVersion: string
+  /** Of the state directory (see instanceOf). */
+  readonly instance: string
   readonly supervisor: Supervisor
   readonly outbox: Outbox
+  readonly drain: Drain
   readonly log: Logger
   /** Ends it. */
   readonly signal: AbortSignal
@@ -67,7 +71,7 @@ export class Link {
 
   /** One socket's life. Resolves with what ended it. */
   async #connectOnce(): Promise<Error> {
-    const { settings, signal, log, supervisor, outbox } = this.#options
+    const { settings, signal, log, supervisor, outbox, drain } = this.#options
     let connection: Connection | null = null
     const onEnd = (): void => connection?.close()
     signal.addEventListener('abort', onEnd)
@@ -81,6 +85,7 @@ export class Link {
         supervisor,
         outbox,
         contact: this.#contact,
+        drain,
         log,
         nextSequence,
       }).run()
@@ -93,12 +98,12 @@ export class Link {
   }
 
   async #register(connection: Connection): Promise<Registration> {
-    const { settings, softwareVersion, supervisor, outbox, log } = this.#options
+    const { settings, softwareVersion, instance, supervisor, outbox, log } = this.#options
     const running = supervisor.reports()
     // What changes from here on is reported under the new registration; ends are told again, in case the registration only takes what runs.
     outbox.reset(running.filter(({ state }) => state === 'ENDED'))
     const sentAt = this.#contact.mark()
-    const { registration, stop } = await register(connection, settings, softwareVersion, running, log)
+    const { registration, stop } = await register(connection, settings, { softwareVersion, instance }, running, log)
     this.#contact.heard(sentAt, registration.leaseSeconds + registration.graceSeconds)
     this.#sequence = 0
     for (const replica of stop) supervisor.release(replica, { drain: false })

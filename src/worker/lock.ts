@@ -5,6 +5,15 @@ import { tryLock } from 'fs-native-extensions'
 
 export class StateDirectoryInUseError extends Error {
   override name = 'StateDirectoryInUseError'
+  /** The process id of the worker that has it. */
+  readonly holder: number
+
+  constructor(directory: string, holder: number) {
+    super(
+      `The state directory ${directory} is in use by the worker with process id ${holder}: stop that one, or choose another XCE_WORKER_STATE_DIR.`,
+    )
+    this.holder = holder
+  }
 }
 
 /**
@@ -22,10 +31,7 @@ export async function lockStateDirectory(directory: string): Promise<void> {
       continue
     }
     closeSync(descriptor)
-    const holder = readFileSync(file, 'utf8').trim()
-    throw new StateDirectoryInUseError(
-      `The state directory ${directory} is in use by the worker with process id ${holder}: stop that one, or choose another XCE_WORKER_STATE_DIR.`,
-    )
+    throw new StateDirectoryInUseError(directory, Number(readFileSync(file, 'utf8')))
   }
   ftruncateSync(descriptor, 0)
   writeSync(descriptor, `${process.pid}\n`)

@@ -1,33 +1,56 @@
-import { open, rename, truncate } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, truncate } from 'node:fs/promises'
 
 export const logBytes = 10 * 1_048_576
 
 /**
  * Keeps a log at two files of at most `limit` bytes: its last `limit` bytes are copied to `older` and the file is cut to nothing. The writer
  * goes on with the file it has open for appending, so it need not be told; what it writes between the copy and the cut is lost. A log is
- * looked at every few seconds and may be larger in between. Answers whether it was rotated.
+ * looked at every few seconds and may be larger in between. On a disk that is full the older part is given up, and if that does not help the log
+ * itself: the writer goes on. Answers whether it was rotated; throws what the system says.
  */
 export async function rotateLog(log: string, older: string, limit: number = logBytes): Promise<boolean> {
   const source = await open(log, 'r')
   try {
     const { size } = await source.stat()
     if (size < limit) return false
-    const target = await open(`${older}.new`, 'w', 0o600)
-    try {
-      const buffer = Buffer.allocUnsafe(Math.min(limit, 1_048_576))
-      for (let at = size - limit; at < size; ) {
-        const { bytesRead } = await source.read(buffer, 0, Math.min(buffer.length, size - at), at)
-        if (bytesRead === 0) break
-        await target.write(buffer, 0, bytesRead)
-        at += bytesRead
-      }
-    } finally {
-      await target.close()
-    }
+    await copyEnd(source, size, older, limit)
   } finally {
     await source.close()
   }
-  await rename(`${older}.new`, older)
   await truncate(log, 0)
   return true
+}
+
+async function copyEnd(source: FileHandle, size: number, older: string, limit: number): Promise<void> {
+  const copy = `${older}.new`
+  try {
+    await copyTo(copy, source, size, limit).catch(async (error: unknown) => {
+      if (!isFull(error)) throw error
+      await rm(older, { force: true })
+      await copyTo(copy, source, size, limit)
+    })
+    await rename(copy, older)
+  } catch (error) {
+    await rm(copy, { force: true })
+    if (!isFull(error)) throw error
+  }
+}
+
+async function copyTo(copy: string, source: FileHandle, size: number, limit: number): Promise<void> {
+  const target = await open(copy, 'w', 0o600)
+  try {
+    const buffer = Buffer.allocUnsafe(Math.min(limit, 1_048_576))
+    for (let at = size - limit; at < size; ) {
+      const { bytesRead } = await source.read(buffer, 0, Math.min(buffer.length, size - at), at)
+      if (bytesRead === 0) break
+      await target.writeFile(buffer.subarray(0, bytesRead))
+      at += bytesRead
+    }
+  } finally {
+    await target.close()
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 }

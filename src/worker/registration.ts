@@ -16,15 +16,20 @@ export interface Registration {
 
 /** An answer's payload; a failure that the server answered is thrown as RefusedError with its code. */
 export function payload<Payload extends { readonly __typename: string }>(answer: Payload | Failure): Payload {
-  if ('code' in answer && 'message' in answer) throw new RefusedError(answer.code, answer.message)
+  if ('code' in answer && 'message' in answer) throw new RefusedError(answer.code, sentenceOf(answer))
   return answer
+}
+
+/** What is wrong, one sentence a field; the message alone where no field is named. */
+function sentenceOf({ message, issues }: Failure): string {
+  return issues === undefined || issues.length === 0 ? message : issues.map((issue) => issue.message).join(' ')
 }
 
 /** Registers, and tells which of this worker's replicas are stale. */
 export async function register(
   connection: Connection,
   settings: WorkerSettings,
-  softwareVersion: string,
+  { softwareVersion, instance }: { readonly softwareVersion: string; readonly instance: string },
   running: readonly Report[],
   log: Logger,
 ): Promise<{ registration: Registration; stop: readonly string[] }> {
@@ -32,7 +37,7 @@ export async function register(
   const protocolVersion = workerProtocolVersion
   const input: RegisterWorkerInput = {
     ...{ name, host, addresses, cpuMillis, memoryMiB, portRange, reservedPorts },
-    ...{ softwareVersion, protocolVersion, running },
+    ...{ softwareVersion, protocolVersion, running, instance },
   }
   const answer = await connection.request<RegisterWorkerData>(registerWorker, { input }, 30_000)
   const { worker, epoch, leaseSeconds, graceSeconds, stop } = payload(answer.registerWorker)

@@ -42,6 +42,8 @@ export class Replica {
   #drain = true
   /** Why this worker ended the process itself, where it was not a stop. */
   #because: string | null = null
+  /** They could not be made anew: said once. */
+  #filesGone = false
   #state: ReplicaState
   #report: Report
 
@@ -74,6 +76,22 @@ export class Replica {
     this.#log.info({ start: this.#state.start }, 'stopping')
     this.#save({ stopping: true })
     this.#stop.abort()
+  }
+
+  /** Its files are there, or written anew and told: somebody has removed them, and the replica goes on. */
+  keepFiles(): void {
+    try {
+      const made = this.#starter.records.restore(this.assignment, this.#state)
+      this.#filesGone = false
+      if (!made) return
+      this.#log.error(
+        'the directory of a replica was gone and is made anew; the replica goes on, and what it prints is kept from its next start on',
+      )
+    } catch (error) {
+      if (this.#filesGone) return
+      this.#filesGone = true
+      this.#log.error({ err: error }, 'the directory of a replica is gone and could not be made anew; the replica goes on')
+    }
   }
 
   /** Settles when it has ended, or when the worker leaves it running. Never rejects. */
@@ -114,6 +132,7 @@ export class Replica {
   }
 
   async #start(): Promise<ReplicaProcess | string> {
+    this.keepFiles()
     try {
       // Before the process: a worker that dies in between finds that this start was meant to be, and whether it was.
       this.#starter.records.write(this.assignment.replica, this.#state)

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Assignment, ReplicaName, Report } from './assignment.ts'
 import type { ReplicaFiles } from './replicaFiles.ts'
+import { writeWhole } from './writeWhole.ts'
 
 /** What a worker that starts must know of a replica that an earlier one ran. */
 export interface ReplicaState {
@@ -44,11 +45,26 @@ export class ReplicaRecords {
       const start = /^claim-(\d+)$/.exec(name)?.[1]
       if (start !== undefined) this.clearStart(assignment.replica, Number(start))
     }
-    writeWhole(this.#files.assignment(assignment.replica), assignment)
+    writeWhole(this.#files.assignment(assignment.replica), JSON.stringify(assignment))
+  }
+
+  /**
+   * Writes the records of a replica anew where its directory is gone; false: it is there. A worker that starts later would take a replica without
+   * records for nobody's, and kill it. Throws where the disk refuses.
+   */
+  restore(assignment: Assignment, state: ReplicaState): boolean {
+    mkdirSync(this.#files.exits, { recursive: true, mode: 0o700 })
+    if (existsSync(this.#files.assignment(assignment.replica))) return false
+    mkdirSync(this.#files.directory(assignment.replica), { recursive: true, mode: 0o700 })
+    if (state.process !== null) writeWhole(this.#files.claim(assignment.replica, state.start), '')
+    this.write(assignment.replica, state)
+    // Last: with it the records are whole.
+    writeWhole(this.#files.assignment(assignment.replica), JSON.stringify(assignment))
+    return true
   }
 
   write(replica: ReplicaName, state: ReplicaState): void {
-    writeWhole(this.#files.state(replica), state)
+    writeWhole(this.#files.state(replica), JSON.stringify(state))
   }
 
   /** All that a worker has not forgotten. What cannot be read is taken as never written. */
@@ -81,11 +97,6 @@ export class ReplicaRecords {
       .sort((a, b) => b.at - a.at || (a.replica < b.replica ? -1 : 1))
     for (const { replica } of ended.slice(keptEndedReplicas)) rmSync(this.#files.directory(replica), { recursive: true, force: true })
   }
-}
-
-function writeWhole(file: string, value: unknown): void {
-  writeFileSync(`${file}.new`, JSON.stringify(value), { mode: 0o600 })
-  renameSync(`${file}.new`, file)
 }
 
 function readWhole(file: string): unknown {

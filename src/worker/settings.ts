@@ -19,33 +19,43 @@ export interface WorkerSettings {
   readonly memoryMiB: number
   readonly portRange: { readonly from: number; readonly to: number }
   readonly reservedPorts: readonly number[]
+  readonly logLevel: string
+  /** Null: standard output. */
+  readonly logFile: string | null
 }
 
 /** Every setting, as `--help` prints it. */
 export const settingsHelp: readonly (readonly [string, string])[] = [
-  ['XCE_WORKER_SERVERS', 'URLs of the servers, separated by commas, for example http://10.0.0.1:4000/graphql'],
+  ['XCE_WORKER_SERVERS', 'URLs of the servers, separated by commas, for example http://10.0.0.1:4000/graphql; any of them will do'],
   ['XCE_WORKER_SERVER_FILE', 'instead of XCE_WORKER_SERVERS: a file with one URL, read at every connect'],
-  ['XCE_WORKER_TOKEN_FILE', 'a file with the worker token (required)'],
+  ['XCE_WORKER_TOKEN_FILE', 'a file with a worker token, such as the servers write to worker-token (required)'],
   ['XCE_WORKER_STATE_DIR', 'where replicas are recorded and logged, on a local disk; one worker each (.xce-worker)'],
-  ['XCE_WORKER_NAME', "this worker's name, the same at every start (the host name)"],
-  ['XCE_WORKER_HOST', 'the name of the host it runs replicas on (the host name)'],
+  ['XCE_WORKER_HOST', "the name of the host it runs replicas on, which has one worker (this machine's name)"],
+  ['XCE_WORKER_NAME', "this worker's name, the same at every start (the name of its host)"],
   ['XCE_WORKER_ADDRESSES', 'IP addresses of the host, separated by commas, the primary one first (found by itself)'],
   ['XCE_WORKER_CPU_MILLIS', 'CPU to give to replicas, 1000 is one core (all cores)'],
   ['XCE_WORKER_MEMORY_MIB', 'memory to give to replicas, in MiB (all memory)'],
   ['XCE_WORKER_PORT_RANGE', `ports to give to replicas (${defaultPortRange.from}-${defaultPortRange.to})`],
   ['XCE_WORKER_RESERVED_PORTS', 'ports of the range that are never given, separated by commas; ranges like 25000-25010 too (none)'],
-  ['XCE_LOG_LEVEL', 'trace, debug, info, warn, error or silent (info)'],
+  ['XCE_WORKER_LOG_FILE', 'where it logs to, kept at two files of 10 MiB (standard output)'],
+  ['XCE_LOG_LEVEL', 'trace, debug, info, warn, error, fatal or silent (info)'],
 ]
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+function textOf(environment: Environment, name: string): string | null {
+  const value = environment[name]?.trim()
+  return value === undefined || value === '' ? null : value
+}
+
+export function stateDirectoryOf(environment: Environment): string {
+  return path.resolve(textOf(environment, 'XCE_WORKER_STATE_DIR') ?? '.xce-worker')
+}
+
 /** The settings, or one sentence per mistake. */
 export function readSettings(environment: Environment): { settings: WorkerSettings } | { faults: string[] } {
   const faults: string[] = []
-  const text = (name: string): string | null => {
-    const value = environment[name]?.trim()
-    return value === undefined || value === '' ? null : value
-  }
+  const text = (name: string): string | null => textOf(environment, name)
   const number = (name: string, limits: { min: number; max: number }, fallback: number): number => {
     const value = text(name)
     if (value === null) return fallback
@@ -53,9 +63,8 @@ export function readSettings(environment: Environment): { settings: WorkerSettin
     faults.push(`${name} is ${JSON.stringify(value)}: give a whole number from ${limits.min} to ${limits.max}.`)
     return fallback
   }
-  const name = (variable: string): string => {
-    const value = text(variable)
-    const used = value ?? labelOf(hostname())
+  const name = (variable: string, fallback: string): string => {
+    const used = text(variable) ?? fallback
     const fault = hostNameFault(used)
     if (fault !== null) faults.push(`${variable}: ${fault}`)
     return used
@@ -63,17 +72,22 @@ export function readSettings(environment: Environment): { settings: WorkerSettin
   const capacity = findCapacity()
   const tokenFile = text('XCE_WORKER_TOKEN_FILE')
   if (tokenFile === null) faults.push('XCE_WORKER_TOKEN_FILE is not set: give the file that holds the worker token.')
+  const host = name('XCE_WORKER_HOST', labelOf(hostname()))
+  const logFile = text('XCE_WORKER_LOG_FILE')
   const settings: WorkerSettings = {
     servers: readServers(text('XCE_WORKER_SERVERS'), text('XCE_WORKER_SERVER_FILE'), faults),
     tokenFile: tokenFile ?? '',
-    stateDirectory: path.resolve(text('XCE_WORKER_STATE_DIR') ?? '.xce-worker'),
-    name: name('XCE_WORKER_NAME'),
-    host: name('XCE_WORKER_HOST'),
+    stateDirectory: stateDirectoryOf(environment),
+    // A machine's second worker has a host of its own: one name says both.
+    name: name('XCE_WORKER_NAME', host),
+    host,
     addresses: readAddresses(text('XCE_WORKER_ADDRESSES'), faults),
     cpuMillis: number('XCE_WORKER_CPU_MILLIS', bounds.cpuMillis, capacity.cpuMillis),
     memoryMiB: number('XCE_WORKER_MEMORY_MIB', bounds.memoryMiB, capacity.memoryMiB),
     portRange: readRange('XCE_WORKER_PORT_RANGE', text('XCE_WORKER_PORT_RANGE'), faults) ?? defaultPortRange,
     reservedPorts: readPorts(text('XCE_WORKER_RESERVED_PORTS'), faults),
+    logLevel: readLevel(text('XCE_LOG_LEVEL'), faults),
+    logFile: logFile === null ? null : path.resolve(logFile),
   }
   return faults.length > 0 ? { faults } : { settings }
 }
@@ -86,6 +100,13 @@ function labelOf(host: string): string {
     .replace(/^-+|-+$/g, '')
 }
 
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+function readLevel(text: string | null, faults: string[]): string {
+  if (text !== null && !levels.includes(text)) faults.push(`XCE_LOG_LEVEL is ${JSON.stringify(text)}: say one of ${levels.join(', ')}.`)
+  return text ?? 'info'
+}
+
 function readServers(list: string | null, file: string | null, faults: string[]): Servers {
   if (list !== null && file !== null) faults.push('XCE_WORKER_SERVERS and XCE_WORKER_SERVER_FILE are both set: give one of them.')
   if (file !== null) return { kind: 'file', file: path.resolve(file) }
@@ -93,7 +114,14 @@ function readServers(list: string | null, file: string | null, faults: string[])
   const urls = items(list)
   for (const url of urls)
     if (!isServerUrl(url)) faults.push(`XCE_WORKER_SERVERS has ${JSON.stringify(url)}, which is no http or https URL.`)
-  return { kind: 'list', urls }
+  return { kind: 'list', urls: urls.filter(isServerUrl).map(apiOf) }
+}
+
+/** Of a server that is named without a path. */
+function apiOf(server: string): string {
+  const url = new URL(server)
+  if (url.pathname === '/') url.pathname = '/graphql'
+  return url.href
 }
 
 export function isServerUrl(text: string): boolean {

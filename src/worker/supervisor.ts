@@ -59,7 +59,7 @@ export class Supervisor {
     this.#starter = new Starter({ files, records, exits, sessions, cgroups, hostAddress, log, life: this.#life.signal })
     this.#rotation = setInterval(() => {
       // One at a time: a slow disk must not have them queue up.
-      this.#rotating ??= this.#rotate().finally(() => {
+      this.#rotating ??= this.#lookAfterFiles().finally(() => {
         this.#rotating = null
       })
     }, rotationMillis)
@@ -148,6 +148,13 @@ export class Supervisor {
     return [...this.#replicas.values()].map((replica) => replica.report)
   }
 
+  /** The services that have a ready replica here. */
+  readyServices(): { project: string; name: string }[] {
+    const ready = [...this.#replicas.values()].filter(({ report }) => report.ready)
+    const services = ready.map(({ assignment: { project, service } }) => [`${project}/${service}`, { project, name: service }] as const)
+    return [...new Map(services).values()]
+  }
+
   /** The last lines of a replica's logs, also of one that ended a while ago. */
   async tail(id: ReplicaName, lines: number): Promise<LogTail> {
     return isReplicaName(id) ? tailReplica(this.#files, id, lines) : { stdout: [], stderr: [], truncated: false }
@@ -188,8 +195,9 @@ export class Supervisor {
     }
   }
 
-  async #rotate(): Promise<void> {
-    for (const id of [...this.#replicas.keys()]) {
+  async #lookAfterFiles(): Promise<void> {
+    for (const [id, replica] of [...this.#replicas]) {
+      replica.keepFiles()
       for (const stream of logStreams) {
         await rotateLog(this.#files.log(id, stream), this.#files.rotatedLog(id, stream)).catch((error: unknown) => {
           if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return // not started yet

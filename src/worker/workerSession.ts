@@ -4,6 +4,7 @@ import type { AnswerLogRequestData, AssignmentsChangedData, LogRequest, RenewLea
 import { answerLogRequest, assignmentFromWire, assignmentsChanged, renewLease, reportReplicas } from './api.ts'
 import type { ReplicaName } from './assignment.ts'
 import type { Connection } from './connection.ts'
+import type { Drain } from './drain.ts'
 import type { LostContact } from './lostContact.ts'
 import type { Outbox } from './outbox.ts'
 import { payload, type Registration } from './registration.ts'
@@ -12,9 +13,18 @@ import type { Supervisor } from './supervisor.ts'
 /** Reports per request. */
 const batchSize = 500
 
+export interface SessionParts {
+  readonly supervisor: Supervisor
+  readonly outbox: Outbox
+  readonly contact: LostContact
+  readonly drain: Drain
+  readonly log: Logger
+  readonly nextSequence: () => number
+}
+
 /**
- * A registered worker on one socket: it follows its assignments, reports, renews its lease and answers requests for logs, all at once, until
- * the first of them fails. All is level-triggered: what was missed between two sockets is in the next SNAPSHOT and in the outbox.
+ * A registered worker on one socket: it follows its assignments, reports, renews its lease, answers requests for logs and drains its host when it
+ * is asked to, all at once, until the first of them fails. All is level-triggered: what was missed between two sockets is in the next SNAPSHOT and in the outbox.
  */
 export class WorkerSession {
   readonly #connection: Connection
@@ -22,22 +32,20 @@ export class WorkerSession {
   readonly #supervisor: Supervisor
   readonly #outbox: Outbox
   readonly #contact: LostContact
+  readonly #drain: Drain
   readonly #log: Logger
   readonly #nextSequence: () => number
   /** Replicas of the parts of a SNAPSHOT that came so far. */
   #listed: Set<ReplicaName> | null = null
   #ended = false
 
-  constructor(
-    connection: Connection,
-    registration: Registration,
-    parts: { supervisor: Supervisor; outbox: Outbox; contact: LostContact; log: Logger; nextSequence: () => number },
-  ) {
+  constructor(connection: Connection, registration: Registration, parts: SessionParts) {
     this.#connection = connection
     this.#registration = registration
     this.#supervisor = parts.supervisor
     this.#outbox = parts.outbox
     this.#contact = parts.contact
+    this.#drain = parts.drain
     this.#log = parts.log
     this.#nextSequence = parts.nextSequence
   }
@@ -48,7 +56,8 @@ export class WorkerSession {
     const onChange = (data: AssignmentsChangedData): void => this.#take(data)
     const following = this.#connection.follow<AssignmentsChangedData>(assignmentsChanged, { worker, epoch }, onChange)
     try {
-      return await Promise.race([this.#connection.closed, following, this.#renew(), this.#report()])
+      const drained = this.#drain.follow(this.#connection, this.#registration)
+      return await Promise.race([this.#connection.closed, following, this.#renew(), this.#report(), drained])
     } finally {
       this.#ended = true
     }

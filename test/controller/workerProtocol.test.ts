@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { idOf } from '../../src/graphql/globalId.ts'
 import { createToken } from '../../src/store/tokens.ts'
 import { ApiClient } from '../support/apiClient.ts'
-import { aliveReplicas, createService, placedReplicas, remove, scale } from '../support/apiService.ts'
+import { aliveReplicas, change, createService, placedReplicas, remove, scale } from '../support/apiService.ts'
 import { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
@@ -155,6 +155,109 @@ describe('a registration', () => {
     Object.assign(other, { id: mine.id, epoch: mine.epoch })
     expect(await other.report()).toMatchObject({ __typename: 'ForbiddenError' })
     expect(await mine.report()).toMatchObject({ __typename: 'ReportReplicasPayload' })
+  })
+})
+
+describe('a drain by the worker itself', () => {
+  const drainWorker = 'mutation ($input: DrainWorkerInput!) { result: drainWorker(input: $input) { __typename ... on Error { code } } }'
+  const workerDrain = `query ($worker: ID!, $epoch: Int!, $services: [ServiceKey!]!) { workerDrain(worker: $worker, epoch: $epoch, services: $services) {
+    isDraining replicas services { project name desiredReplicas readyReplicas blockers }
+  } }`
+
+  test('is of its own host, with the token that registered it; it tells how far its services are', async () => {
+    const token = await createToken(server.app.database, { subject: 'drains', roles: ['worker'] })
+    const client = new ApiClient(server.url, token)
+    const worker = new HandWorker(client, 'drains')
+    await cordonOthers('drains')
+    await worker.register()
+    await createService(server.client, 'drained', 1)
+    const [placed] = await placedReplicas(server.client, 'drained', 1)
+    await worker.report({ replica: placed?.id ?? '', state: 'RUNNING', ready: true })
+    const claim = { worker: worker.id, epoch: worker.epoch }
+    const services = [{ name: 'drained' }, { name: 'nonsense\0' }, { project: 'elsewhere', name: 'drained' }]
+    const look = () => client.ask<{ workerDrain: Record<string, unknown> }>(workerDrain, { ...claim, services })
+    const drained = { project: 'default', name: 'drained', desiredReplicas: 1, readyReplicas: 1, blockers: [] }
+    expect((await look()).workerDrain).toEqual({ isDraining: false, replicas: 1, services: [drained] })
+    for (let times = 0; times < 2; times++) {
+      expect(await client.ask(drainWorker, { input: claim })).toEqual({ result: { __typename: 'DrainWorkerPayload' } })
+    }
+    // It has nowhere to go, and the blocker says so.
+    await until(async () => {
+      const { services: seen } = (await look()).workerDrain as { services: { blockers: string[] }[] }
+      return seen[0]?.blockers.some((sentence) => sentence.includes('drain'))
+    }, 'its service says what it waits for')
+    expect((await look()).workerDrain).toMatchObject({ isDraining: true, replicas: 1 })
+    expect(await client.ask(drainWorker, { input: { ...claim, epoch: 0 } })).toMatchObject({ result: { code: 'FENCED' } })
+    expect((await client.send(workerDrain, { ...claim, epoch: 0, services })).errors).toMatchObject([{ extensions: { code: 'FENCED' } }])
+    const other = new ApiClient(server.url, await createToken(server.app.database, { subject: 'not-drains', roles: ['worker'] }))
+    expect(await other.ask(drainWorker, { input: claim })).toMatchObject({ result: { code: 'FORBIDDEN' } })
+    await remove(server.client, 'drained')
+    await worker.report(...(await aliveReplicas(server.client, 'drained')).map(ended))
+  })
+})
+
+describe('one worker looks after a host', () => {
+  const refusal = `mutation ($input: RegisterWorkerInput!) { registerWorker(input: $input) { __typename ... on InvalidInputError { issues { path message } } } }`
+
+  test('another one is refused until the host is lost; then it takes its place, newer than all that was said, and the old one is fenced', async () => {
+    const old = new HandWorker(server.client, 'rival-old')
+    await cordonOthers('shared')
+    for (let times = 0; times < 3; times++) await old.register([], { host: 'shared', instance: 'one' })
+    await createService(server.client, 'shared', 1)
+    const [placed] = await placedReplicas(server.client, 'shared', 1)
+    await old.report({ replica: placed?.id ?? '', state: 'RUNNING', ready: true })
+
+    const rest = { addresses: [], cpuMillis: 1_000, memoryMiB: 1_000, portRange: { from: 20_000, to: 20_009 }, running: [] }
+    const input = { ...rest, name: 'rival-new', host: 'shared', softwareVersion: '', protocolVersion: 1, instance: 'two' }
+    const { registerWorker } = await server.client.ask<{ registerWorker: { issues: { path: string[]; message: string }[] } }>(refusal, {
+      input,
+    })
+    expect(registerWorker.issues).toEqual([
+      {
+        path: ['input', 'host'],
+        message:
+          'Host shared has a worker already, rival-old, and one worker looks after a host: stop this one, or give it another XCE_WORKER_HOST. If that one is gone for good: this one is taken when host shared is lost, after its grace, or at once by confirmHostLoss.',
+      },
+    ])
+    expect(await aliveReplicas(server.client, 'shared')).toMatchObject([{ id: placed?.id, ready: true }])
+
+    const host = await server.app.database.prisma.host.findUniqueOrThrow({ where: { name: 'shared' } })
+    await server.app.database.prisma.host.update({
+      where: { id: host.id },
+      data: { reachability: 'UNREACHABLE', allocation: { increment: 1 } },
+    })
+    await change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'shared' })
+    const next = new HandWorker(server.client, 'rival-new')
+    const registered = await next.register([], { host: 'shared', instance: 'two', cpuMillis: 1_000 })
+    expect(registered).toMatchObject({ __typename: 'RegisterWorkerPayload' })
+    expect(next.epoch).toBeGreaterThan(old.epoch)
+    expect(await old.report()).toMatchObject({ code: 'FENCED' })
+    expect(await old.renew()).toMatchObject({ code: 'FENCED' })
+    expect(await old.register([], { host: 'shared', instance: 'one' })).toMatchObject({ code: 'INVALID_INPUT' })
+    // What the host has is what its worker brings; and what that says of a replica counts.
+    const [again] = await placedReplicas(server.client, 'shared', 1)
+    expect(again?.id).not.toBe(placed?.id)
+    await next.report({ replica: again?.id ?? '', state: 'RUNNING', ready: true })
+    expect(await aliveReplicas(server.client, 'shared')).toMatchObject([{ id: again?.id, ready: true }])
+    const query = '{ host(name: "shared") { cpuMillis workers { id } } }'
+    expect(await server.client.ask(query)).toEqual({ host: { cpuMillis: 1_000, workers: [{ id: next.id }] } })
+    await remove(server.client, 'shared')
+    await next.report(...(await aliveReplicas(server.client, 'shared')).map(ended))
+  })
+
+  test('a name is one worker’s: another state directory is refused, the same one is a restart, and so is one that says nothing', async () => {
+    const worker = new HandWorker(server.client, 'named')
+    await worker.register([], { instance: 'one' })
+    const other = new HandWorker(server.client, 'named')
+    expect(await other.register([], { host: 'named-elsewhere', instance: 'two' })).toMatchObject({ code: 'INVALID_INPUT' })
+    expect(await worker.renew()).toMatchObject({ __typename: 'RenewLeasePayload' })
+    expect(await worker.register([], { instance: 'one' })).toMatchObject({ epoch: worker.epoch, __typename: 'RegisterWorkerPayload' })
+    expect(await new HandWorker(server.client, 'named').register()).toMatchObject({ __typename: 'RegisterWorkerPayload' })
+    // A worker that was given another name is the same one by its state directory.
+    await worker.register([], { instance: 'one' })
+    expect(await new HandWorker(server.client, 'renamed').register([], { host: 'named', instance: 'one' })).toMatchObject({
+      __typename: 'RegisterWorkerPayload',
+    })
   })
 })
 

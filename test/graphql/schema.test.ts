@@ -72,7 +72,7 @@ describe('closed by default', () => {
     expect(errors.map(({ code }) => code)).toEqual(['UNAUTHENTICATED'])
   })
 
-  const workers = ['viewer', 'registerWorker', 'renewLease', 'reportReplicas', 'answerLogRequest']
+  const workers = ['viewer', 'registerWorker', 'renewLease', 'reportReplicas', 'answerLogRequest', 'drainWorker', 'workerDrain']
 
   test.each(fields.filter(([, name]) => !workers.includes(name)))('%s with a token of a worker is FORBIDDEN', async (document, name) => {
     const { data, errors } = await api().ask(document, {}, { subject: 'worker-1', roles: ['worker'] })

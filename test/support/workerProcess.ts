@@ -21,8 +21,9 @@ export class WorkerProcess {
     this.#env = env
   }
 
-  start(): void {
-    const child = spawn(process.execPath, [built('worker.js')], {
+  /** `words`: of its command line. */
+  start(...words: readonly string[]): void {
+    const child = spawn(process.execPath, [built('worker.js'), ...words], {
       env: {
         PATH: process.env['PATH'],
         XCE_WORKER_SERVER_FILE: this.#server.file('server-url'),
@@ -45,6 +46,14 @@ export class WorkerProcess {
   signal(signal: NodeJS.Signals): void {
     if (this.#child === null) throw new Error('The worker was not started.')
     this.#child.kill(signal)
+  }
+
+  /** Its exit status when it has ended, or the signal that it died of. */
+  async ended(): Promise<number | NodeJS.Signals | null> {
+    const child = this.#child
+    if (child === null) throw new Error('The worker was not started.')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+    return child.exitCode ?? child.signalCode
   }
 
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {

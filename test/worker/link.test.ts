@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { workerProtocolVersion } from '../../src/model/bounds.ts'
 import type { Assignment } from '../../src/worker/assignment.ts'
+import { Drain } from '../../src/worker/drain.ts'
 import { Link } from '../../src/worker/link.ts'
 import { Outbox } from '../../src/worker/outbox.ts'
 import type { Servers, WorkerSettings } from '../../src/worker/settings.ts'
@@ -58,9 +59,13 @@ function connect(servers: Servers = { kind: 'list', urls: [server.url] }): void 
     memoryMiB: 1_024,
     portRange: { from: 20_000, to: 32_000 },
     reservedPorts: [22_222],
+    logLevel: 'silent',
+    logFile: null,
   }
   const ending = new AbortController()
-  const running = new Link({ settings, softwareVersion: '1.2.3', supervisor, outbox, log, signal: ending.signal }).run()
+  const drain = new Drain({ supervisor, log, tell: () => undefined })
+  const parts = { settings, softwareVersion: '1.2.3', instance: 'the-instance', supervisor, outbox, drain, log }
+  const running = new Link({ ...parts, signal: ending.signal }).run()
   end = async () => {
     ending.abort()
     await running
@@ -96,6 +101,7 @@ test('a worker registers with what it is, and renews its lease', async () => {
       softwareVersion: '1.2.3',
       protocolVersion: workerProtocolVersion,
       running: [],
+      instance: 'the-instance',
     },
   ])
 })

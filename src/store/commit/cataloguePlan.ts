@@ -3,6 +3,7 @@ import { leaseSeconds } from '../../model/bounds.ts'
 import type { Content } from '../../model/content.ts'
 import type { HostId, ProfileId, ProfileRevisionId, ProjectId, QueueId, WorkerId } from '../../model/id.ts'
 import { sameContent } from '../../rules/content.ts'
+import { heldBy } from '../../rules/hostHolder.ts'
 import type { Database } from '../database.ts'
 import type { CatalogueWrite } from './catalogueStatement.ts'
 import { planHost, schedulingReason, uncleanReason } from './hostPlan.ts'
@@ -100,13 +101,30 @@ async function planQueue({ prisma }: Database, change: ApplyQueue, newId: NewId)
 }
 
 async function planWorker({ prisma }: Database, change: RegisterWorker, newId: NewId): Promise<CataloguePlan> {
-  const host = await prisma.host.findUnique({ where: { name: change.host }, include: { workers: true } })
-  const known = await prisma.worker.findUnique({ where: { name: change.name } })
+  const host = await prisma.host.findUnique({ where: { name: change.host } })
+  const instance = change.instance ?? null
+  const registrations = await prisma.worker.findMany({
+    where: { OR: [{ name: change.name }, { hostId: host?.id ?? '' }] },
+    include: { host: { select: { name: true } } },
+    orderBy: { name: 'asc' },
+  })
+  const held = heldBy(
+    registrations.map((worker) => ({ ...worker, host: worker.host.name })),
+    { name: change.name, host: change.host, instance },
+  )
+  if (held !== null) {
+    const { field, message } = held
+    return {
+      write: null,
+      outcome: { kind: 'refused', refusal: { code: 'INVALID_INPUT', message, issues: [{ path: ['input', field], message }] } },
+    }
+  }
+  const known = registrations.find((worker) => worker.name === change.name)
   const hostId = (host?.id ?? newId()) as HostId
   const workerId = (known?.id ?? newId()) as WorkerId
-  const epoch = (known?.epoch ?? 0) + 1
-  // A host has what its workers bring.
-  const others = (host?.workers ?? []).filter((worker) => worker.id !== workerId)
+  // Above all that was said of the host's replicas, by whichever worker: what this one says is newer.
+  const { _max } = await prisma.replica.aggregate({ where: { hostId, state: { not: 'ENDED' } }, _max: { reportedEpoch: true } })
+  const epoch = Math.max(_max.reportedEpoch ?? 0, ...registrations.map((worker) => worker.epoch)) + 1
   const { name, addresses, cpuMillis, memoryMiB, portRange, reservedPorts, softwareVersion, protocolVersion, subject } = change
   // A removed host begins anew.
   const scheduling = host === null || host.removedAt !== null ? 'OPEN' : host.scheduling
@@ -119,14 +137,14 @@ async function planWorker({ prisma }: Database, change: RegisterWorker, newId: N
     reason: returned ? schedulingReason(scheduling) : uncleanReason,
     allocation: host ? host.allocation + 1 : 0,
     addresses,
-    hostCpuMillis: others.reduce((sum, worker) => sum + worker.cpuMillis, cpuMillis),
-    hostMemoryMiB: others.reduce((sum, worker) => sum + worker.memoryMiB, memoryMiB),
     portFrom: portRange.from,
     portTo: portRange.to,
     reservedPorts,
     workerId,
     name,
+    knownEpoch: known?.epoch ?? 0,
     epoch,
+    instance,
     leaseSeconds: change.leaseSeconds ?? leaseSeconds,
     cpuMillis,
     memoryMiB,

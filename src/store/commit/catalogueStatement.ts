@@ -56,10 +56,10 @@ queue AS (
   ON CONFLICT ("id") DO UPDATE SET "priority" = excluded."priority")`,
   },
   worker: {
-    input: `"hostId" text, "hostName" text, "allocation" int, "addresses" text[], "hostCpuMillis" int, "hostMemoryMiB" int, "portFrom" int,
-  "portTo" int, "reservedPorts" int[], "workerId" text, "name" text, "epoch" int, "leaseSeconds" int, "cpuMillis" int, "memoryMiB" int,
+    input: `"hostId" text, "hostName" text, "allocation" int, "addresses" text[], "portFrom" int, "portTo" int,
+  "reservedPorts" int[], "workerId" text, "name" text, "knownEpoch" int, "epoch" int, "instance" text, "leaseSeconds" int, "cpuMillis" int, "memoryMiB" int,
   "softwareVersion" text, "protocolVersion" int, "subject" text, "scheduling" "HostScheduling", "reachability" "Reachability", "reason" text`,
-    // A new host has allocation 0 to be, a new worker epoch 1.
+    // A new host has allocation 0 to be, a new worker epoch 0 so far. Whoever was the host's worker before is forgotten: its id is nobody's then.
     guard: `
 host_lock AS MATERIALIZED (
   SELECT t."id", t."allocation" FROM "Host" t JOIN input x ON x."hostId" = t."id" FOR NO KEY UPDATE OF t),
@@ -67,12 +67,12 @@ worker_lock AS MATERIALIZED (
   SELECT t."id", t."epoch" FROM "Worker" t JOIN input x ON x."workerId" = t."id" WHERE (SELECT count(*) FROM host_lock) >= 0 FOR NO KEY UPDATE OF t),
 guard AS MATERIALIZED (
   SELECT 1 FROM input x LEFT JOIN host_lock h ON true LEFT JOIN worker_lock w ON true
-  WHERE coalesce(h."allocation" + 1, 0) = x."allocation" AND coalesce(w."epoch" + 1, 1) = x."epoch")`,
+  WHERE coalesce(h."allocation" + 1, 0) = x."allocation" AND coalesce(w."epoch", 0) = x."knownEpoch")`,
     writes: `
 host AS (
   INSERT INTO "Host" AS t ("id", "name", "addresses", "scheduling", "schedulingSince", "reachabilitySince", "cpuMillis", "memoryMiB", "portFrom", "portTo",
     "reservedPorts", "allocation", "createdAt", "reachability", "reason")
-  SELECT x."hostId", x."hostName", x."addresses", x."scheduling", ${now}, ${now}, x."hostCpuMillis", x."hostMemoryMiB", x."portFrom", x."portTo",
+  SELECT x."hostId", x."hostName", x."addresses", x."scheduling", ${now}, ${now}, x."cpuMillis", x."memoryMiB", x."portFrom", x."portTo",
     x."reservedPorts", x."allocation", ${now}, x."reachability", x."reason" FROM input x, counter
   ON CONFLICT ("id") DO UPDATE SET "addresses" = excluded."addresses", "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
     "portFrom" = excluded."portFrom", "portTo" = excluded."portTo", "reservedPorts" = excluded."reservedPorts",
@@ -83,14 +83,16 @@ host AS (
     "reachabilitySince" = CASE WHEN t."reachability" = excluded."reachability" THEN t."reachabilitySince" ELSE ${now} END),
 worker AS (
   INSERT INTO "Worker" AS t ("id", "hostId", "name", "epoch", "leaseUntil", "reachabilitySince", "cpuMillis", "memoryMiB", "softwareVersion",
-    "protocolVersion", "subject", "registeredAt", "lastSeenAt", "reachability")
+    "protocolVersion", "subject", "instance", "registeredAt", "lastSeenAt", "reachability")
   SELECT x."workerId", x."hostId", x."name", x."epoch", ${now} + make_interval(secs => x."leaseSeconds"), ${now}, x."cpuMillis",
-    x."memoryMiB", x."softwareVersion", x."protocolVersion", x."subject", ${now}, ${now}, x."reachability" FROM input x, counter
+    x."memoryMiB", x."softwareVersion", x."protocolVersion", x."subject", x."instance", ${now}, ${now}, x."reachability"
+  FROM input x, counter
   ON CONFLICT ("id") DO UPDATE SET "hostId" = excluded."hostId", "epoch" = excluded."epoch", "leaseUntil" = excluded."leaseUntil",
     "reachability" = excluded."reachability", "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
     "softwareVersion" = excluded."softwareVersion", "protocolVersion" = excluded."protocolVersion", "subject" = excluded."subject",
-    "registeredAt" = excluded."registeredAt", "lastSeenAt" = excluded."lastSeenAt",
-    "reachabilitySince" = CASE WHEN t."reachability" = excluded."reachability" THEN t."reachabilitySince" ELSE ${now} END)`,
+    "instance" = excluded."instance", "registeredAt" = excluded."registeredAt", "lastSeenAt" = excluded."lastSeenAt",
+    "reachabilitySince" = CASE WHEN t."reachability" = excluded."reachability" THEN t."reachabilitySince" ELSE ${now} END),
+forgotten AS (DELETE FROM "Worker" t USING input x, counter WHERE t."hostId" = x."hostId" AND t."id" <> x."workerId")`,
   },
   host: {
     input: `"hostId" text, "allocation" int, "scheduling" "HostScheduling", "reachability" "Reachability", "reason" text, "fences" boolean,

@@ -76,6 +76,8 @@ export interface RegisterWorker {
   readonly protocolVersion: number
   /** Of the token that registers it. */
   readonly subject: string
+  /** Of its state directory (see heldBy); left out or null: it does not say. */
+  readonly instance?: string | null | undefined
   /** It runs nothing: a LOST host may come back with it. */
   readonly clean?: boolean
   /** How long its lease is; left out: the default (R15). */

@@ -1,0 +1,97 @@
+import { type DrainedService, type DrainState, drainOwnHost, readDrain } from '../controller/workerDrain.ts'
+import { builder } from './builder.ts'
+import { badUserInput } from './fault.ts'
+import { Host } from './host.ts'
+import { errorOf, FencedError, ForbiddenError } from './refusalError.ts'
+import { ServiceKey } from './serviceKey.ts'
+import { storable } from './text.ts'
+import { claimOf } from './workerProtocol.ts'
+
+// A worker that is to end moves its replicas first (R15): it drains its own host, and looks how far that is.
+
+const mostServices = 1_000
+
+const DrainedServiceType = builder.objectRef<DrainedService>('DrainedService').implement({
+  description: 'How far a service is that loses replicas to a drain.',
+  fields: (t) => ({
+    project: t.exposeString('project', { description: "The project's name." }),
+    name: t.exposeString('name', { description: "The service's name." }),
+    desiredReplicas: t.exposeInt('desiredReplicas', { description: 'How many replicas are wanted.' }),
+    readyReplicas: t.exposeInt('readyReplicas', { description: 'How many are ready, wherever they are.' }),
+    blockers: t.stringList({ description: 'What it waits for, as sentences.', resolve: ({ blockers }) => [...blockers] }),
+  }),
+})
+
+const WorkerDrain = builder.objectRef<DrainState>('WorkerDrain').implement({
+  description: "How far the drain of a worker's host is.",
+  fields: (t) => ({
+    isDraining: t.boolean({
+      description: 'Whether the host is being drained. False after an operator ended it.',
+      resolve: ({ scheduling }) => scheduling === 'DRAINING',
+    }),
+    replicas: t.exposeInt('replicas', { description: 'Replicas on the host that have not ended.' }),
+    services: t.field({
+      type: [DrainedServiceType],
+      description: 'The services that were asked about, without those that are deleted; by project and name.',
+      resolve: ({ services }) => [...services],
+    }),
+  }),
+})
+
+const DrainWorkerPayload = builder.objectRef<{ readonly hostId: string }>('DrainWorkerPayload').implement({
+  description: 'The host is being drained.',
+  fields: (t) => ({
+    host: t.prismaField({
+      type: Host,
+      description: 'The host, read after the change.',
+      resolve: (query, { hostId: id }, _args, { app }) => app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } }),
+    }),
+  }),
+})
+
+const DrainWorkerInput = builder.inputType('DrainWorkerInput', {
+  description: 'A registration whose host is to be drained.',
+  fields: (t) => ({
+    worker: t.id({ required: true, description: 'The global id of the worker.' }),
+    epoch: t.int({ required: true, description: 'Of its registration.' }),
+  }),
+})
+
+const forWorkers = { skipTypeScopes: true, authScopes: { worker: true } } as const
+
+builder.mutationField('drainWorker', (t) =>
+  t.field({
+    ...forWorkers,
+    type: DrainWorkerPayload,
+    errors: { types: [FencedError, ForbiddenError], union: { name: 'DrainWorkerResult', description: 'What became of it.' } },
+    description:
+      'A worker drains its own host, as drainHost would: it takes no new replicas, and those it has are replaced elsewhere. Asked again, nothing changes.',
+    args: { input: t.arg({ type: DrainWorkerInput, required: true, description: 'Its registration.' }) },
+    resolve: async (_root, { input }, { app, viewer }) => {
+      const outcome = await drainOwnHost(app, claimOf(input, viewer))
+      if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
+      return { hostId: outcome.reporter.hostId }
+    },
+  }),
+)
+
+builder.queryField('workerDrain', (t) =>
+  t.field({
+    ...forWorkers,
+    type: WorkerDrain,
+    description: "How far the drain of a worker's own host is. An old epoch: the error FENCED.",
+    args: {
+      worker: t.arg.id({ required: true, description: 'The global id of the worker.' }),
+      epoch: t.arg.int({ required: true, description: 'Of its registration.' }),
+      services: t.arg({ type: [ServiceKey], required: true, description: `Services to tell of, at most ${mostServices}.` }),
+    },
+    resolve: async (_root, { worker, epoch, services }, { app, viewer }) => {
+      if (services.length > mostServices)
+        throw badUserInput(`services has ${services.length} services: at most ${mostServices} are allowed.`)
+      const named = services.filter(({ project, name }) => storable(project) && storable(name))
+      const outcome = await readDrain(app, claimOf({ worker, epoch }, viewer), named)
+      if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
+      return outcome
+    },
+  }),
+)

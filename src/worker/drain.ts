@@ -1,0 +1,116 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { type DrainWorkerData, drainWorker, type ServiceName, type WorkerDrainData, workerDrain } from './api.ts'
+import type { Connection } from './connection.ts'
+import { payload, type Registration } from './registration.ts'
+import type { Supervisor } from './supervisor.ts'
+
+/** How often a drain that is under way is looked at. */
+const lookMillis = 500
+/** The servers are asked about this many services at most. */
+const mostServices = 1_000
+
+/**
+ * A worker that is to end moves its replicas first (R15): its host is drained through the API, and it ends when its own replicas have ended and
+ * their services are as ready as they were. It is followed on whatever socket there is, and goes on after a reconnect.
+ */
+export class Drain {
+  readonly #supervisor: Supervisor
+  readonly #log: Logger
+  readonly #tell: (progress: string) => void
+  readonly #wanted = new AbortController()
+  readonly #ended = new AbortController()
+  #begun = false
+  /** Services that had a ready replica here, and how many ready replicas they had, when the drain began. */
+  #before: ReadonlyMap<string, number> | null = null
+  #services: readonly ServiceName[] = []
+  #told = ''
+
+  /** `tell`: for who follows the drain from outside. */
+  constructor(parts: { supervisor: Supervisor; log: Logger; tell: (progress: string) => void }) {
+    this.#supervisor = parts.supervisor
+    this.#log = parts.log
+    this.#tell = parts.tell
+  }
+
+  /** Asked again, the servers are asked again: an operator may have ended the drain meanwhile. */
+  request(): void {
+    this.#begun = false
+    this.#say('The worker drains its host: its replicas are replaced elsewhere.')
+    this.#wanted.abort()
+  }
+
+  /** Aborts when everything has moved. */
+  get done(): AbortSignal {
+    return this.#ended.signal
+  }
+
+  /** Drains on this socket, from when it is asked to. Rejects with what ended the socket. */
+  async follow(connection: Connection, registration: Registration): Promise<never> {
+    await aborted(this.#wanted.signal)
+    for (;;) {
+      if (this.#before === null) await this.#remember(connection, registration)
+      else if (!this.#begun) await this.#begin(connection, registration)
+      else await this.#look(connection, registration)
+    }
+  }
+
+  async #remember(connection: Connection, registration: Registration): Promise<void> {
+    this.#services = this.#supervisor.readyServices().slice(0, mostServices)
+    const { services } = await this.#ask(connection, registration)
+    this.#before = new Map(services.map((service) => [nameOf(service), service.readyReplicas]))
+  }
+
+  async #begin(connection: Connection, { worker, epoch, leaseSeconds }: Registration): Promise<void> {
+    const answer = await connection.request<DrainWorkerData>(drainWorker, { input: { worker, epoch } }, leaseSeconds * 1_000)
+    payload(answer.drainWorker)
+    this.#begun = true
+  }
+
+  async #look(connection: Connection, registration: Registration): Promise<void> {
+    const { isDraining, replicas, services } = await this.#ask(connection, registration)
+    const left = Math.max(replicas, this.#supervisor.reports().filter(({ state }) => state !== 'ENDED').length)
+    const behind = services.filter((service) => service.readyReplicas < this.#enough(service))
+    if (left === 0 && behind.length === 0) {
+      this.#say('All replicas have moved.')
+      this.#ended.abort()
+    } else if (isDraining) {
+      const waiting = behind.map((service) => {
+        const blockers = service.blockers.length === 0 ? '' : ` (${service.blockers.join(' ')})`
+        return `${nameOf(service)} has ${service.readyReplicas} of ${this.#enough(service)} ready${blockers}`
+      })
+      this.#say([`${left} ${left === 1 ? 'replica is' : 'replicas are'} still here`, ...waiting].join('; '))
+    } else {
+      this.#say(`Its host is no longer being drained: ${left} still here. Drain it again, or end the worker and leave them running.`)
+    }
+    await wait(lookMillis, undefined, { ref: false })
+  }
+
+  async #ask(connection: Connection, { worker, epoch, leaseSeconds }: Registration): Promise<WorkerDrainData['workerDrain']> {
+    const variables = { worker, epoch, services: this.#services }
+    const answer = await connection.request<WorkerDrainData>(workerDrain, variables, leaseSeconds * 1_000)
+    return answer.workerDrain
+  }
+
+  /** As many ready ones as it had, unless it is to have fewer by now. */
+  #enough(service: WorkerDrainData['workerDrain']['services'][number]): number {
+    return Math.min(service.desiredReplicas, this.#before?.get(nameOf(service)) ?? 0)
+  }
+
+  /** What is new, once. */
+  #say(progress: string): void {
+    if (progress === this.#told) return
+    this.#told = progress
+    this.#log.info(progress)
+    this.#tell(progress)
+  }
+}
+
+function nameOf({ project, name }: ServiceName): string {
+  return `${project}/${name}`
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
