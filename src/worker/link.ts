@@ -50,7 +50,6 @@ export class Link {
   /** Resolves when `signal` aborts. */
   async run(): Promise<void> {
     const { signal, log, settings } = this.#options
-    const most = settings.servers.kind === 'file' ? 1_000 : 10_000
     signal.addEventListener('abort', () => this.#contact.close(), { once: true })
     for (let failures = 0; !signal.aborted; ) {
       const began = performance.now()
@@ -63,6 +62,8 @@ export class Link {
       }
       failures = performance.now() - began > steadyMillis ? 0 : failures + 1
       // The first try after a good session is at once; several workers that lost one server must not come back in step.
+      // No pause is long in a lease: what was away for a moment must not be silent for longer by itself.
+      const most = settings.servers.kind === 'file' ? 1_000 : ((this.#registration?.leaseSeconds ?? leaseSeconds) * 1_000) / 3
       const waitMillis = failures === 0 ? 0 : Math.round((0.5 + Math.random() / 2) * Math.min(most, 50 * 2 ** failures))
       log.warn({ waitMillis }, `not connected: ${error.message}`)
       await wait(waitMillis, undefined, { signal }).catch(() => undefined)
