@@ -16,6 +16,17 @@ export function kill(pid: number | undefined, signal: NodeJS.Signals): void {
   process.kill(pid, signal)
 }
 
+/** Ends a process, and with a replica's shell, which leads a group, its program too. */
+export function killGroup(pid: number): void {
+  for (const target of [-pid, pid]) {
+    try {
+      process.kill(target, 'SIGKILL')
+    } catch {
+      // It leads no group, or is gone.
+    }
+  }
+}
+
 export function isRunning(pid: number): boolean {
   const stat = readStat(pid)
   return stat !== null && !stat.dead

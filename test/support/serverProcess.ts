@@ -6,7 +6,7 @@ import { inject } from 'vitest'
 import { ApiClient } from './apiClient.ts'
 import { built } from './built.ts'
 import { copyTemplate } from './globalSetup.ts'
-import { processesWith } from './processes.ts'
+import { killGroup, processesWith } from './processes.ts'
 import { until } from './until.ts'
 
 /** The built server as its users run it: a process on a data directory of its own, which can be started again. */
@@ -79,7 +79,7 @@ export class ServerProcess {
     for (const client of this.#clients) await client.close().catch(() => undefined)
     if (this.#child !== null) await this.end()
     const left = processesWith(this.directory)
-    for (const pid of left) process.kill(pid, 'SIGKILL')
+    for (const pid of left) killGroup(pid)
     rmSync(this.directory, { recursive: true, force: true })
     return left
   }
