@@ -19,7 +19,7 @@ export interface Names {
   readonly say: Say
 }
 
-/** What an event of the file does: one action per service or host that its name stands for. */
+/** What an event of the file does: one action per service that its name stands for. */
 export function actionsOf(event: EventFile, at: Mistake['path'], names: Names): Action[] {
   const { at: _, host, quota, expect, ...own } = event
   if (expect !== undefined) {
@@ -28,7 +28,8 @@ export function actionsOf(event: EventFile, at: Mistake['path'], names: Names): 
   if (host !== undefined) {
     const known = names.hosts.get(host.name)
     if (known === undefined) names.say([...at, 'host', 'name'], `There is no host ${JSON.stringify(host.name)}.`)
-    return (known ?? []).map((name) => ({ kind: 'host', host: name, scheduling: host.scheduling }))
+    const becomes = host.scheduling ?? host.is
+    return known === undefined || becomes === undefined ? [] : [{ kind: 'host', hosts: known, count: host.count ?? null, becomes }]
   }
   if (quota !== undefined) {
     if (!names.projects.has(quota.project)) {

@@ -14,6 +14,8 @@ A scenario file. Durations are seconds, or texts such as 500ms, 90s, 1m30s, 2h; 
 
   seed: 1                                   # of all chances; the same seed gives the same history
   end: 10m
+  lease: 15s                                # how long a host may be silent before it is unreachable
+  grace: 60s                                # and so much longer before it is lost
   hosts:
     - name: node                            # with count: node-1, node-2 …
       count: 3
@@ -55,7 +57,9 @@ A scenario file. Durations are seconds, or texts such as 500ms, 90s, 1m30s, 2h; 
     - { at: 90s, pause: { service: web } }                           # also resume, restart, delete, resetBackoff
     - { at: 90s, kill: { service: web, index: 3 } }
     - { at: 90s, fail: { service: web, how: crash, count: 2 } }      # crash, unready, ready; count of them by chance, or indexes: [0, 1]
-    - { at: 90s, host: { name: node-1, scheduling: CORDONED } }      # or OPEN
+    - { at: 90s, host: { name: node-1, scheduling: CORDONED } }      # or DRAINING, OPEN
+    - { at: 90s, host: { name: node, count: 2, is: DOWN } }          # it dies with all that runs there. SILENT: it runs on, unheard.
+                                                                     # UP: it is back. LOST: an operator says so. count of them by chance
     - { at: 90s, quota: { project: default, maxReplicas: 20 } }      # null: no limit
     - { at: 2m, expect: { service: web, status: HEALTHY, version: 2, release: v2, rollout: COMPLETED, blocker: CRASH_LOOP,
                           active: 10, available: 10, lowestAvailable: 8, highestActive: 13 } }
@@ -63,4 +67,5 @@ A scenario file. Durations are seconds, or texts such as 500ms, 90s, 1m30s, 2h; 
 
 A file with "replay" in it is the history of a test that failed, written by that test: its commits are told to the rules again.
 
-Examples: src/examples/simulations/*.yaml`
+Examples: src/examples/simulations/*.yaml. size.yaml is as big as it gets: 150,000 replicas on 5,000 hosts, of which 1,000 die at once while 500
+services roll. It takes minutes.`

@@ -71,7 +71,8 @@ export function printSpeed(simulation: Simulation, begin: number, realMillis: nu
   const virtualSeconds = (simulation.store.now - begin) / 1_000
   const realSeconds = Math.max(realMillis, 1) / 1_000
   const round = (value: number) => Math.round(value).toLocaleString('en')
+  const memoryMiB = process.resourceUsage().maxRSS / 1_024
   console.log(
-    `${round(commits)} commits and ${round(facts)} facts of ${services.size} services with ${round(replicas)} replicas on ${round(hosts.size)} hosts: ${timeText(simulation.store.now - begin)} of virtual time in ${realSeconds.toFixed(2)} s (${round(commits / realSeconds)} commits/s, ${round(virtualSeconds / realSeconds)} × real time).`,
+    `${round(commits)} commits and ${round(facts)} facts of ${services.size} services with ${round(replicas)} replicas on ${round(hosts.size)} hosts: ${timeText(simulation.store.now - begin)} of virtual time in ${realSeconds.toFixed(2)} s (${round(commits / realSeconds)} commits/s, ${round(virtualSeconds / realSeconds)} × real time), with at most ${round(memoryMiB)} MiB of memory.`,
   )
 }

@@ -33,7 +33,8 @@ export function scenarioOf(file: ScenarioFile): { readonly scenario: Scenario } 
   events.sort((a, b) => a.atSeconds - b.atSeconds)
   const projects = file.projects.map(({ name, maxReplicas }) => ({ name, maxReplicas: maxReplicas ?? null }))
   if (!projects.some(({ name }) => name === 'default')) projects.unshift({ name: 'default', maxReplicas: null })
-  return { scenario: { seed: file.seed, endSeconds: file.end, hosts, projects, services, events, expected } }
+  const { seed, end: endSeconds, lease: leaseSeconds, grace: graceSeconds } = file
+  return { scenario: { seed, endSeconds, leaseSeconds, graceSeconds, hosts, projects, services, events, expected } }
 }
 
 function numbered({ name, count }: { readonly name: string; readonly count?: number | undefined }): readonly string[] {

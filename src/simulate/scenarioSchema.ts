@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { bounds, defaultPortRange } from '../model/bounds.ts'
+import { bounds, defaultPortRange, graceSeconds, leaseSeconds } from '../model/bounds.ts'
 import { nameFault } from '../model/name.ts'
 import { duration, durationRange, rangeOrNever } from './duration.ts'
 
@@ -137,7 +137,18 @@ const actions = {
     indexes: z.array(z.int().min(0)).optional(),
     count: z.int().min(1).optional(),
   }),
-  host: z.strictObject({ name: z.string(), scheduling: z.enum(['OPEN', 'CORDONED']) }),
+  host: z
+    .strictObject({
+      name: z.string(),
+      /** So many of them, chosen by chance; left out: all. */
+      count: z.int().min(1).optional(),
+      scheduling: z.enum(['OPEN', 'CORDONED', 'DRAINING']).optional(),
+      is: z.enum(['DOWN', 'SILENT', 'UP', 'LOST']).optional(),
+    })
+    .superRefine(({ scheduling, is }, context) => {
+      if ((scheduling === undefined) !== (is === undefined)) return
+      context.addIssue({ code: 'custom', message: 'Give one of scheduling and is.' })
+    }),
   quota: z.strictObject({ project: z.string(), maxReplicas: whole(bounds.projectReplicas).nullable() }),
   expect: expectation,
 }
@@ -164,6 +175,8 @@ export const scenarioSchema = z.strictObject({
   about: z.string().optional(),
   seed: z.int().min(0).max(4_294_967_295).default(1),
   end: duration,
+  lease: duration.default(leaseSeconds),
+  grace: duration.default(graceSeconds),
   hosts: z.array(host).min(1),
   projects: z.array(z.strictObject({ name, maxReplicas: whole(bounds.projectReplicas).nullish() })).default([]),
   queues: z.array(z.strictObject({ name, priority: whole(bounds.queuePriority) })).default([]),

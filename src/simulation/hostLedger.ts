@@ -17,7 +17,6 @@ export class HostLedger implements PlacementHost {
   readonly id: HostId
   readonly name: string
   readonly addresses: readonly string[]
-  readonly reachability: Reachability
   readonly cpuMillis: number
   readonly memoryMiB: number
   readonly portFrom: number
@@ -25,6 +24,7 @@ export class HostLedger implements PlacementHost {
   readonly reservedPorts: readonly number[]
   readonly replicasOf: Map<ServiceId, number>
   scheduling: HostScheduling
+  reachability: Reachability
   /** Placement is the only one here that takes room, so that no grant can be stale. */
   readonly allocation: number
   usedCpuMillis: number

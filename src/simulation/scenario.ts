@@ -10,6 +10,8 @@ import type { Behaviour } from './behaviour.ts'
 export interface Scenario {
   readonly seed: number
   readonly endSeconds: number
+  readonly leaseSeconds: number
+  readonly graceSeconds: number
   readonly hosts: readonly ScenarioHost[]
   readonly projects: readonly Pick<PlacementProject, 'name' | 'maxReplicas'>[]
   readonly services: readonly ScenarioService[]
@@ -61,9 +63,17 @@ export type Action =
   | { readonly kind: 'pause' | 'resume' | 'restart' | 'delete' | 'resetBackoff'; readonly service: string }
   | { readonly kind: 'kill'; readonly service: string; readonly index: number }
   | { readonly kind: 'fail'; readonly service: string; readonly how: 'crash' | 'unready' | 'ready'; readonly which: Which }
-  | { readonly kind: 'host'; readonly host: string; readonly scheduling: HostScheduling }
+  | {
+      readonly kind: 'host'
+      readonly hosts: readonly string[]
+      readonly count: number | null
+      readonly becomes: HostScheduling | HostEvent
+    }
   | { readonly kind: 'quota'; readonly project: string; readonly maxReplicas: number | null }
   | { readonly kind: 'expect'; readonly expectation: Expectation }
+
+/** DOWN: it dies with all that runs there. SILENT: nobody hears of it, and all runs on. UP: it is back. LOST: an operator says that it is gone. */
+export type HostEvent = 'DOWN' | 'SILENT' | 'UP' | 'LOST'
 
 /** Replicas: of these indexes, or as many as `count`, chosen by chance. */
 export type Which = { readonly indexes: readonly number[] } | { readonly count: number }

@@ -5,6 +5,7 @@ import { isActive } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import { wellBehaved } from './behaviour.ts'
 import { unmet } from './expectation.ts'
+import type { HostLedger } from './hostLedger.ts'
 import { Random } from './random.ts'
 import type { Action, Release, Scenario, ScenarioService, Which } from './scenario.ts'
 import type { SimulatedService } from './simulatedService.ts'
@@ -37,6 +38,7 @@ export class ScenarioRun {
   readonly #onLine: (line: Line) => void
   readonly #services = new Map<string, ServiceId>()
   readonly #told = new Map<string, ScenarioService>()
+  readonly #hosts = new Map<string, HostLedger>()
   #faultsSaid = 0
   #ids = 0
 
@@ -53,6 +55,9 @@ export class ScenarioRun {
       now: begin,
       newId: () => this.#newId(),
       random: this.#random,
+      leaseSeconds: scenario.leaseSeconds,
+      graceSeconds: scenario.graceSeconds,
+      onHost: ({ name }, message) => this.#say(this.simulation.store.now, name, message),
       behaviourOf: (serviceId, _row, content) => behaviours.get(`${serviceId}/${content.command[1]}`) ?? wellBehaved,
       onCommit: ({ at, after, change }) => {
         for (const { event } of change.facts) if (event !== null) this.#say(at, after.name, event.message)
@@ -83,11 +88,12 @@ export class ScenarioRun {
     const { simulation } = this
     this.#scenario.hosts.forEach((host, at) => {
       const id = `host-${String(at + 1).padStart(6, '0')}` as HostId
-      simulation.store.addHost({
+      const ledger = simulation.store.addHost({
         ...{ id, scheduling: 'OPEN', reachability: 'REACHABLE', allocation: 0, usedCpuMillis: 0, usedMemoryMiB: 0 },
         ...{ lastPort: host.portFrom - 1, takenPorts: [], replicasOf: new Map() },
         ...host,
       })
+      this.#hosts.set(host.name, ledger)
     })
     for (const { name, maxReplicas } of this.#scenario.projects) {
       simulation.store.addProject({ id: name as ProjectId, name, maxReplicas, usedReplicas: 0 })
@@ -123,14 +129,9 @@ export class ScenarioRun {
       case 'expect':
         this.#expect(action.expectation)
         return
-      case 'host': {
-        const host = [...simulation.store.hosts.values()].find(({ name }) => name === action.host)
-        if (host === undefined) return
-        host.scheduling = action.scheduling
-        simulation.wakePlacement()
-        this.#say(simulation.store.now, host.name, `${user} made host ${host.name} ${action.scheduling}.`)
+      case 'host':
+        this.#become(action)
         return
-      }
       case 'quota': {
         const project = simulation.store.projects.get(action.project as ProjectId)
         if (project === undefined) return
@@ -149,6 +150,30 @@ export class ScenarioRun {
         else if (action.kind === 'fail') this.#fail(service, action.how, action.which)
         else this.#submit(service, action)
       }
+    }
+  }
+
+  #become({ hosts, count, becomes }: Extract<Action, { kind: 'host' }>): void {
+    const { hostLife, store } = this.simulation
+    const all = hosts.flatMap((name) => this.#hosts.get(name) ?? [])
+    const chosen = count === null ? all : this.#someOf(all, count)
+    const which = chosen.length === 1 ? `host ${chosen[0]?.name}` : `${chosen.length} hosts, the first of them ${chosen[0]?.name}`
+    switch (becomes) {
+      case 'UP':
+        hostLife.rise(chosen)
+        return
+      case 'DOWN':
+      case 'SILENT':
+        this.#say(store.now, chosen[0]?.name ?? '', becomes === 'DOWN' ? `Down: ${which}.` : `Silent: ${which}.`)
+        hostLife.fall(chosen, becomes)
+        return
+      case 'LOST':
+        this.#say(store.now, chosen[0]?.name ?? '', `${user} confirmed the loss of ${which}.`)
+        hostLife.lose(chosen)
+        return
+      default:
+        this.#say(store.now, chosen[0]?.name ?? '', `${user} made ${which} ${becomes}.`)
+        hostLife.schedule(chosen, becomes)
     }
   }
 
@@ -202,7 +227,8 @@ export class ScenarioRun {
   /** What happens to processes: they end, or their probes say something else. */
   #fail(service: SimulatedService, how: 'crash' | 'unready' | 'ready', which: Which): void {
     const { simulation } = this
-    const rows = 'indexes' in which ? which.indexes.flatMap((index) => activeAt(service, index) ?? []) : this.#someOf(service, which.count)
+    const rows =
+      'indexes' in which ? which.indexes.flatMap((index) => activeAt(service, index) ?? []) : this.#someOf(runningOf(service), which.count)
     const reports = rows.flatMap((row) =>
       how === 'crash' ? simulation.workers.crash(row.id, 1, simulation.store.now) : simulation.workers.probe(row.id, how === 'ready'),
     )
@@ -217,12 +243,10 @@ export class ScenarioRun {
     simulation.report(id, reports)
   }
 
-  #someOf(service: SimulatedService, count: number): Replica[] {
-    const running = [...service.snapshot.replicas.values()].filter((row) => row.state === 'RUNNING')
-    const chosen: Replica[] = []
-    while (chosen.length < count && running.length > 0) {
-      chosen.push(...running.splice(Math.floor(this.#random.next() * running.length), 1))
-    }
+  #someOf<T>(all: readonly T[], count: number): T[] {
+    const left = [...all]
+    const chosen: T[] = []
+    while (chosen.length < count && left.length > 0) chosen.push(...left.splice(Math.floor(this.#random.next() * left.length), 1))
     return chosen
   }
 
@@ -251,6 +275,10 @@ export class ScenarioRun {
 function activeAt(service: SimulatedService, index: number): Replica | undefined {
   for (const row of service.snapshot.replicas.values()) if (row.index === index && isActive(row)) return row
   return undefined
+}
+
+function runningOf({ snapshot }: SimulatedService): Replica[] {
+  return [...snapshot.replicas.values()].filter((row) => row.state === 'RUNNING')
 }
 
 function revisionId(service: ScenarioService, release: Release): ProfileRevisionId {

@@ -1,12 +1,15 @@
-import { intentsPerCommit } from '../model/bounds.ts'
+import { intentsPerCommit, graceSeconds as usualGraceSeconds, leaseSeconds as usualLeaseSeconds } from '../model/bounds.ts'
 import type { Content } from '../model/content.ts'
-import type { HostId, Instant, ServiceId, WorkerId } from '../model/id.ts'
+import type { Instant, ServiceId } from '../model/id.ts'
 import type { ReplicaReport, ServiceIntent } from '../model/intent.ts'
 import { isPlaced } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import type { Behaviour } from './behaviour.ts'
 import { EventQueue } from './eventQueue.ts'
+import type { HostLedger } from './hostLedger.ts'
+import { HostLife } from './hostLife.ts'
 import type { Random } from './random.ts'
+import { Reporters } from './reporters.ts'
 import { SimulatedPlacer } from './simulatedPlacer.ts'
 import type { SimulatedService } from './simulatedService.ts'
 import { type SimulatedCommit, SimulatedStore } from './simulatedStore.ts'
@@ -20,6 +23,10 @@ export interface SimulationOptions {
   readonly onCommit?: (commit: SimulatedCommit) => void
   /** Of the workers' registrations: later than any that reported the rows of a given snapshot. */
   readonly epoch?: number
+  readonly leaseSeconds?: number
+  readonly graceSeconds?: number
+  /** What is said of a host. */
+  readonly onHost?: (host: HostLedger, message: string) => void
 }
 
 type Happening =
@@ -39,14 +46,15 @@ export class Simulation {
   readonly store: SimulatedStore
   readonly placer: SimulatedPlacer
   readonly workers: Workers
+  readonly hostLife: HostLife
   readonly #queue = new EventQueue<Happening>()
-  readonly #sequences = new Map<HostId, number>()
-  readonly #epoch: number
+  readonly #reporters: Reporters
   #wantsPlacement = false
   /** At the instant of now. */
   #rounds = 0
 
-  constructor({ now, newId, random, behaviourOf, onCommit, epoch }: SimulationOptions) {
+  constructor(options: SimulationOptions) {
+    const { now, newId, random, behaviourOf, onCommit, leaseSeconds = usualLeaseSeconds, graceSeconds = usualGraceSeconds } = options
     this.store = new SimulatedStore({
       now,
       newId,
@@ -57,7 +65,16 @@ export class Simulation {
     })
     this.placer = new SimulatedPlacer(this.store)
     this.workers = new Workers({ random, behaviourOf, later: (at, event) => this.#queue.put(at, event) })
-    this.#epoch = epoch ?? 1
+    this.#reporters = new Reporters(options.epoch ?? 1)
+    this.hostLife = new HostLife({
+      store: this.store,
+      workers: this.workers,
+      reporters: this.#reporters,
+      ...{ leaseSeconds, graceSeconds },
+      at: (instant, act) => this.at(instant, act),
+      wakePlacement: () => this.wakePlacement(),
+      say: options.onHost ?? (() => undefined),
+    })
   }
 
   /** Takes over a service that the store was given as it is. */
@@ -151,22 +168,8 @@ export class Simulation {
     if (intents.length > intentsPerCommit) this.at(this.store.now, () => this.#submit(service, intents.slice(intentsPerCommit)))
   }
 
-  /** One report per worker. */
   #reportsOf(reports: readonly ReplicaReport[]): ServiceIntent[] {
-    const byHost = new Map<HostId, ReplicaReport[]>()
-    for (const said of reports) {
-      const hostId = this.workers.hostOf(said.replica)
-      if (hostId === null) continue
-      const own = byHost.get(hostId)
-      if (own === undefined) byHost.set(hostId, [said])
-      else own.push(said)
-    }
-    return [...byHost].map(([hostId, own]) => {
-      const sequence = (this.#sequences.get(hostId) ?? 0) + 1
-      this.#sequences.set(hostId, sequence)
-      const reporter = { workerId: `worker-of-${hostId}` as WorkerId, hostId, epoch: this.#epoch }
-      return { kind: 'report', reporter, sequence, reports: own }
-    })
+    return this.#reporters.reportsOf(reports, (replica) => this.workers.hostOf(replica))
   }
 
   /** What a commit means for workers, timers and placement. */
@@ -177,7 +180,9 @@ export class Simulation {
       const is = isPlaced(row) ? row.hostId : null
       if (was !== null && was !== is) this.workers.forget(row.id)
       const content = after.versions.get(row.versionNumber)?.content
-      if (is !== null && was !== is && content !== undefined) this.workers.given(after.id, row, content, now)
+      // A worker that is silent hears of it when it is back.
+      if (is === null || !this.#reporters.hears(is)) continue
+      if (was !== is && content !== undefined) this.workers.given(after.id, row, content, now)
       if (row.state === 'STOPPING' && before?.state !== 'STOPPING') this.workers.toldToStop(row.id, now)
     }
     this.#armTimer(service)

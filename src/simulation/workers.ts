@@ -1,6 +1,7 @@
 import type { Content } from '../model/content.ts'
 import type { HostId, Instant, ReplicaId, ServiceId } from '../model/id.ts'
 import type { ReplicaReport } from '../model/intent.ts'
+import { isConfirmed } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { Random } from './random.ts'
@@ -23,7 +24,11 @@ interface Run {
   readonly content: Content
   readonly behaviour: Behaviour
   start: number
+  isConfirmed: boolean
   isReady: boolean
+  isStopping: boolean
+  /** The word of its end, which may not have arrived. */
+  ended: ReplicaReport | null
   /** Counts up with every turn of the story: what was to come by then does not. */
   turn: number
   readonly restarts: Instant[]
@@ -44,6 +49,7 @@ export interface WorkersOptions {
 export class Workers {
   readonly #options: WorkersOptions
   readonly #runs = new Map<ReplicaId, Run>()
+  readonly #onHost = new Map<HostId, Set<Run>>()
 
   constructor(options: WorkersOptions) {
     this.#options = options
@@ -51,28 +57,21 @@ export class Workers {
 
   /** The replica was placed: its process starts. */
   given(serviceId: ServiceId, row: Replica, content: Content, now: Instant): void {
-    if (row.hostId === null) return
-    const behaviour = this.#options.behaviourOf(serviceId, row, content)
-    const { id: replica, hostId } = row
-    const run: Run = { replica, serviceId, hostId, content, behaviour, start: row.start, isReady: false, turn: 0, restarts: [] }
-    this.#runs.set(replica, run)
-    this.#later(run, 'start', now + this.#options.random.millis(behaviour.startSeconds))
+    const run = this.#begin(serviceId, row, content, { isConfirmed: false, isReady: false })
+    if (run !== null) this.#later(run, 'start', now + this.#options.random.millis(run.behaviour.startSeconds))
   }
 
   /** The replica runs already; `readyAt` null: it is ready, or will not be. */
   running(serviceId: ServiceId, row: Replica, content: Content, readyAt: Instant | null): void {
-    if (row.hostId === null) return
-    const behaviour = this.#options.behaviourOf(serviceId, row, content)
-    const { id: replica, hostId, start, reportedReady: isReady } = row
-    const run: Run = { replica, serviceId, hostId, content, behaviour, start, isReady, turn: 0, restarts: [] }
-    this.#runs.set(replica, run)
-    if (readyAt !== null) this.#later(run, 'ready', readyAt)
+    const run = this.#begin(serviceId, row, content, { isConfirmed: isConfirmed(row), isReady: row.reportedReady })
+    if (run !== null && readyAt !== null) this.#later(run, 'ready', readyAt)
   }
 
   /** The replica is to stop: it serves on for drainSeconds if it was ready, and then has the grace to end. */
   toldToStop(replica: ReplicaId, now: Instant): void {
     const run = this.#runs.get(replica)
-    if (run === undefined) return
+    if (run === undefined || run.isStopping) return
+    run.isStopping = true
     const { drainSeconds, graceSeconds } = run.content.stop
     const drain = run.isReady ? drainSeconds * 1_000 : 0
     const ends = Math.min(this.#options.random.millis(run.behaviour.stopSeconds), graceSeconds * 1_000)
@@ -86,6 +85,24 @@ export class Workers {
     if (run === undefined) return
     run.turn = Number.POSITIVE_INFINITY
     this.#runs.delete(replica)
+    this.#onHost.get(run.hostId)?.delete(run)
+  }
+
+  /** The machine is off: whatever ran there is gone. */
+  die(host: HostId): void {
+    for (const { replica } of this.#onHost.get(host) ?? []) this.forget(replica)
+  }
+
+  /** What the host's worker has, by service: all of it, as a full report says it. */
+  allOn(host: HostId): ReadonlyMap<ServiceId, readonly ReplicaReport[]> {
+    const all = new Map<ServiceId, ReplicaReport[]>()
+    for (const run of this.#onHost.get(host) ?? []) {
+      const said = run.ended ?? report(run, { state: run.isConfirmed ? 'RUNNING' : 'STARTING', ready: run.isReady })
+      const own = all.get(run.serviceId)
+      if (own === undefined) all.set(run.serviceId, [said])
+      else own.push(said)
+    }
+    return all
   }
 
   /** What the replica's worker reports at the event, in order; its next events are put into the queue. */
@@ -118,9 +135,25 @@ export class Workers {
     return [report(run, { ready })]
   }
 
+  has(replica: ReplicaId): boolean {
+    return this.#runs.has(replica)
+  }
+
   /** Where the replica runs. */
   hostOf(replica: ReplicaId): HostId | null {
     return this.#runs.get(replica)?.hostId ?? null
+  }
+
+  #begin(serviceId: ServiceId, row: Replica, content: Content, is: Pick<Run, 'isConfirmed' | 'isReady'>): Run | null {
+    const { id: replica, hostId, start } = row
+    if (hostId === null) return null
+    const behaviour = this.#options.behaviourOf(serviceId, row, content)
+    const run: Run = { replica, serviceId, hostId, content, behaviour, start, ...is, isStopping: false, ended: null, turn: 0, restarts: [] }
+    this.#runs.set(replica, run)
+    const onHost = this.#onHost.get(hostId)
+    if (onHost === undefined) this.#onHost.set(hostId, new Set([run]))
+    else onHost.add(run)
+    return run
   }
 
   #start(run: Run, now: Instant): ReplicaReport[] {
@@ -136,6 +169,7 @@ export class Workers {
     if (crashAfterSeconds !== null && random.chance(behaviour.crashChance)) {
       this.#later(run, 'crash', now + random.millis(crashAfterSeconds))
     }
+    run.isConfirmed = true
     run.isReady = readyAfter === 0 || run.content.readiness === null
     if (readyAfter !== null && readyAfter > 0) this.#later(run, 'ready', now + readyAfter)
     return [report(run, { ready: run.isReady })]
@@ -146,6 +180,7 @@ export class Workers {
     const { maxAttempts, windowSeconds, delaySeconds } = run.content.restart
     const recent = run.restarts.filter((at) => at > now - windowSeconds * 1_000).length
     this.#turn(run)
+    run.isConfirmed = false
     run.isReady = false
     if (recent >= maxAttempts) return [ended(run, maxAttempts === 0 ? 'EXITED' : 'GAVE_UP', exitCode, null)]
     run.restarts.push(now)
@@ -170,5 +205,6 @@ function report(run: Run, over: Partial<ReplicaReport> = {}): ReplicaReport {
 }
 
 function ended(run: Run, endReason: ReplicaReport['endReason'], exitCode: number | null, message: string | null): ReplicaReport {
-  return report(run, { state: 'ENDED', endReason, exitCode, message })
+  run.ended = report(run, { state: 'ENDED', endReason, exitCode, message })
+  return run.ended
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readScenario, ScenarioMistakes } from '../../src/simulate/readScenario.ts'
+import { Random } from '../../src/simulation/random.ts'
 import type { Scenario } from '../../src/simulation/scenario.ts'
 import { type Line, ScenarioRun } from '../../src/simulation/scenarioRun.ts'
 
@@ -23,8 +24,8 @@ function ran(scenario: Scenario): { readonly run: ScenarioRun; readonly lines: r
 const faultsOf = (lines: readonly Line[]) => lines.filter(({ isFault }) => isFault).map(({ message }) => message)
 
 describe('the examples', () => {
-  // The big one takes its time: it is for the command line.
-  const names = readdirSync(examples).filter((name) => name !== 'big.yaml')
+  // The big ones take their time: they are for the command line.
+  const names = readdirSync(examples).filter((name) => name !== 'big.yaml' && name !== 'size.yaml')
 
   test.each(names)('%s: no invariant is broken, and every expectation comes true', (name) => {
     const { lines } = ran(scenarioIn(readFileSync(path.join(examples, name), 'utf8')))
@@ -34,6 +35,24 @@ describe('the examples', () => {
 
   test('the big one is a scenario too', () => {
     expect(scenarioIn(readFileSync(path.join(examples, 'big.yaml'), 'utf8')).hosts).toHaveLength(1000)
+  })
+
+  test('size.yaml, 50 times smaller: a fifth of the hosts die while a sixth of the services roll', () => {
+    const counts: readonly number[] = [5_000, 2_500, 500, 1_000]
+    const small = readFileSync(path.join(examples, 'size.yaml'), 'utf8').replaceAll(/count: (\d+)/g, (_, count: string) => {
+      expect(counts).toContain(Number(count))
+      return `count: ${Number(count) / 50}`
+    })
+    const scenario = scenarioIn(small)
+    expect(scenario.hosts).toHaveLength(100)
+    expect(scenario.services.reduce((sum, { replicas }) => sum + replicas, 0)).toBe(3_000)
+    const { run, lines } = ran(scenario)
+    expect(faultsOf(lines)).toEqual([])
+    const { hosts } = run.simulation.store
+    const lost = [...hosts.values()].filter(({ reachability }) => reachability === 'LOST')
+    expect(lost).toHaveLength(20)
+    expect(lost.every(({ usedCpuMillis, takenPorts }) => usedCpuMillis === 0 && takenPorts.length === 0)).toBe(true)
+    expect([...hosts.values()].reduce((sum, { usedCpuMillis }) => sum + usedCpuMillis, 0)).toBe(3_000_000)
   })
 
   test('the same seed tells the same story, another one another', () => {
@@ -57,6 +76,52 @@ describe('the examples', () => {
     expect(sum((host) => host.usedCpuMillis)).toBe(replicas.reduce((total, row) => total + row.cpuMillis, 0))
     expect([...run.simulation.store.projects.values()].map(({ usedReplicas }) => usedReplicas)).toEqual([replicas.length])
   })
+})
+
+test.each([1, 2, 3, 4])('hosts that fail, return, are drained and given up at random, seed %s: no invariant is broken', (seed) => {
+  const random = new Random(seed)
+  const one = <T>(choices: readonly T[]) => choices[Math.floor(random.next() * choices.length)]
+  const troubles = [
+    'is: SILENT',
+    'is: DOWN',
+    'is: UP',
+    'is: UP',
+    'is: LOST',
+    'scheduling: DRAINING',
+    'scheduling: OPEN',
+    'scheduling: CORDONED',
+  ]
+  const events = Array.from({ length: 150 }, (_, at) => {
+    const trouble = `host: { name: node, count: ${1 + Math.floor(random.next() * 3)}, ${one(troubles)} }`
+    const users = ['update: { service: web, release: v1 }', 'update: { service: web, release: v2 }', 'scale: { service: web, replicas: 9 }']
+    return `{ at: ${60 + 7 * at}, ${random.chance(0.8) ? trouble : one([...users, 'scale: { service: web, replicas: 5 }', 'restart: { service: web }'])} }`
+  })
+  const { run, lines } = ran(
+    scenarioIn(`
+seed: ${seed}
+end: 1h
+hosts: [{ name: node, count: 8, cpuMillis: 8000 }]
+services:
+  - { name: web, count: 3, replicas: 7, ports: [{ name: http }], startAfter: 0s..3s, readyAfter: 0s..20s, stopAfter: 0s..12s, crashAfter: 10s..60s,
+      crashChance: 0.1, portTakenChance: 0.05, releases: { v1: {}, v2: {} } }
+events: [${events.join(', ')}, { at: 20m, host: { name: node, is: UP } }, { at: 20m, host: { name: node, scheduling: OPEN } }]`),
+  )
+  const { store } = run.simulation
+  expect(store.faults).toEqual([])
+  for (const happened of [
+    'lost with host',
+    "can't be reached",
+    'can be reached again',
+    'came back without it',
+    'stopped: its host is being drained',
+  ]) {
+    expect(lines.map(({ message }) => message).join('\n')).toContain(happened)
+  }
+  for (const { snapshot } of store.services.values()) {
+    expect(snapshot.columns).toMatchObject({ status: 'HEALTHY', availableReplicas: snapshot.columns.desiredReplicas, stoppingReplicas: 0 })
+  }
+  const replicas = [...store.services.values()].flatMap(({ snapshot }) => [...snapshot.replicas.values()])
+  expect([...store.hosts.values()].reduce((total, { usedCpuMillis }) => total + usedCpuMillis, 0)).toBe(1_000 * replicas.length)
 })
 
 const small = (more: string) =>
@@ -123,9 +188,16 @@ describe('mistakes in a file, one sentence each', () => {
     ],
     ['events: [{ at: 1s, quota: { project: p, maxReplicas: 1 } }]', 'events[0].quota.project: There is no project "p".'],
     ['events: [{ at: 1s, host: { name: h, scheduling: OPEN } }]', 'events[0].host.name: There is no host "h".'],
+    ['events: [{ at: 1s, host: { name: node } }]', 'events[0].host: Give one of scheduling and is.'],
+    ['events: [{ at: 1s, host: { name: node, scheduling: OPEN, is: DOWN } }]', 'events[0].host: Give one of scheduling and is.'],
+    [
+      'events: [{ at: 1s, host: { name: node, is: AWAY } }]',
+      'events[0].host.is: "AWAY" is not known here: give one of DOWN, SILENT, UP, LOST.',
+    ],
+    ['grace: never', /^grace: "never" is no duration/],
     [
       'events: [{ at: 1s, host: { name: node, scheduling: SHUT } }]',
-      'events[0].host.scheduling: "SHUT" is not known here: give one of OPEN, CORDONED.',
+      'events[0].host.scheduling: "SHUT" is not known here: give one of OPEN, CORDONED, DRAINING.',
     ],
     ['expect: [{ service: web, available: -1 }]', 'expect[0].available: -1 is too small: the least is 0.'],
   ])('%s', (more, sentence) => {

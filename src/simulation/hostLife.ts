@@ -1,0 +1,181 @@
+import type { HostScheduling } from '../generated/prisma/enums.ts'
+import { intentsPerCommit } from '../model/bounds.ts'
+import type { HostId, Instant, ServiceId } from '../model/id.ts'
+import type { HostIntent, ServiceIntent } from '../model/intent.ts'
+import { type HostVerdict, judgeHosts, type LeasedHost } from '../rules/hostLife.ts'
+import type { HostLedger } from './hostLedger.ts'
+import type { Reporters } from './reporters.ts'
+import type { SimulatedStore } from './simulatedStore.ts'
+import type { Workers } from './workers.ts'
+
+export interface HostLifeOptions {
+  readonly store: SimulatedStore
+  readonly workers: Workers
+  readonly reporters: Reporters
+  readonly leaseSeconds: number
+  readonly graceSeconds: number
+  /** Lets something happen at an instant to come. */
+  readonly at: (instant: Instant, act: () => void) => void
+  readonly wakePlacement: () => void
+  /** The event. */
+  readonly say: (host: HostLedger, message: string) => void
+}
+
+/** How a host is that is not well. DOWN: its processes ended with it. SILENT: they run on, and nobody hears of them. */
+export type Trouble = 'DOWN' | 'SILENT'
+
+interface Silence {
+  readonly since: Instant
+  trouble: Trouble
+  /** It was said that it is not taken for lost. */
+  reason: string | null
+}
+
+/**
+ * The life of hosts (R15) as the server leads it: leases, grace and the brake by the same rule, and what becomes of a host is told to every
+ * service that has replicas there, as one commit of the service for all hosts at once.
+ */
+export class HostLife {
+  readonly #options: HostLifeOptions
+  readonly #begin: Instant
+  readonly #silences = new Map<HostId, Silence>()
+  /** Since when it is as reachable as it is; left out: from the beginning. */
+  readonly #since = new Map<HostId, Instant>()
+
+  constructor(options: HostLifeOptions) {
+    this.#options = options
+    this.#begin = options.store.now
+  }
+
+  fall(hosts: readonly HostLedger[], trouble: Trouble): void {
+    const { store, workers, reporters } = this.#options
+    for (const host of hosts) {
+      const silence = this.#silences.get(host.id)
+      if (silence === undefined) this.#silences.set(host.id, { since: store.now, trouble, reason: null })
+      else if (trouble === 'DOWN') silence.trouble = trouble
+      reporters.silence(host.id)
+      if (trouble === 'DOWN') workers.die(host.id)
+    }
+    this.#judgeAt(store.now + this.#options.leaseSeconds * 1_000)
+  }
+
+  /** Whoever fell is there again: its worker tells what it runs, or a new one registers that runs nothing. */
+  rise(hosts: readonly HostLedger[]): void {
+    const { workers, reporters, say, wakePlacement } = this.#options
+    const told = new Map<ServiceId, ServiceIntent[]>()
+    const fallen = hosts.filter(({ id }) => this.#silences.has(id))
+    for (const host of fallen) {
+      const trouble = this.#silences.get(host.id)?.trouble
+      const wasLost = host.reachability === 'LOST'
+      this.#silences.delete(host.id)
+      reporters.hear(host.id)
+      if (host.reachability !== 'REACHABLE') this.#become(host, 'REACHABLE')
+      say(host, `Host ${host.name} is back${wasLost ? ', and runs nothing that was replaced' : ''}.`)
+      const view = { id: host.id, name: host.name, addresses: host.addresses }
+      const reporter = trouble === 'DOWN' ? reporters.register(host.id) : null
+      const running = workers.allOn(host.id)
+      for (const id of host.replicasOf.keys()) {
+        const intent: ServiceIntent =
+          reporter === null ? reporters.report(host.id, running.get(id) ?? [], true) : { kind: 'adopt', reporter, host: view, running: [] }
+        add(told, id, intent)
+      }
+    }
+    for (const [id, intents] of told) this.#submit(id, intents)
+    for (const { id } of fallen) this.#assign(id)
+    wakePlacement()
+    // The brake waits for somebody who returns.
+    if (fallen.length > 0 && this.#silences.size > 0) this.#judgeAt(this.#options.store.now)
+  }
+
+  /** An operator's word that hosts are gone which can't be reached. Others stay as they are. */
+  lose(hosts: readonly HostLedger[]): void {
+    const lost = hosts.filter(({ reachability }) => reachability === 'UNREACHABLE')
+    for (const host of lost) this.#become(host, 'LOST')
+    this.#tell('lose', lost)
+  }
+
+  schedule(hosts: readonly HostLedger[], scheduling: HostScheduling): void {
+    const before = hosts.filter((host) => host.scheduling === 'DRAINING')
+    for (const host of hosts) host.scheduling = scheduling
+    if (scheduling === 'DRAINING') this.#tell('drain', hosts)
+    else this.#tell('undrain', before)
+    this.#options.wakePlacement()
+  }
+
+  #judgeAt(at: Instant): void {
+    this.#options.at(at, () => this.#judge())
+  }
+
+  #judge(): void {
+    const { store, leaseSeconds, graceSeconds } = this.#options
+    const hosts = [...store.hosts.values()].map((host) => this.#leased(host))
+    const { verdicts, wakeAt } = judgeHosts({ hosts, countsFrom: this.#begin, now: store.now, leaseSeconds, graceSeconds })
+    const told = { UNREACHABLE: [] as HostLedger[], LOST: [] as HostLedger[], HELD: [] as HostLedger[] }
+    for (const verdict of verdicts) this.#take(verdict, told[verdict.to])
+    this.#tell('unreach', told.UNREACHABLE)
+    this.#tell('lose', told.LOST)
+    // What was judged has another end to wait for now.
+    if (verdicts.length > 0) this.#judgeAt(store.now)
+    else if (wakeAt !== null) this.#judgeAt(wakeAt)
+  }
+
+  #take({ host: { id }, to, reason, message }: HostVerdict, told: HostLedger[]): void {
+    const host = this.#options.store.hosts.get(id)
+    if (host === undefined) return
+    const silence = this.#silences.get(id)
+    if (silence !== undefined) silence.reason = reason
+    if (to !== 'HELD') this.#become(host, to)
+    this.#options.say(host, message)
+    told.push(host)
+  }
+
+  #leased({ id, name, reachability }: HostLedger): LeasedHost {
+    const silence = this.#silences.get(id)
+    const leaseUntil = silence === undefined ? Number.POSITIVE_INFINITY : silence.since + this.#options.leaseSeconds * 1_000
+    return { id, name, reachability, reachabilitySince: this.#since.get(id) ?? this.#begin, leaseUntil, reason: silence?.reason ?? null }
+  }
+
+  #become(host: HostLedger, reachability: HostLedger['reachability']): void {
+    host.reachability = reachability
+    this.#since.set(host.id, this.#options.store.now)
+  }
+
+  #tell(kind: HostIntent['kind'], hosts: readonly HostLedger[]): void {
+    const told = new Map<ServiceId, ServiceIntent[]>()
+    for (const host of hosts) for (const id of host.replicasOf.keys()) add(told, id, { kind, host: host.id })
+    for (const [id, intents] of told) {
+      // At most so many rows change in one commit; asked again, the rest.
+      while (this.#submit(id, intents));
+    }
+  }
+
+  /** True: something changed. */
+  #submit(id: ServiceId, intents: readonly ServiceIntent[]): boolean {
+    let changed = false
+    for (let from = 0; from < intents.length; from += intentsPerCommit) {
+      const outcomes = this.#options.store.submit(id, ...intents.slice(from, from + intentsPerCommit))
+      changed ||= outcomes.some((outcome) => outcome.kind === 'done' && outcome.changed)
+    }
+    return changed
+  }
+
+  /** The worker reads what it is to run, and to stop. */
+  #assign(host: HostId): void {
+    const { store, workers } = this.#options
+    for (const id of store.hosts.get(host)?.replicasOf.keys() ?? []) {
+      const { replicas, versions } = store.services.get(id)?.snapshot ?? { replicas: new Map(), versions: new Map() }
+      for (const row of replicas.values()) {
+        if (row.hostId !== host) continue
+        const content = versions.get(row.versionNumber)?.content
+        if (content !== undefined && !workers.has(row.id)) workers.given(id, row, content, store.now)
+        if (row.state === 'STOPPING') workers.toldToStop(row.id, store.now)
+      }
+    }
+  }
+}
+
+function add(told: Map<ServiceId, ServiceIntent[]>, id: ServiceId, intent: ServiceIntent): void {
+  const own = told.get(id)
+  if (own === undefined) told.set(id, [intent])
+  else own.push(intent)
+}
