@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { PrismaClient } from '../generated/prisma/client.ts'
 import { openEmbedded } from './embedded.ts'
 import { Listener, type OnMessage, type OnReconnect, Subscriptions } from './listener.ts'
-import { type MigrationConnection, migrate } from './migrate.ts'
+import { type Migrated, type MigrationConnection, migrate } from './migrate.ts'
 import { PGliteStream } from './pglite.ts'
 import { StatementNames } from './statementNames.ts'
 
@@ -46,7 +46,7 @@ async function openOnPGlite({ dataDirectory, log }: DatabaseOptions): Promise<Da
   const embedded = await openEmbedded(dataDirectory, log)
   try {
     const { pglite } = embedded
-    logApplied(await migrate({ exec: (script) => pglite.exec(script), query: (sql, params) => pglite.query(sql, params) }), log)
+    logMigrated(await migrate({ exec: (script) => pglite.exec(script), query: (sql, params) => pglite.query(sql, params) }), log)
     // User and database are PGlite's own; said here, so that no PG… variable of the environment says otherwise.
     const session = { user: 'postgres', database: 'postgres', password: '', ssl: false, stream: () => new PGliteStream(pglite) as never }
     const pool = new pg.Pool({ ...session, max: 1, idleTimeoutMillis: 0, onConnect: configure })
@@ -121,7 +121,7 @@ async function migratePostgreSQL(connectionString: string, log: Logger): Promise
   const client = await connectOnce(connectionString)
   try {
     const connection: MigrationConnection = { exec: (script) => client.query(script), query: (sql, params) => client.query(sql, params) }
-    logApplied(await migrate(connection), log)
+    logMigrated(await migrate(connection), log)
   } finally {
     await client.end()
   }
@@ -145,6 +145,12 @@ function unreachable(connectionString: string, error: unknown): string {
   return `DATABASE_URL names a PostgreSQL server, but ${where} can't be opened (${reason}). Start it or correct the URL; without DATABASE_URL the embedded database is used.`
 }
 
-function logApplied(names: readonly string[], log: Logger): void {
-  if (names.length > 0) log.info(`Applied ${names.length === 1 ? 'the migration' : 'the migrations'} ${names.join(', ')}.`)
+function logMigrated({ applied, newer }: Migrated, log: Logger): void {
+  if (applied.length > 0) log.info(`Applied ${named(applied)}.`)
+  if (newer.length === 0) return
+  log.warn(`A newer version has expanded this database by ${named(newer)}, and this version goes on with it: upgrade this server too.`)
+}
+
+function named(migrations: readonly string[]): string {
+  return `the migration${migrations.length === 1 ? '' : 's'} ${migrations.join(', ')}`
 }

@@ -31,10 +31,27 @@ CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "applied_steps_count" INTEGER NOT NULL DEFAULT 0
 )`
 
-interface Migration {
+/**
+ * A migration only expands, so that servers of the release before go on with the database. One that takes away what none of them needs any
+ * more says in its first line which migration a server must know to go on: `-- needs NAME`. Its record in the database says the same to
+ * servers that don't know the migration itself.
+ */
+const onlyExpands = '-- only expands'
+const needsLine = /^-- needs (\S+)\s*$/
+
+export interface Migration {
   readonly name: string
   readonly script: string
   readonly checksum: string
+  /** The migration that a server must know to go on; null: it only expands. */
+  readonly needs: string | null
+}
+
+export interface Migrated {
+  /** The names of those that were applied now. */
+  readonly applied: readonly string[]
+  /** The names of those that a newer version applied and that this version can go on with. */
+  readonly newer: readonly string[]
 }
 
 interface AppliedMigration {
@@ -45,18 +62,20 @@ interface AppliedMigration {
 }
 
 /**
- * Brings the database to this version's schema and returns the names of the migrations it applied. Each migration and its record commit
- * together. Two servers that start at once take turns. Throws MigrationError for a database of a newer version, an edited migration, and one
- * that failed. `through`: the last one to apply; left out: all.
+ * Brings the database to this version's schema. Each migration and its record commit together. Two servers that start at once take turns. A
+ * database that newer versions have only expanded is taken as it is. Throws MigrationError for one from which a newer version has taken away
+ * what this one needs, an edited migration, and one that failed. `through`: the last one to apply; left out: all.
  */
-export async function migrate(connection: MigrationConnection, directory = migrationsDirectory, through?: string): Promise<string[]> {
+export async function migrate(connection: MigrationConnection, directory = migrationsDirectory, through?: string): Promise<Migrated> {
   const shipped = await readMigrations(directory)
   await connection.query(`SELECT pg_advisory_lock(${advisoryLock})`)
   try {
     await connection.exec(recordTable)
-    const waiting = notApplied(shipped, await readApplied(connection)).filter(({ name }) => through === undefined || name <= through)
+    const records = await readApplied(connection)
+    const newer = newerThan(shipped, records)
+    const waiting = notApplied(shipped, records).filter(({ name }) => through === undefined || name <= through)
     for (const migration of waiting) await apply(connection, migration)
-    return waiting.map((migration) => migration.name)
+    return { applied: waiting.map((migration) => migration.name), newer }
   } finally {
     await connection.query(`SELECT pg_advisory_unlock(${advisoryLock})`)
   }
@@ -67,13 +86,15 @@ export async function shippedMigrations(directory = migrationsDirectory): Promis
   return (await readMigrations(directory)).map(({ name }) => name)
 }
 
-async function readMigrations(directory: string): Promise<Migration[]> {
+/** This version's migrations, in order. */
+export async function readMigrations(directory = migrationsDirectory): Promise<Migration[]> {
   const entries = await readdir(directory, { withFileTypes: true })
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
   return Promise.all(
     names.sort().map(async (name) => {
       const script = await readFile(path.join(directory, name, 'migration.sql'), 'utf8')
-      return { name, script, checksum: createHash('sha256').update(script).digest('hex') }
+      const [firstLine = ''] = script.split('\n', 1)
+      return { name, script, checksum: createHash('sha256').update(script).digest('hex'), needs: needsLine.exec(firstLine)?.[1] ?? null }
     }),
   )
 }
@@ -85,14 +106,21 @@ async function readApplied(connection: MigrationConnection): Promise<AppliedMigr
   return rows as AppliedMigration[]
 }
 
-function notApplied(shipped: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
+/** The names of those that this version does not know. */
+function newerThan(shipped: readonly Migration[], applied: readonly AppliedMigration[]): string[] {
   const names = new Set(shipped.map((migration) => migration.name))
-  const unknown = applied.find((record) => !names.has(record.migration_name))
-  if (unknown) {
+  const newer = applied.filter((record) => !names.has(record.migration_name))
+  for (const { migration_name: name, finished_at, logs } of newer) {
+    const needs = needsLine.exec(logs ?? '')?.[1] ?? null
+    if (finished_at !== null && (logs === onlyExpands || (needs !== null && names.has(needs)))) continue
     throw new MigrationError(
-      `The database has the migration ${unknown.migration_name}, which this version does not know: a newer version upgraded it. Start that version or a later one.`,
+      `The database has the migration ${name}, which this version does not know and cannot go on with: a newer version upgraded it${needs === null ? '' : `, and servers must know ${needs} since`}. Start that version or a later one.`,
     )
   }
+  return newer.map((record) => record.migration_name).sort()
+}
+
+function notApplied(shipped: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {
   const records = new Map(applied.map((record) => [record.migration_name, record]))
   return shipped.filter((migration) => {
     const record = records.get(migration.name)
@@ -116,8 +144,8 @@ async function apply(connection: MigrationConnection, migration: Migration): Pro
     await connection.exec('BEGIN')
     await connection.exec(migration.script)
     await connection.query(
-      'INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "finished_at", "applied_steps_count") VALUES ($1, $2, $3, clock_timestamp(), 1)',
-      [randomUUID(), migration.checksum, migration.name],
+      'INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "logs", "finished_at", "applied_steps_count") VALUES ($1, $2, $3, $4, clock_timestamp(), 1)',
+      [randomUUID(), migration.checksum, migration.name, migration.needs === null ? onlyExpands : `-- needs ${migration.needs}`],
     )
     await connection.exec('COMMIT')
   } catch (error) {

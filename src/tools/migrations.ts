@@ -1,12 +1,15 @@
-// node dist/tools/migrations.js check        fails when schema.prisma says something that the migrations don't
+// node dist/tools/migrations.js check        fails when schema.prisma says something that the migrations don't, or one does not only expand
 // node dist/tools/migrations.js new <name>   writes the migration that makes them agree
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { PrismaPGlite } from 'pglite-prisma-adapter'
-import { migrate, migrationsDirectory } from '../store/migrate.ts'
+import { type MigrationConnection, migrate, migrationsDirectory, readMigrations } from '../store/migrate.ts'
+import { contractionsOf } from './contractions.ts'
 import { loadSchemaEngine } from './schemaEngine.ts'
 
+const remedy =
+  'Take it away one release later, when no server needs it any more, and say so in the first line of the migration: "-- needs NAME", the last migration of the release before.'
 const schemaPath = path.join(migrationsDirectory, '..', 'schema.prisma')
 
 /** The SQL that leads from the migrations to schema.prisma; null when they agree. */
@@ -30,6 +33,29 @@ async function missingSql(): Promise<string | null> {
   }
 }
 
+/**
+ * Servers of the release before run beside this one's: what a migration takes away from them, unless it says which migration those know that do
+ * not need it.
+ */
+async function contractions(): Promise<string[]> {
+  const migrations = await readMigrations()
+  const shadow = await PGlite.create()
+  const connection: MigrationConnection = { exec: (script) => shadow.exec(script), query: (sql, params) => shadow.query(sql, params) }
+  try {
+    const found: string[] = []
+    for (const [at, migration] of migrations.entries()) {
+      const { name, needs } = migration
+      const contracted = await contractionsOf(connection, migration)
+      if (needs === null) found.push(...contracted.map((what) => `${name}: ${what}.`))
+      else if (!migrations.slice(0, at).some((earlier) => earlier.name === needs))
+        found.push(`${name}: ${needs}, which it needs, is not before it.`)
+    }
+    return found
+  } finally {
+    await shadow.close()
+  }
+}
+
 async function writeMigration(name: string, sql: string): Promise<string> {
   const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14)
   const directory = path.join(migrationsDirectory, `${stamp}_${name}`)
@@ -45,15 +71,19 @@ async function main([command, name]: readonly string[]): Promise<number> {
     return 2
   }
   const sql = await missingSql()
-  if (sql === null) {
-    console.log('prisma/schema.prisma and prisma/migrations agree.')
-    return 0
-  }
-  if (command === 'check' || !name) {
+  if (sql !== null && (command === 'check' || !name)) {
     console.error(`prisma/schema.prisma has changes without a migration: run "npm run migrations -- new <name>".\n${sql}`)
     return 1
   }
-  console.log(`Wrote ${await writeMigration(name, sql)}`)
+  if (sql !== null && name) console.log(`Wrote ${await writeMigration(name, sql)}`)
+  const found = await contractions()
+  if (found.length > 0) {
+    console.error(
+      `Migrations only expand: servers of the release before go on with the database meanwhile.\n${found.join('\n')}\n${remedy}`,
+    )
+    return 1
+  }
+  if (sql === null) console.log('prisma/schema.prisma and prisma/migrations agree, and the migrations only expand.')
   return 0
 }
 

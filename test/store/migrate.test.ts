@@ -73,11 +73,11 @@ describe.each([
 
   test('applies all once, in the order of their names', async () => {
     const shipped = await migrate(connection, directory)
-    expect(shipped.length).toBeGreaterThan(0)
-    expect(await migrate(connection, directory)).toEqual([])
+    expect(shipped.applied.length).toBeGreaterThan(0)
+    expect(await migrate(connection, directory)).toEqual({ applied: [], newer: [] })
     add('99990101000001_second', 'ALTER TABLE extra ADD COLUMN b int;')
     add('99990101000000_first', 'CREATE TABLE extra (a int); INSERT INTO extra VALUES (1);')
-    expect(await migrate(connection, directory)).toEqual(['99990101000000_first', '99990101000001_second'])
+    expect((await migrate(connection, directory)).applied).toEqual(['99990101000000_first', '99990101000001_second'])
     expect((await connection.query('SELECT * FROM extra')).rows).toEqual([{ a: 1, b: null }])
   })
 
@@ -88,29 +88,54 @@ describe.each([
     await expect(migrate(connection, directory)).rejects.toThrow(/99990101000000_bad failed and was undone: division by zero/)
     expect(await tables()).toEqual(before)
     writeFileSync(path.join(directory, '99990101000000_bad', 'migration.sql'), 'CREATE TABLE whole (a int);')
-    expect(await migrate(connection, directory)).toEqual(['99990101000000_bad'])
+    expect((await migrate(connection, directory)).applied).toEqual(['99990101000000_bad'])
   })
 
   test('refuses a file that was edited after it was applied', async () => {
-    const [first] = await migrate(connection, directory)
+    const [first] = (await migrate(connection, directory)).applied
     appendFileSync(path.join(directory, first ?? '', 'migration.sql'), '-- edited')
     const refusal = await migrate(connection, directory).catch((error: unknown) => error)
     expect(refusal).toBeInstanceOf(MigrationError)
     expect(String(refusal)).toContain('edited since')
   })
 
-  test('refuses a database of a newer version', async () => {
-    add('99990101000000_newer', 'SELECT 1;')
+  /** A newer version applies it, and the older one looks again. */
+  const applyNewer = async (name: string, script: string) => {
+    add(name, script)
     await migrate(connection, directory)
-    rmSync(path.join(directory, '99990101000000_newer'), { recursive: true })
-    await expect(migrate(connection, directory)).rejects.toThrow(/99990101000000_newer.*newer version upgraded it/)
+    rmSync(path.join(directory, name), { recursive: true })
+  }
+
+  test('goes on with a database that a newer version only expanded, and applies what is its own', async () => {
+    await migrate(connection, directory)
+    await applyNewer('99990101000001_newer', 'CREATE TABLE extra (a int);')
+    add('99990101000000_own', 'CREATE TABLE own (a int);')
+    expect(await migrate(connection, directory)).toEqual({ applied: ['99990101000000_own'], newer: ['99990101000001_newer'] })
+  })
+
+  test('goes on where a newer version took away what it does not need, and refuses where it needs it', async () => {
+    const [first = ''] = (await migrate(connection, directory)).applied
+    await applyNewer('99990101000000_known', `-- needs ${first}\nSELECT 1;`)
+    expect((await migrate(connection, directory)).newer).toEqual(['99990101000000_known'])
+    await applyNewer('99990101000001_unknown', '-- needs 99990101000000_known\nSELECT 1;')
+    await expect(migrate(connection, directory)).rejects.toThrow(
+      /99990101000001_unknown, which this version does not know and cannot go on with: a newer version upgraded it, and servers must know 99990101000000_known since/,
+    )
+  })
+
+  test('refuses a newer migration that says nothing of who can go on with it', async () => {
+    await applyNewer('99990101000000_newer', 'SELECT 1;')
+    await connection.exec(`UPDATE "_prisma_migrations" SET "logs" = NULL WHERE "migration_name" LIKE '9999%'`)
+    await expect(migrate(connection, directory)).rejects.toThrow(
+      /99990101000000_newer, which this version does not know.*Start that version/,
+    )
   })
 
   // PGlite has one session and one server.
   test.runIf(name === 'PostgreSQL')('two servers that start at once apply each once', async () => {
     const other = await server.connect()
     const runs = await Promise.all([migrate(connection, directory), migrate(other, directory)])
-    expect(runs.flat().filter((applied) => applied.endsWith('_init'))).toHaveLength(1)
+    expect(runs.flatMap(({ applied }) => applied).filter((name) => name.endsWith('_init'))).toHaveLength(1)
     await other.end()
   })
 })
