@@ -98,6 +98,7 @@ export class Supervisor {
       this.#records.create(assignment)
     } catch (error) {
       const message = `The state directory takes no new replica: ${(error as Error).message}.`
+      this.#options.log.error({ replica: id }, message)
       this.#options.onReport({ ...neverStarted(assignment), endReason: 'START_FAILED', message })
       return
     }

@@ -9,7 +9,13 @@ import type { Assignment, Report } from '../../src/worker/assignment.ts'
 /** The worker's part of the API's contract. */
 const schema = buildSchema(/* GraphQL */ `
   scalar Revision
-  type Query { nothing: Int }
+  type Query { workerDrain(worker: ID!, epoch: Int!, services: [ServiceKey!]!): WorkerDrain! }
+  input ServiceKey { project: String! name: String! }
+  type WorkerDrain { isDraining: Boolean! replicas: Int! services: [DrainedService!]! }
+  type DrainedService { project: String! name: String! desiredReplicas: Int! readyReplicas: Int! blockers: [String!]! }
+  input DrainWorkerInput { worker: ID! epoch: Int! }
+  type DrainWorkerPayload { worker: ID! }
+  union DrainWorkerResult = DrainWorkerPayload | FencedError | ForbiddenError
   interface Error { code: ErrorCode! message: String! }
   enum ErrorCode { INVALID_INPUT FORBIDDEN FENCED }
   type InputIssue { path: [String!]! message: String! }
@@ -38,6 +44,7 @@ const schema = buildSchema(/* GraphQL */ `
     renewLease(input: RenewLeaseInput!): RenewLeaseResult!
     reportReplicas(input: ReportReplicasInput!): ReportReplicasResult!
     answerLogRequest(input: AnswerLogRequestInput!): AnswerLogRequestResult!
+    drainWorker(input: DrainWorkerInput!): DrainWorkerResult!
   }
   enum Goal { RUN STOP }
   enum PortProtocol { TCP UDP }
@@ -86,6 +93,7 @@ export class WorkerServer {
   readonly assignments = new Map<string, Assignment>()
   epoch = 0
   renewals = 0
+  drains = 0
   leaseSeconds = 15
   /** Answered to the next renewal. */
   resync = false
@@ -173,11 +181,17 @@ export class WorkerServer {
     for (const follower of this.#followers) follower(whole)
   }
 
-  #roots(): { mutation: Record<string, object>; subscription: Record<string, object> } {
+  #roots(): { query: Record<string, object>; mutation: Record<string, object>; subscription: Record<string, object> } {
     const valid = (input: { epoch: number }): boolean => input.epoch === this.epoch
     const take = (): string[] => this.stale.splice(0)
     return {
+      query: { workerDrain: () => ({ isDraining: this.drains > 0, replicas: this.assignments.size, services: [] }) },
       mutation: {
+        drainWorker: ({ input }: { input: { epoch: number } }) => {
+          if (!valid(input)) return fenced
+          this.drains += 1
+          return { __typename: 'DrainWorkerPayload', worker: 'Worker_1' }
+        },
         registerWorker: ({ input }: { input: RegisterWorkerInput }) => {
           this.registrations.push(input)
           this.#told.push(...input.running)

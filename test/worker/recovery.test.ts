@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Assignment } from '../../src/worker/assignment.ts'
@@ -139,4 +139,20 @@ test('what runs and no record knows is killed; what is recorded of another start
   expect(await supervision.reopen()).toBe(0)
   expect(supervision.supervisor.reports()).toEqual([])
   expect(processesWith(supervision.directory)).toEqual([])
+})
+
+test('a replica whose directory somebody removes goes on; its records are written anew, so that the next worker knows it', async () => {
+  const { replica, pid } = await start()
+  rmSync(path.join(supervision.directory, 'replicas', replica), { recursive: true })
+  rmSync(path.join(supervision.directory, 'exits'), { recursive: true })
+  const recorded = () => existsSync(path.join(supervision.directory, 'replicas', replica, 'assignment.json'))
+  await until(recorded, 'it is recorded again')
+  expect(isRunning(pid)).toBe(true)
+  expect(await supervision.reopen()).toBe(1)
+  expect(isRunning(pid)).toBe(true)
+  // Started again in place, it is told, and its output is kept.
+  rmSync(path.join(supervision.directory, 'replicas', replica), { recursive: true })
+  kill(pid, 'SIGKILL')
+  await supervision.report(replica, { state: 'RUNNING', start: 2 })
+  await until(() => pidsOf(replica).length === 1, 'it prints')
 })

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { logBytes } from '../../src/worker/logRotation.ts'
 import { built } from '../support/built.ts'
 import { expectNothingLeft, freePort, isRunning, kill, processesWith, program } from '../support/processes.ts'
+import { SmallDisk } from '../support/smallDisk.ts'
 import { assignmentOf, httpProbe } from '../support/supervision.ts'
 import { until } from '../support/until.ts'
 import { WorkerServer } from '../support/workerServer.ts'
@@ -101,6 +103,50 @@ test('a mistake in the settings is a sentence and status 1', async () => {
   ])
 })
 
+test('every setting is an option too; what is none is a sentence', async () => {
+  const first = run(
+    { XCE_WORKER_HOST: '', XCE_WORKER_NAME: '' },
+    '--host',
+    'from-options',
+    '--port-range=21000-21009',
+    '--addresses',
+    '::1',
+  )
+  await followed(1)
+  expect(server.registrations[0]).toMatchObject({
+    ...{ name: 'from-options', host: 'from-options', addresses: ['::1'] },
+    portRange: { from: 21_000, to: 21_009 },
+  })
+  expect(first.child.exitCode).toBeNull()
+  const wrong = run({}, '--hots', 'x')
+  expect(await wrong.ended).toBe(1)
+  expect(wrong.output()).toBe("Unknown option '--hots': see --help.\n")
+})
+
+test('started with --drain where no worker runs, it drains and ends; with nothing to move, at once', async () => {
+  const { ended, output } = run({}, '--drain')
+  expect(await ended).toBe(0)
+  expect(server.drains).toBe(1)
+  expect(output()).toContain('All replicas have moved.')
+})
+
+test('its own log is kept at two files', async () => {
+  const log = path.join(directory, 'worker.log')
+  writeFileSync(log, 'x'.repeat(logBytes))
+  run({ XCE_WORKER_LOG_FILE: log })
+  await followed(1)
+  await until(() => statSync(`${log}.1`, { throwIfNoEntry: false })?.size === logBytes, 'it is rotated')
+  // And again, while it runs.
+  rmSync(`${log}.1`)
+  appendFileSync(log, 'y'.repeat(logBytes))
+  await until(
+    () => statSync(`${log}.1`, { throwIfNoEntry: false })?.size === logBytes && statSync(log).size < logBytes,
+    'it is rotated again',
+  )
+  server.drop()
+  await until(() => readFileSync(log, 'utf8').includes('not connected'), 'it goes on writing')
+})
+
 test('a second worker on the same state directory is refused', async () => {
   const first = run()
   await followed(1)
@@ -179,4 +225,42 @@ test('SIGUSR2 disconnects, stops all replicas by their stop policies, forgets th
   run()
   await followed(2)
   expect(server.registrations[1]?.running).toEqual([])
+})
+
+test('a disk that is full: replicas go on, the worker says so and lives, and what is started then is told why it can’t be', async ({
+  skip,
+}) => {
+  const state = path.join(directory, 'state')
+  const disk = SmallDisk.make(state) ?? skip('root may not mount a disk here')
+  const log = path.join(state, 'worker.log')
+  const started = run({ XCE_WORKER_LOG_FILE: log })
+  try {
+    await followed(1)
+    const kept = await runningReplica()
+    disk.fill()
+    const message = expect.stringMatching(/^The state directory takes no new replica: (ENOSPC|EACCES)/)
+    const refused = async () => {
+      const { replica } = assignmentOf()
+      server.assign(assignmentOf({ replica }))
+      await until(() => server.reported(replica)?.state === 'ENDED', 'it is refused')
+      expect(server.reported(replica)).toMatchObject({ endReason: 'START_FAILED', message })
+    }
+    await refused()
+    expect(isRunning(kept.pid)).toBe(true)
+    // Killed and started again, with the disk as it is.
+    started.child.kill('SIGKILL')
+    await started.ended
+    const again = run({ XCE_WORKER_LOG_FILE: log })
+    await followed(2)
+    expect(server.registrations[1]?.running).toMatchObject([{ replica: kept.replica, state: 'RUNNING', ready: true }])
+    expect(isRunning(kept.pid)).toBe(true)
+    await refused()
+    disk.free()
+    await assigned({})
+    expect(again.child.exitCode).toBeNull()
+    // What its log could not take then it takes now.
+    await until(() => readFileSync(log, 'utf8').includes('The state directory takes no new replica'), 'its log says so')
+  } finally {
+    disk.remove()
+  }
 })
