@@ -1,0 +1,14 @@
+import { test, vi } from 'vitest'
+import { CrashStory } from '../support/crashStory.ts'
+
+// The server and the worker are killed with SIGKILL at random points of a history; `npm run test:long` does it more often.
+
+vi.setConfig({ testTimeout: 300_000 })
+
+const seed = Number(process.env['XCE_CRASH_SEED'] ?? 20_261_129)
+
+test('the server is killed 3 times on the embedded database: nothing that was acknowledged is lost, and replicas serve throughout', () =>
+  CrashStory.tell({ database: 'embedded', kills: ['server', 'server', 'server'], seed }))
+
+test('the server is killed 3 times on PostgreSQL, and the worker as often', () =>
+  CrashStory.tell({ database: 'PostgreSQL', kills: ['server', 'worker', 'worker', 'server', 'server', 'worker'], seed }))
