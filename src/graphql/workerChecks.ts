@@ -1,6 +1,7 @@
-import { bounds, workerProtocolVersion } from '../model/bounds.ts'
+import { bounds } from '../model/bounds.ts'
 import { hostNameFault } from '../model/name.ts'
 import type { InputIssue } from '../model/refusal.ts'
+import { protocolFault, serverProtocols } from '../model/workerProtocol.ts'
 import { shown } from './text.ts'
 
 export interface WorkerToCheck {
@@ -49,10 +50,8 @@ export function workerIssues(worker: WorkerToCheck): readonly InputIssue[] {
     refuse(['softwareVersion'], `${shown(softwareVersion)} is no version: use at most 100 printable ASCII characters.`)
   if (!printable.test(instance ?? ''))
     refuse(['instance'], `${shown(instance ?? '')} is no instance: use at most 100 printable ASCII characters.`)
-  if (protocolVersion !== workerProtocolVersion) {
-    const message = `The worker speaks version ${protocolVersion} of the protocol, this server version ${workerProtocolVersion}: install the same release.`
-    refuse(['protocolVersion'], message)
-  }
+  const fault = protocolFault(protocolVersion, serverProtocols)
+  if (fault !== null) refuse(['protocolVersion'], fault)
   return issues
 }
 

@@ -76,7 +76,7 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
     softwareVersion: t.string({ required: true, description: 'Its version, for people.' }),
     protocolVersion: t.int({
       required: true,
-      description: "The version of this protocol that it speaks: the server's own, or INVALID_INPUT.",
+      description: "The version of this protocol that it speaks: the server's own or the release before's, or INVALID_INPUT.",
     }),
     running: t.field({ type: [ReplicaReportInput], required: true, description: 'Everything that it still runs.' }),
     instance: t.string({

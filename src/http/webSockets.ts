@@ -7,6 +7,7 @@ import type { App } from '../controller/app.ts'
 import { createContext, type Viewer } from '../graphql/context.ts'
 import type { Executed } from '../graphql/executed.ts'
 import { subscribe } from '../graphql/subscribe.ts'
+import { serverProtocols } from '../model/workerProtocol.ts'
 import { authenticate } from './authenticate.ts'
 import { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
@@ -144,7 +145,7 @@ function makeProtocol(app: App, schema: GraphQLSchema): Server<Connection> {
       else if (socket.readyState !== socket.OPEN) return false
       // Operations end first, each with its own error.
       else extra.unfollow = app.sessions.follow(viewer, () => void setImmediate(() => socket.close(closeCode.forbidden, tokenIsInvalid)))
-      return viewer !== null
+      return viewer !== null && { workerProtocol: serverProtocols }
     },
     onSubscribe: ({ extra }, id, payload): ExecutionArgs | readonly GraphQLError[] => {
       const checked = documents.check(payload.query)

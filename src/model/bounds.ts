@@ -52,4 +52,3 @@ export const defaultPortRange = { from: 20_000, to: 32_000 } as const
 /** R15. */
 export const leaseSeconds = 15
 export const graceSeconds = 60
-export const workerProtocolVersion = 1

@@ -1,5 +1,6 @@
 import { type Client, createClient } from 'graphql-ws/client'
 import { WebSocket } from 'ws'
+import type { ProtocolRange } from '../model/workerProtocol.ts'
 
 /** The server said no, by one of the codes of its top-level errors or of a failure that it answered. */
 export class RefusedError extends Error {
@@ -36,6 +37,7 @@ export class Connection {
   /** Of requests and subscriptions that wait: they fail in the moment the socket does, not when the client has noticed. */
   readonly #waiting = new Set<(error: Error) => void>()
   #socket: WebSocket | null = null
+  #serverProtocols: ProtocolRange | null = null
   #rejectClosed: (error: Error) => void = () => undefined
 
   private constructor(url: string, token: string) {
@@ -69,7 +71,8 @@ export class Connection {
     const onAbort = (): void => connection.#fail(new Error('The worker ends.'))
     signal.addEventListener('abort', onAbort)
     try {
-      await Promise.race([connection.#closed, new Promise<void>((resolve) => connection.#client.on('connected', () => resolve()))])
+      const connected = new Promise<unknown>((resolve) => connection.#client.on('connected', (_socket, payload) => resolve(payload)))
+      connection.#serverProtocols = protocolsIn(await Promise.race([connection.#closed, connected]))
       return connection
     } catch (error) {
       connection.close()
@@ -77,6 +80,11 @@ export class Connection {
     } finally {
       signal.removeEventListener('abort', onAbort)
     }
+  }
+
+  /** The versions of the worker's protocol that the server takes; null: it did not say. */
+  get serverProtocols(): ProtocolRange | null {
+    return this.#serverProtocols
   }
 
   /** Rejects when the socket has closed, with why. */
@@ -152,6 +160,13 @@ export class Connection {
     socket.once('close', () => clearTimeout(timer))
     socket.close(1000)
   }
+}
+
+/** Of what the server said when it took the token. */
+function protocolsIn(payload: unknown): ProtocolRange | null {
+  const { workerProtocol } = (payload ?? {}) as { workerProtocol?: Partial<ProtocolRange> }
+  const { oldest, newest } = workerProtocol ?? {}
+  return typeof oldest === 'number' && typeof newest === 'number' ? { oldest, newest } : null
 }
 
 function refusal(errors: readonly { readonly message?: string; readonly extensions?: unknown }[] | undefined): RefusedError {

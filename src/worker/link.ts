@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { graceSeconds, leaseSeconds } from '../model/bounds.ts'
+import { protocolFault, workerProtocolVersion } from '../model/workerProtocol.ts'
 import { Connection, RefusedError } from './connection.ts'
 import type { Drain } from './drain.ts'
 import { LostContact } from './lostContact.ts'
@@ -79,6 +80,9 @@ export class Link {
     try {
       const url = await this.#nextServer(settings.servers)
       connection = await Connection.open(url, (await readFile(settings.tokenFile, 'utf8')).trim(), signal)
+      // Before anything else is said: a server of another release may not understand it.
+      const fault = connection.serverProtocols && protocolFault(workerProtocolVersion, connection.serverProtocols)
+      if (fault) throw new Error(`${url}: ${fault}`)
       log.info({ url }, 'connected')
       this.#registration ??= await this.#register(connection)
       const nextSequence = (): number => ++this.#sequence

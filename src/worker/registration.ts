@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { workerProtocolVersion } from '../model/bounds.ts'
+import { workerProtocolVersion } from '../model/workerProtocol.ts'
 import type { Failure, RegisterWorkerData, RegisterWorkerInput } from './api.ts'
 import { registerWorker } from './api.ts'
 import type { Report } from './assignment.ts'
