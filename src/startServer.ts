@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 import type { Config } from './config.ts'
 import type { App } from './controller/app.ts'
+import { Drains } from './controller/drains.ts'
 import { Feed } from './controller/feed/feed.ts'
 import { HostLeases } from './controller/leases.ts'
 import { LocalWorker } from './controller/localWorker.ts'
@@ -100,6 +101,10 @@ async function start(
   const placer = new Placer({ ...app, meter: metrics })
   placer.start()
   started('placement', () => placer.stop())
+
+  const drains = new Drains(app)
+  drains.start()
+  started('the drains of hosts', () => drains.stop())
 
   const upkeep = new Upkeep({ database, tail, log, retention: config.retention, meter: metrics })
   upkeep.start()

@@ -45,6 +45,13 @@ const fewestForBrake = 3
 export const heldReason =
   'It is silent for longer than its grace, as most hosts are: that is more likely the network or the servers. See whether it runs: it is LOST when confirmHostLoss says so.'
 
+/** Of a host that is being drained and has no replica left. */
+export const drainedReason = 'It is drained: it has no replicas, and takes no new ones until uncordonHost.'
+
+export function drainedMessage(name: string): string {
+  return `Host ${name} is drained: none of its replicas is left on it.`
+}
+
 /**
  * R15: a REACHABLE host whose lease is over is UNREACHABLE; one whose grace is over as well is LOST. The brake: while more than half of at least 3
  * hosts are silent at once, none is LOST until one returns, and then the others have a lease and a grace more to return too.

@@ -2,7 +2,7 @@ import type { HostScheduling } from '../generated/prisma/enums.ts'
 import { intentsPerCommit } from '../model/bounds.ts'
 import type { HostId, Instant, ServiceId } from '../model/id.ts'
 import type { HostIntent, ServiceIntent } from '../model/intent.ts'
-import { type HostVerdict, judgeHosts, type LeasedHost } from '../rules/hostLife.ts'
+import { drainedMessage, type HostVerdict, judgeHosts, type LeasedHost } from '../rules/hostLife.ts'
 import type { HostLedger } from './hostLedger.ts'
 import type { Reporters } from './reporters.ts'
 import type { SimulatedStore } from './simulatedStore.ts'
@@ -97,9 +97,18 @@ export class HostLife {
   schedule(hosts: readonly HostLedger[], scheduling: HostScheduling): void {
     const before = hosts.filter((host) => host.scheduling === 'DRAINING')
     for (const host of hosts) host.scheduling = scheduling
-    if (scheduling === 'DRAINING') this.#tell('drain', hosts)
-    else this.#tell('undrain', before)
+    if (scheduling === 'DRAINING') {
+      this.#tell('drain', hosts)
+      for (const host of hosts) this.left(host.id)
+    } else this.#tell('undrain', before)
     this.#options.wakePlacement()
+  }
+
+  /** A replica has left it. */
+  left(id: HostId): void {
+    const host = this.#options.store.hosts.get(id)
+    if (host?.scheduling !== 'DRAINING' || host.reachability !== 'REACHABLE' || host.replicasOf.size > 0) return
+    this.#options.say(host, drainedMessage(host.name))
   }
 
   #judgeAt(at: Instant): void {

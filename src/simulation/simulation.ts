@@ -1,6 +1,6 @@
 import { intentsPerCommit, graceSeconds as usualGraceSeconds, leaseSeconds as usualLeaseSeconds } from '../model/bounds.ts'
 import type { Content } from '../model/content.ts'
-import type { Instant, ServiceId } from '../model/id.ts'
+import type { HostId, Instant, ServiceId } from '../model/id.ts'
 import type { ReplicaReport, ServiceIntent } from '../model/intent.ts'
 import { isPlaced } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
@@ -175,16 +175,21 @@ export class Simulation {
   /** What a commit means for workers, timers and placement. */
   #follow(service: SimulatedService, { after, change, rows }: SimulatedCommit): void {
     const { now } = this.store
+    const left = new Set<HostId>()
     for (const { before, after: row } of rows) {
       const was = before !== null && isPlaced(before) ? before.hostId : null
       const is = isPlaced(row) ? row.hostId : null
-      if (was !== null && was !== is) this.workers.forget(row.id)
+      if (was !== null && was !== is) {
+        this.workers.forget(row.id)
+        left.add(was)
+      }
       const content = after.versions.get(row.versionNumber)?.content
       // A worker that is silent hears of it when it is back.
       if (is === null || !this.#reporters.hears(is)) continue
       if (was !== is && content !== undefined) this.workers.given(after.id, row, content, now)
       if (row.state === 'STOPPING' && before?.state !== 'STOPPING') this.workers.toldToStop(row.id, now)
     }
+    for (const host of left) this.hostLife.left(host)
     this.#armTimer(service)
     this.placer.watch(service)
     const fact = change.facts.at(-1)

@@ -56,7 +56,7 @@ test('what operators want of a host: each change once, with its reason and its e
     message: 'Host n1 is CORDONED already: there is nothing to change.',
   })
   expect(await call('drainHost', { host: 'n1' })).toMatchObject({
-    host: { scheduling: 'DRAINING', reason: expect.stringContaining('being drained') },
+    host: { scheduling: 'DRAINING', reason: expect.stringContaining('It is drained') },
   })
   expect(await call('uncordonHost', { host: 'n1' })).toMatchObject({ host: { scheduling: 'OPEN', reason: null } })
   const { events } = await opened().data('{ events(first: 3) { nodes { kind actor message host { name } } } }')
@@ -70,7 +70,7 @@ test('what operators want of a host: each change once, with its reason and its e
     {
       kind: 'HOST',
       actor: 'alice',
-      message: 'alice drains host n1: its replicas are replaced elsewhere, within the limits of their services.',
+      message: 'alice drained host n1: it has no replicas, and takes none.',
       host: { name: 'n1' },
     },
     { kind: 'HOST', actor: 'alice', message: 'alice cordoned host n1: it takes no new replicas.', host: { name: 'n1' } },

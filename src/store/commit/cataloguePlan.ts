@@ -100,7 +100,8 @@ async function planQueue({ prisma }: Database, change: ApplyQueue, newId: NewId)
   }
 }
 
-async function planWorker({ prisma }: Database, change: RegisterWorker, newId: NewId): Promise<CataloguePlan> {
+async function planWorker(database: Database, change: RegisterWorker, newId: NewId): Promise<CataloguePlan> {
+  const { prisma } = database
   const host = await prisma.host.findUnique({ where: { name: change.host } })
   const instance = change.instance ?? null
   const registrations = await prisma.worker.findMany({
@@ -134,7 +135,7 @@ async function planWorker({ prisma }: Database, change: RegisterWorker, newId: N
     hostName: change.host,
     scheduling,
     reachability: returned ? 'REACHABLE' : 'LOST',
-    reason: returned ? schedulingReason(scheduling) : uncleanReason,
+    reason: returned ? await schedulingReason(database, host?.id ?? null, scheduling) : uncleanReason,
     allocation: host ? host.allocation + 1 : 0,
     addresses,
     portFrom: portRange.from,

@@ -2,6 +2,7 @@ import type { Host, Worker } from '../../generated/prisma/client.ts'
 import type { HostScheduling, Reachability } from '../../generated/prisma/enums.ts'
 import type { HostId, WorkerId } from '../../model/id.ts'
 import type { Refusal } from '../../model/refusal.ts'
+import { drainedMessage, drainedReason } from '../../rules/hostLife.ts'
 import type { Database } from '../database.ts'
 import type { CataloguePlan } from './cataloguePlan.ts'
 import type { HostChange, JudgeHost } from './outcome.ts'
@@ -23,8 +24,9 @@ interface NextHost {
   readonly wakesPlacement?: boolean
 }
 
-/** Why a host that takes no new replicas does not; null: it is OPEN. */
-export function schedulingReason(scheduling: HostScheduling): string | null {
+/** Why a host that takes no new replicas does not; null: it is OPEN. `id` null: it is new. */
+export async function schedulingReason(database: Database, id: string | null, scheduling: HostScheduling): Promise<string | null> {
+  if (scheduling === 'DRAINING' && id !== null && (await replicasOn(database, id)) === 0) return drainedReason
   if (scheduling === 'CORDONED') return 'It is cordoned: it takes no new replicas until uncordonHost.'
   return scheduling === 'DRAINING' ? 'It is being drained: its replicas are replaced elsewhere, until uncordonHost.' : null
 }
@@ -42,6 +44,8 @@ export function planHost(database: Database, change: HostChange): Promise<Catalo
       return planReturn(database, change)
     case 'scheduleHost':
       return planScheduling(database, change)
+    case 'hostDrained':
+      return planDrained(database, change)
     case 'confirmHostLoss':
       return planLoss(database, change)
     case 'removeHost':
@@ -66,7 +70,7 @@ async function planReturn(database: Database, { hostId, workerId, epoch }: Chang
   const how = host.reachability === 'LOST' ? 'and runs nothing that was replaced' : 'before it was lost'
   const next = {
     reachability: 'REACHABLE',
-    reason: schedulingReason(host.scheduling),
+    reason: await schedulingReason(database, hostId, host.scheduling),
     worker: { workerId, epoch },
     wakesPlacement: true,
   } as const
@@ -85,8 +89,16 @@ async function planScheduling(database: Database, { name, scheduling, actor }: C
     CORDONED: `${actor} cordoned host ${name}: it takes no new replicas${host.scheduling === 'DRAINING' ? ', and those that have not left it stay' : ''}.`,
     DRAINING: `${actor} drains host ${name}: its replicas are replaced elsewhere, within the limits of their services.`,
   }[scheduling]
-  const reason = host.reachability === 'REACHABLE' ? schedulingReason(scheduling) : host.reason
-  return written(host, { scheduling, reason, wakesPlacement: scheduling === 'OPEN' }, said, actor)
+  const reason = host.reachability === 'REACHABLE' ? await schedulingReason(database, host.id, scheduling) : host.reason
+  const message = reason === drainedReason ? `${actor} drained host ${name}: it has no replicas, and takes none.` : said
+  return written(host, { scheduling, reason, wakesPlacement: scheduling === 'OPEN' }, message, actor)
+}
+
+async function planDrained(database: Database, { hostId }: Change<'hostDrained'>): Promise<CataloguePlan> {
+  const host = await findHost(database, { id: hostId })
+  const isDraining = host?.scheduling === 'DRAINING' && host.reachability === 'REACHABLE'
+  if (host === null || !isDraining || host.reason === drainedReason || (await replicasOn(database, hostId)) > 0) return unchanged(hostId)
+  return written(host, { reason: drainedReason }, drainedMessage(host.name), 'xce')
 }
 
 async function planLoss(database: Database, { name, actor }: Change<'confirmHostLoss'>): Promise<CataloguePlan> {
@@ -107,9 +119,7 @@ async function planRemoval(database: Database, { name, actor }: Change<'removeHo
     const message = `Host ${name} is reachable: drain it, stop its worker, and remove it when its lease is over.`
     return refused({ code: 'INVALID_STATE', message, path: ['input', 'host'] })
   }
-  const replicas = await database.prisma.replica.count({
-    where: { hostId: host.id, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
-  })
+  const replicas = await replicasOn(database, host.id)
   if (replicas > 0) {
     const help = host.reachability === 'LOST' ? 'they are being replaced, so try again' : 'wait until it is lost, or use confirmHostLoss'
     const message = `Host ${name} has ${replicas} ${replicas === 1 ? 'replica' : 'replicas'} that have not ended: ${help}.`
@@ -122,6 +132,11 @@ async function planRemoval(database: Database, { name, actor }: Change<'removeHo
 /** A host that is not removed. */
 function findHost({ prisma }: Database, where: { readonly id: string } | { readonly name: string }): Promise<HostRow | null> {
   return prisma.host.findFirst({ where: { ...where, removedAt: null }, include: { workers: true } })
+}
+
+/** How many have not ended. */
+function replicasOn({ prisma }: Database, hostId: string): Promise<number> {
+  return prisma.replica.count({ where: { hostId, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } } })
 }
 
 /** When the last of its workers' leases ends. */

@@ -42,6 +42,8 @@ export type HostChange =
   | { readonly kind: 'returnHost'; readonly hostId: HostId; readonly workerId: WorkerId; readonly epoch: number }
   /** What operators want; by name. NO_CHANGE where they want it already. */
   | { readonly kind: 'scheduleHost'; readonly name: string; readonly scheduling: HostScheduling; readonly actor: string }
+  /** Its last replica may have left. Nothing is changed unless it is being drained, REACHABLE and empty, and that was not said yet. */
+  | { readonly kind: 'hostDrained'; readonly hostId: HostId }
   /** An operator's word that an UNREACHABLE host is gone; by name. INVALID_STATE for any other. */
   | { readonly kind: 'confirmHostLoss'; readonly name: string; readonly actor: string }
   /** By name. INVALID_STATE while it is reachable or has replicas. */
