@@ -1,34 +1,45 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { execute, type GraphQLSchema } from 'graphql'
-import { createHandler } from 'graphql-sse/lib/use/http'
+import { text } from 'node:stream/consumers'
+import { type ExecutionResult, execute, type GraphQLSchema } from 'graphql'
+import { createHandler, type Handler } from 'graphql-sse'
 import type { App } from '../controller/app.ts'
 import { createContext, type Viewer } from '../graphql/context.ts'
 import { subscribe } from '../graphql/subscribe.ts'
 import { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
+import { mostBytesWaiting } from './socketOutlet.ts'
+import { gated, StreamGate } from './streamGate.ts'
 
 export const eventStreamPath = '/graphql/stream'
 
 const requestBytes = 1_048_576
 const tokenHeader = 'x-graphql-event-stream-token'
 
+/** A response and what waits for its reader. */
+interface EventStream {
+  readonly response: ServerResponse
+  readonly gate: StreamGate
+}
+
 /**
  * The protocol of graphql-sse: distinct connections, and the single connection mode, in which one event stream carries the results of
- * operations that are sent beside it.
+ * operations that are sent beside it. The library's own adapter for Node queues results without a bound; this one hands them to the response
+ * at once, so that the response knows what waits: a subscription goes on only when it takes more, and a stream on which too much waits is cut.
  */
 export class EventStreams {
-  readonly #handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  readonly #app: App
+  readonly #handle: Handler<IncomingMessage, EventStream>
   readonly #viewers = new WeakMap<IncomingMessage, Viewer>()
   /** Open streams of the single connection mode, by their tokens. */
-  readonly #streams = new Map<string, ServerResponse>()
+  readonly #streams = new Map<string, EventStream>()
 
   constructor(app: App, schema: GraphQLSchema) {
+    this.#app = app
     const documents = new Documents(schema)
-    this.#handle = createHandler<Record<PropertyKey, unknown>>({
+    this.#handle = createHandler<IncomingMessage, EventStream, Record<PropertyKey, unknown>>({
       authenticate: ({ raw }) => streamToken(raw),
-      onConnect: ({ raw, context }) => this.#opened(raw, context.res),
+      onConnect: ({ raw, context }) => this.#opened(raw, context),
       onSubscribe: ({ raw }, { query, operationName, variables }) => {
         const checked = documents.check(query)
         if ('errors' in checked) return { data: null, errors: checked.errors }
@@ -39,11 +50,12 @@ export class EventStreams {
       validate: () => [],
       execute,
       subscribe,
-      onNext: async (_context, { raw, context }, result) => {
-        const token = tokenOf(raw)
-        const response = token === null ? context.res : this.#streams.get(token)
-        // The library's own queue knows no bound: the next result is made only when the bytes of the last ones have left.
-        if (response?.writableNeedDrain) await drained(response)
+      onOperation: async (_context, { raw, context }, _args, result) => {
+        const results = await result
+        return isGenerator(results) ? gated(results, (this.#streamOf(raw) ?? context).gate) : results
+      },
+      onNext: (_context, { raw, context }, result) => {
+        this.#cutIfFull(this.#streamOf(raw) ?? context)
         return result.errors === undefined ? undefined : { ...result, errors: result.errors.map((error) => maskError(error, app.log)) }
       },
     })
@@ -53,17 +65,51 @@ export class EventStreams {
     const refusal = this.#refusal(request)
     if (refusal === null) {
       this.#viewers.set(request, viewer)
-      return this.#handle(request, response)
+      return this.#answer(request, response)
     }
     const [status, message] = refusal
     response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify({ errors: [{ message }] }))
   }
 
-  #opened(request: IncomingMessage, response: ServerResponse): void {
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [body, { status, statusText, headers }] = await this.#handle({
+      method: request.method ?? '',
+      url: request.url ?? '',
+      headers: { get: (name) => String(request.headers[name] ?? '') || null },
+      body: () => text(request),
+      raw: request,
+      context: { response, gate: new StreamGate(response) },
+    })
+    response.writeHead(status, statusText, headers)
+    if (body === null || typeof body === 'string') {
+      response.end(body ?? '')
+      return
+    }
+    const ended = () => void body.return()
+    response.once('close', ended)
+    if (response.destroyed) ended()
+    for await (const event of body) response.write(event)
+    response.end()
+  }
+
+  #opened(request: IncomingMessage, stream: EventStream): void {
     const token = tokenOf(request)
     if (token === null || this.#streams.has(token)) return
-    this.#streams.set(token, response)
-    response.once('close', () => this.#streams.delete(token))
+    this.#streams.set(token, stream)
+    stream.response.once('close', () => this.#streams.delete(token))
+  }
+
+  /** Of the single connection mode: where the results of the operation go that this request sends. */
+  #streamOf(request: IncomingMessage): EventStream | undefined {
+    const token = tokenOf(request)
+    return token === null ? undefined : this.#streams.get(token)
+  }
+
+  /** Its reader can come back with `after`: no end is told. */
+  #cutIfFull({ response }: EventStream): void {
+    if (response.writableLength <= mostBytesWaiting || response.destroyed) return
+    this.#app.feed.counts.closed++
+    response.destroy()
   }
 
   /** The library reads a body whole, and queues results for streams that nobody reads: both are refused before it. */
@@ -96,9 +142,6 @@ function streamToken(request: IncomingMessage): string | [string, { status: numb
   return ['This event stream belongs to another token.', { status: 403, statusText: 'Forbidden' }]
 }
 
-async function drained(response: ServerResponse): Promise<void> {
-  const waited = new AbortController()
-  const options = { signal: waited.signal }
-  await Promise.race([once(response, 'drain', options), once(response, 'close', options)]).catch(() => undefined)
-  waited.abort()
+function isGenerator(results: object): results is AsyncGenerator<ExecutionResult, undefined, undefined> {
+  return Symbol.asyncIterator in results
 }

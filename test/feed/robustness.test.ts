@@ -6,6 +6,7 @@ import { createService, placedReplicas, scale } from '../support/apiService.ts'
 import { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
+import { FlippingService, heardUpTo, openSingleConnection, sleepers } from './sleepers.ts'
 import { Subscriber } from './subscriber.ts'
 
 let server: TestServer
@@ -28,7 +29,7 @@ afterAll(() => server.stop())
 
 const document = `subscription ($service: String!) { endpointChanged(service: $service) { kind revision added { id } removed { id } } }`
 
-async function open(): Promise<Subscriber> {
+async function openSubscriber(): Promise<Subscriber> {
   const subscriber = await Subscriber.open(server.client)
   subscribers.push(subscriber)
   return subscriber
@@ -104,7 +105,7 @@ describe('sockets', () => {
 
   test('a second operation of the same id closes the socket with 4409', async () => {
     await createService(server.client, 'twice', 0)
-    const subscriber = await open()
+    const subscriber = await openSubscriber()
     subscriber.subscribe(document, { service: 'twice' })
     await subscriber.frame()
     subscriber.subscribe(document, { service: 'twice' })
@@ -113,7 +114,7 @@ describe('sockets', () => {
 
   test('an id is free again after complete', async () => {
     await createService(server.client, 'free', 0)
-    const subscriber = await open()
+    const subscriber = await openSubscriber()
     for (let turn = 0; turn < 3; turn++) {
       subscriber.subscribe(document, { service: 'free' })
       expect((await subscriber.frame()).kind).toBe('SNAPSHOT')
@@ -135,7 +136,7 @@ describe('sockets', () => {
 
   test('10,000 operations on one socket all hear of a change', async () => {
     const flip = await flipperOf('crowded')
-    const subscriber = await open()
+    const subscriber = await openSubscriber()
     let frames = 0
     subscriber.socket.removeAllListeners('message')
     subscriber.socket.on('message', () => void frames++)
@@ -151,7 +152,7 @@ describe('sockets', () => {
 describe('an error in a resolver', () => {
   test('on event 3 is an error of that frame, or ends the subscription where the frame is lost; nothing else hears of it', async () => {
     await createService(server.client, 'breaks', 1)
-    const subscriber = await open()
+    const subscriber = await openSubscriber()
     const service = '{ desiredReplicas queue { name } }'
     subscriber.subscribe(`subscription { serviceChanged(name: "breaks") { kind service ${service} } }`, {}, 'nullable')
     subscriber.subscribe(`subscription { servicesChanged { kind services ${service} } }`, {}, 'lost')
@@ -189,29 +190,21 @@ function isShown(data: unknown, shown: unknown): boolean {
   return JSON.stringify(data) === JSON.stringify(shown)
 }
 
-describe('a consumer that sleeps', () => {
-  // Large frames, so that they do not all fit into the buffers of the kernel.
-  const large = `subscription { endpointChanged(service: "sleepy") { kind revision added { id } ${Array.from(
-    { length: 50 },
-    (_, index) => `x${index}: endpoint { id addresses(includeNotReady: true) { id addresses } }`,
-  ).join(' ')} } }`
-  const addresses = Array.from({ length: 15 }, (_, index) => `host-${index}.${'long-'.repeat(48)}name`)
-
+// The others, and longer: test/long/sleepers.long.ts
+describe.each(sleepers.filter((_sleeper, index) => index % 2 === 0))('a consumer that sleeps, over %s', (transport, frameKiB, open) => {
   test('gets one SNAPSHOT when it wakes, and others hear everything meanwhile', async () => {
-    expect(await worker.register([], { addresses: ['127.0.0.1', ...addresses] })).toMatchObject({ __typename: 'RegisterWorkerPayload' })
-    const flip = await flipperOf('sleepy')
+    const service = await FlippingService.on(server, worker, `sleepy-${sleepers.findIndex(([name]) => name === transport)}`)
     const { counts } = server.app.feed
-    const sleeper = await open()
-    const other = await open()
-    sleeper.subscribe(large)
-    other.subscribe(document, { service: 'sleepy' })
+    const sleeper = await open(server, service.document(frameKiB))
+    const other = await openSubscriber()
+    other.subscribe(document, { service: service.name })
     expect([(await sleeper.frame()).kind, (await other.frame()).kind]).toEqual(['SNAPSHOT', 'SNAPSHOT'])
-    sleeper.socket.pause()
+    sleeper.sleep()
     const collapsed = counts.collapsed
     let flips = 0
-    for (; counts.collapsed === collapsed && flips < 3_000; flips++) await flip(flips % 2 === 0)
+    for (; counts.collapsed === collapsed && flips < 3_000; flips++) await service.flip()
     expect(counts.collapsed).toBe(collapsed + 1)
-    if (flips % 2 === 0) await flip(true)
+    await service.flip()
     const { head } = await server.app.database.prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
     let revision = 0n
     while (revision < head) {
@@ -219,25 +212,25 @@ describe('a consumer that sleeps', () => {
       expect(frame.kind).toBe('DELTA')
       revision = BigInt(frame.revision)
     }
-    sleeper.socket.resume()
-    const kinds: string[] = []
-    for (revision = 0n; revision < head; ) {
-      const frame = await sleeper.frame()
-      expect(BigInt(frame.revision)).toBeGreaterThan(revision)
-      revision = BigInt(frame.revision)
-      kinds.push(frame.kind)
-    }
-    expect(kinds.filter((kind) => kind === 'SNAPSHOT')).toHaveLength(1)
-    expect(kinds.at(-1)).toBe('SNAPSHOT')
-    expect(kinds.length).toBeLessThan(flips - 200)
+    sleeper.wake()
+    const frames = await heardUpTo(sleeper, head)
+    const revisions = frames.map((frame) => BigInt(frame.revision))
+    expect(revisions).toEqual([...new Set(revisions)].sort((a, b) => Number(a - b)))
+    expect(frames.map(({ kind }) => kind).filter((kind) => kind === 'SNAPSHOT')).toHaveLength(1)
+    expect(frames.at(-1)?.kind).toBe('SNAPSHOT')
+    expect(frames.length).toBeLessThan(flips - 200)
+    await sleeper.close()
   }, 120_000)
+})
 
-  test('is closed with 4413 when too many bytes wait', async () => {
+describe('a reader for whom too many bytes wait', () => {
+  const query = '{ __schema { types { name description fields { name description type { name } args { name description } } } } }'
+
+  test('is closed on a WebSocket, with 4413', async () => {
     const { counts } = server.app.feed
     const closed = counts.closed
-    const subscriber = await open()
+    const subscriber = await openSubscriber()
     subscriber.socket.pause()
-    const query = '{ __schema { types { name description fields { name description type { name } args { name description } } } } }'
     for (let id = 0; id < 400 && counts.closed === closed; id++) {
       subscriber.subscribe(query, {}, String(id))
       if (id % 20 === 19) await server.client.send('{ viewer { subject } }')
@@ -245,5 +238,19 @@ describe('a consumer that sleeps', () => {
     await until(() => counts.closed > closed, 'it is closed')
     subscriber.socket.resume()
     expect(await until(() => subscriber.closed, 'it hears of it')).toMatchObject({ code: 4413 })
+  }, 60_000)
+
+  test('is cut on an event stream, and no end of it is told', async () => {
+    const { counts } = server.app.feed
+    const closed = counts.closed
+    const { stream, send } = await openSingleConnection(server)
+    for (let id = 0; id < 400 && counts.closed === closed; id++) await send(String(id), query).catch(() => undefined)
+    expect(counts.closed).toBe(closed + 1)
+    const events: string[] = []
+    const reading = (async () => {
+      for (let event = await stream.next(); event !== null; event = await stream.next()) events.push(event.event)
+    })()
+    await expect(reading).rejects.toThrow()
+    expect(events.length).toBeLessThan(400)
   }, 60_000)
 })

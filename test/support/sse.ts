@@ -17,14 +17,19 @@ export class EventStream {
     this.#abort = abort
   }
 
-  static async open(client: ApiClient, query: string, variables: Record<string, unknown> = {}): Promise<EventStream> {
+  /** Subscribes, each subscription with a request of its own. */
+  static open(
+    { url, token }: Pick<ApiClient, 'url' | 'token'>,
+    query: string,
+    variables: Record<string, unknown> = {},
+  ): Promise<EventStream> {
+    const headers = { 'content-type': 'application/json', accept: 'text/event-stream', authorization: `Bearer ${token}` }
+    return EventStream.request(url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) })
+  }
+
+  static async request(url: string, request: RequestInit): Promise<EventStream> {
     const abort = new AbortController()
-    const response = await fetch(client.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream', authorization: `Bearer ${client.token}` },
-      body: JSON.stringify({ query, variables }),
-      signal: abort.signal,
-    })
+    const response = await fetch(url, { ...request, signal: abort.signal })
     if (response.body === null) throw new Error(`No event stream: ${response.status}`)
     return new EventStream(response.body.getReader(), abort)
   }

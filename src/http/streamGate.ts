@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { setImmediate as otherWork } from 'node:timers/promises'
+
+/**
+ * Lets results into an event stream only while it takes more bytes. Those that had to wait enter one after the other, so that each sees
+ * what the one before it has written.
+ */
+export class StreamGate {
+  readonly #response: ServerResponse
+  #waiting = 0
+  #turn: Promise<void> = Promise.resolve()
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+
+  /** Resolves when it is this caller's turn, and when the stream is closed. */
+  async enter(): Promise<void> {
+    if (this.#waiting === 0 && !this.#response.writableNeedDrain) return
+    this.#waiting++
+    this.#turn = this.#turn.then(() => this.#drained())
+    await this.#turn
+    this.#waiting--
+  }
+
+  async #drained(): Promise<void> {
+    while (this.#response.writableNeedDrain) {
+      const waited = new AbortController()
+      const options = { signal: waited.signal }
+      await Promise.race([once(this.#response, 'drain', options), once(this.#response, 'close', options)]).catch(() => undefined)
+      waited.abort()
+    }
+    await otherWork()
+  }
+}
+
+/** The results as they are, but each is asked for only when the stream takes more; what happens meanwhile is the feed's to bound (R16). */
+export function gated<Result>(results: AsyncGenerator<Result, undefined, undefined>, gate: StreamGate): AsyncIterableIterator<Result> {
+  return {
+    next: async () => {
+      await gate.enter()
+      return results.next()
+    },
+    return: () => results.return(undefined),
+    throw: (error) => results.throw(error),
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
