@@ -40,9 +40,9 @@ export async function freshPostgreSQL(): Promise<TestDatabase> {
   }
 }
 
-/** One statement on the test server, outside of the test's database. */
-export async function onServer(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('postgresqlUrl') })
+/** One statement on the test server, or another one, outside of the test's database. */
+export async function onServer(sql: string, url = inject('postgresqlUrl')): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
     await client.query(sql)
