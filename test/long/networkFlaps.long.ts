@@ -49,3 +49,26 @@ test.each([
   // At most the lease was over once: the host away and back, and the addresses with it.
   expect(told.facts).toBeLessThanOrEqual(10)
 })
+
+test('the network is away for longer than lease and grace again and again, 20 times in 50 s: never more than n + s are active, and no storm', async () => {
+  scene = await HostScene.start(1, 1, { servers: 2 })
+  proxy = await tcpProxy({ host: '127.0.0.1', port: Number(new URL(scene.server.url).port) })
+  const known = (await scene.audit()).revision
+  await scene.worker('a', { urls: [`http://127.0.0.1:${proxy.port}/graphql`] })
+  const web = await scene.service('web', 3)
+  await scene.worker('b')
+  for (let flap = 0; flap < 20; flap++) {
+    proxy.hold('toServer', 'toClient')
+    await wait(2_000)
+    proxy.heal()
+    await wait(500)
+  }
+  await scene.becomes('a', 'REACHABLE')
+  await web.until('all serve', (table) => table.length === 3)
+  const audit = await scene.audit()
+  // R1: 3 replicas at 25 %, at most one more.
+  expect(audit.services.get('web')?.highestActive).toBeLessThanOrEqual(4)
+  const facts = Number(audit.revision - known)
+  console.log(`20 long flaps: ${facts} facts`)
+  expect(facts).toBeLessThanOrEqual(400)
+})
