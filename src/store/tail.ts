@@ -39,6 +39,7 @@ export class Tail {
   #reading: Promise<void> | null = null
   #isMore = false
   #isLive = false
+  #isStarted = false
   #isStopped = false
   #retry: { timer: NodeJS.Timeout; go: () => void } | null = null
 
@@ -71,6 +72,7 @@ export class Tail {
     this.#tokenChanges = tokenChanges
     this.#leave.push(this.#committer.onCommitted(wakeTo))
     this.#isLive = true
+    this.#isStarted = true
     this.#wake()
   }
 
@@ -93,7 +95,8 @@ export class Tail {
   }
 
   #wake(): void {
-    if (this.#isStopped) return
+    // Before the start nobody knows where to read from; it ends with a look at all that came meanwhile.
+    if (!this.#isStarted || this.#isStopped) return
     this.#isMore = true
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null

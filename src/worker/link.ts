@@ -65,7 +65,11 @@ export class Link {
       // The first try after a good session is at once; several workers that lost one server must not come back in step.
       // No pause is long in a lease: what was away for a moment must not be silent for longer by itself.
       const most = settings.servers.kind === 'file' ? 1_000 : ((this.#registration?.leaseSeconds ?? leaseSeconds) * 1_000) / 3
-      const waitMillis = failures === 0 ? 0 : Math.round((0.5 + Math.random() / 2) * Math.min(most, 50 * 2 ** failures))
+      // The others are tried first: one of them may be back while this one is not.
+      const servers = settings.servers.kind === 'file' ? 1 : settings.servers.urls.length
+      const rounds = failures / servers
+      const waitMillis =
+        rounds === 0 || !Number.isInteger(rounds) ? 0 : Math.round((0.5 + Math.random() / 2) * Math.min(most, 50 * 2 ** rounds))
       log.warn({ waitMillis }, `not connected: ${error.message}`)
       await wait(waitMillis, undefined, { signal }).catch(() => undefined)
     }

@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { CommittedFact } from '../../src/model/fact.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -50,6 +51,28 @@ eachDatabase((database) => {
     await other.committer.stop()
     await heardAll(from)
     expect(tail.live).toBe(true)
+  })
+
+  test('woken before it knows where to begin, it begins where the log is', async () => {
+    await store.create()
+    const lines: string[] = []
+    const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) })
+    const head = await readHead(database())
+    // Another server commits in the moment in which this one starts.
+    const noisy: Database = {
+      ...database(),
+      listen: async (channel, onMessage, onReconnect) => {
+        const leave = await database().listen(channel, onMessage, onReconnect)
+        onMessage(String(head))
+        return leave
+      },
+    }
+    tail = new Tail({ database: noisy, committer: store.committer, log })
+    tail.subscribe((facts) => void heard.push(...facts))
+    await tail.start()
+    await store.create()
+    await heardAll(head)
+    expect(lines).toEqual([])
   })
 
   test('brings what was committed elsewhere, and drops the states that it made old', async () => {

@@ -36,10 +36,12 @@ afterEach(async () => {
 })
 
 /** Runs a worker in this process, until the test's end. */
-function connect(servers: Servers = { kind: 'list', urls: [server.url] }): void {
+function connect(
+  servers: Servers = { kind: 'list', urls: [server.url] },
+  log = pino({ level: process.env['XCE_LOG_LEVEL'] ?? 'silent' }),
+): void {
   const tokenFile = path.join(directory, 'token')
   writeFileSync(tokenFile, `${server.token}\n`)
-  const log = pino({ level: process.env['XCE_LOG_LEVEL'] ?? 'silent' })
   const outbox = new Outbox()
   supervisor = new Supervisor({
     stateDirectory: directory,
@@ -104,6 +106,15 @@ test('a worker registers with what it is, and renews its lease', async () => {
       instance: 'the-instance',
     },
   ])
+})
+
+test('that none of its servers takes, it tries all of them before each pause', async () => {
+  const away = await Promise.all([freePort(), freePort(), freePort()])
+  const waits: number[] = []
+  const log = pino({ level: 'warn' }, { write: (line) => void waits.push((JSON.parse(line) as { waitMillis: number }).waitMillis) })
+  connect({ kind: 'list', urls: away.map((port) => `http://127.0.0.1:${port}/graphql`) }, log)
+  await until(() => waits.length >= 9, 'three rounds')
+  expect(waits.slice(0, 9).map((millis) => millis > 0)).toEqual([false, false, true, false, false, true, false, false, true])
 })
 
 test('it runs what it is assigned, with its probes, and reports with rising sequences', async () => {
