@@ -47,7 +47,7 @@ export interface SoakResult extends SoakProgress {
 
 const lookEveryMillis = 1_000
 const sampleEveryMillis = 10_000
-const mostMillis = { service: 2_500, host: 8_000, chaos: 5_000 }
+const mostMillis = { service: 2_500, host: 8_000, chaos: 8_000 }
 
 /** One soak. Whatever becomes of it, no process and no database is left. */
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
