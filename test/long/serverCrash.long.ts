@@ -83,3 +83,33 @@ test('the only server is killed in the middle of a scale, again and again: what 
     watch.close()
   }
 })
+
+test('both servers are killed for longer than lease and grace: nothing is lost for it, no table is emptied, nothing is replaced', async () => {
+  scene = await HostScene.start(2, 2, { servers: 2 })
+  for (const name of ['a', 'b', 'c']) await scene.worker(name)
+  const web = await scene.service('web', 3)
+  const before = web.table
+  const pids = await Promise.all(before.map(pidOf))
+  web.close()
+  await Promise.all(scene.servers.map((server) => server.end('SIGKILL')))
+  const { prisma } = await scene.open()
+  const { revision } = await scene.audit()
+  await until(async () => {
+    const query = `SELECT max("leaseUntil") + interval '5 seconds' < clock_timestamp() AS over FROM "Worker"`
+    const [row] = await prisma.$queryRawUnsafe<{ over: boolean }[]>(query)
+    return row?.over
+  }, 'every lease and grace is over')
+  await Promise.all(scene.servers.map((server) => server.start()))
+  const renewed = `SELECT min("leaseUntil") > $1::timestamptz + interval '6 seconds' AS done FROM "Worker"`
+  const [from] = await prisma.$queryRawUnsafe<{ now: Date }[]>('SELECT clock_timestamp() AS now')
+  await until(
+    async () => (await prisma.$queryRawUnsafe<{ done: boolean }[]>(renewed, from?.now))[0]?.done,
+    'all renew for longer than lease and grace',
+  )
+  for (const server of scene.servers) {
+    const watch = scene.watch('web', server.client())
+    expect(await watch.until('the table', (table) => table.length > 0)).toEqual(before)
+  }
+  expect(await Promise.all(before.map(pidOf))).toEqual(pids)
+  expect((await scene.audit()).revision).toBe(revision)
+})
