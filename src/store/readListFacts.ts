@@ -65,8 +65,14 @@ export function readAssignmentFacts(
   )
 }
 
-/** How far the fact log goes back, and to where it goes. */
-export async function readFloorAndHead(database: Database): Promise<{ readonly floor: Revision; readonly head: Revision }> {
-  const { floor, head } = await database.prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
-  return { floor, head }
+/**
+ * From where on (exclusive) all facts and all events are kept, and to where facts go. Events are trimmed by settings of their own, the oldest
+ * first; where a fact below the oldest one that is kept had none is not known.
+ */
+export async function readEventReach({ prisma }: Database): Promise<{ readonly floor: Revision; readonly head: Revision }> {
+  const [row] = await prisma.$queryRaw<{ floor: Revision; head: Revision }[]>`
+    SELECT greatest(f."floor", coalesce((SELECT e."revision" - 1 FROM "Event" e ORDER BY e."revision" LIMIT 1), f."head")) AS floor, f."head"
+    FROM "Feed" f WHERE f."id" = 1`
+  if (row === undefined) throw new Error('The database has no fact log: its table Feed is empty.')
+  return row
 }

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createService, placedReplicas, remove, scale } from '../support/apiService.ts'
+import { deletions } from '../../src/store/upkeep/deletions.ts'
+import { change, createService, placedReplicas, remove, scale } from '../support/apiService.ts'
 import { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
@@ -161,6 +162,32 @@ describe('eventAdded', () => {
       seen.push(...revisions)
     }
     expect(seen.slice(0, 1_200)).toEqual(Array.from({ length: 1_200 }, (_, index) => head + 1n + BigInt(index)))
+  })
+
+  test('resumes from where all events are kept, and with a SNAPSHOT from before, although the facts go further back', async () => {
+    const { database } = server.app
+    const document = 'subscription ($after: Revision) { eventAdded(after: $after) { kind revision events { revision } } }'
+    // Who was there before the trim keeps the changes in memory.
+    const always = await follow(document)
+    expect((await news(always)).kind).toBe('SNAPSHOT')
+    // Nothing follows by itself from a profile.
+    for (const memoryMiB of [1, 2, 3, 4, 5]) {
+      await change(server.client, 'applyProfile', 'ApplyProfileInput', { name: 'trimmed', command: ['sleep', '1'], memoryMiB })
+    }
+    const { head, floor } = await database.prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
+    await newsUntil(always, ({ revision }) => BigInt(revision) >= head)
+    const trim = deletions.find(({ what }) => what === 'events')
+    await trim?.run(database, { ...server.app.config.retention, events: { keptHours: 1, mostKept: 3 } }, 10_000)
+    const kept = (await database.prisma.event.findMany({ orderBy: { revision: 'asc' } })).map(({ revision }) => revision)
+    const [oldest = 0n] = kept
+    expect(kept).toHaveLength(3)
+    expect(oldest - 2n).toBeGreaterThan(floor)
+
+    const exact = await news(await follow(document, { after: String(oldest - 1n) }))
+    expect(exact).toMatchObject({ kind: 'DELTA', events: kept.map((revision) => ({ revision: String(revision) })) })
+    expect((await news(await follow(document, { after: String(oldest - 2n) }))).kind).toBe('SNAPSHOT')
+    await database.prisma.event.deleteMany({})
+    expect((await news(await follow(document, { after: String(head - 1n) }))).kind).toBe('SNAPSHOT')
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Revision } from '../../model/id.ts'
 import type { Database } from '../../store/database.ts'
-import { readFloorAndHead } from '../../store/readListFacts.ts'
+import { readEventReach } from '../../store/readListFacts.ts'
 import { partsOf } from './follower.ts'
 import type { ListFrames } from './listFollower.ts'
 
@@ -32,6 +32,7 @@ export interface EventView<Event> {
 export function eventFrames<Event>(database: Database, view: EventView<Event>): ListFrames<EventFrame<Event>, null> {
   const none = async () => []
   return {
+    changesAreKeptApart: true,
     snapshot: (revision) => ({ kind: 'SNAPSHOT', from: 0n, revision, events: () => view.newest(revision, eventsPerFrame) }),
     delta: (from, revision) => ({ kind: 'DELTA', from, revision, events: none }),
     bookmark: (revision) => ({ kind: 'BOOKMARK', from: revision, revision, events: none }),
@@ -49,12 +50,20 @@ export function eventFrames<Event>(database: Database, view: EventView<Event>): 
       return partsOf(revisions, eventsPerFrame).map(({ part, last }) => {
         const interval = { from, revision: last ? revision : (part.at(-1) ?? revision) }
         from = interval.revision
-        return { kind, ...interval, events: () => view.all(interval.from, interval.revision) }
+        return {
+          kind,
+          ...interval,
+          events: async () => {
+            const events = await view.all(interval.from, interval.revision)
+            if (events.length === part.length) return events
+            throw new Error(`Events in (${interval.from}, ${interval.revision}] were trimmed before a slow reader came to them.`)
+          },
+        }
       })
     },
-    // Events are read by their revisions: all there is to know is whether the log goes back so far.
+    // Events are read by their revisions: all there is to know is whether facts and events go back so far.
     recall: async (cursor) => {
-      const { floor, head } = await readFloorAndHead(database)
+      const { floor, head } = await readEventReach(database)
       if (cursor < floor || cursor > head) return null
       return { head, changes: cursor < head ? [{ revision: head, change: null }] : [] }
     },

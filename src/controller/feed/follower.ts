@@ -14,6 +14,8 @@ export interface Follower<Frame, Change> {
   readonly lost: boolean
   /** Not null: it is gone, and `gone` is the last frame. */
   readonly goneAt: Revision | null
+  /** Whether a subscriber that has `cursor` can go on from memory; otherwise what came after it is recalled. */
+  remembers(cursor: Revision): boolean
   /** The changes after `cursor`; null when memory has not all of them. */
   since(cursor: Revision): readonly Entry<Change>[] | null
   /** The changes after `cursor` from the database; null when they are not all kept, or not yet made, or `cursor` is older than what is followed. */

@@ -100,7 +100,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
       await this.#begun
       let recalled: Recalled<Change> | null = null
       let from = after
-      if (from !== null && (from > this.#follower.revision || this.#follower.since(from) === null)) {
+      if (from !== null && (from > this.#follower.revision || !this.#follower.remembers(from))) {
         recalled = await this.#recall(from)
         if (recalled === null) from = null
         // Another server was faster: this one comes there in a moment.

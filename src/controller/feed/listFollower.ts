@@ -6,6 +6,8 @@ import type { Topic } from './topic.ts'
 
 /** The frames of one kind of list. */
 export interface ListFrames<Frame, Change> {
+  /** What frames tell is trimmed by itself, so that only the database knows from where on all of it is there. */
+  readonly changesAreKeptApart?: true
   snapshot(revision: Revision): Frame
   delta(from: Revision, revision: Revision, changes: readonly Change[]): Frame | null
   bookmark(revision: Revision): Frame
@@ -45,6 +47,10 @@ class ListFollower<Frame, Change> implements Follower<Frame, Change> {
 
   get lost(): boolean {
     return this.#subscription.topic.lost
+  }
+
+  remembers(cursor: Revision): boolean {
+    return this.#frames.changesAreKeptApart !== true && this.since(cursor) !== null
   }
 
   since(cursor: Revision): readonly Entry<Change>[] | null {

@@ -70,6 +70,10 @@ class ServiceFollower<Frame> implements Follower<Frame, ServiceTopicChange> {
     return this.#topic.goneAt
   }
 
+  remembers(cursor: Revision): boolean {
+    return this.since(cursor) !== null
+  }
+
   since(cursor: Revision): readonly Entry<ServiceTopicChange>[] | null {
     return this.#topic.since(cursor)
   }
