@@ -42,6 +42,10 @@ class Part {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })
+    this.#process.once('exit', (code) => {
+      // Whoever waits for its word would wait for ever.
+      if (code !== 0) process.exit(1)
+    })
   }
 
   async ask(what: string): Promise<Told> {

@@ -51,6 +51,8 @@ async function startWhole() {
           resolve(now())
         })
       })
+      // A connection that stood idle while the frames went out may be closed by now.
+      await client.send('{ viewer { subject } }').catch(() => undefined)
       await worker.report({ replica: replicas[0]?.id ?? '', state: 'RUNNING', ready })
       return committed
     },
