@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aliveReplicas, createService, placedReplicas, scale } from '../support/apiService.ts'
+import { aliveReplicas, change, createService, placedReplicas, scale } from '../support/apiService.ts'
 import { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
@@ -35,6 +35,21 @@ describe('placement', () => {
     await scale(server.client, 'takes', 0)
     await worker.report({ replica: taker?.id ?? '', state: 'ENDED', endReason: 'STOPPED' })
     await placedReplicas(server.client, 'waits', 1)
+  })
+
+  test('a replica that stops is one of its host still: STRICT spread waits for its end', async () => {
+    const worker = new HandWorker(server.client, 'host-a')
+    await worker.register([], { cpuMillis: 1_000 })
+    await createService(server.client, 'strict', 1, { service: { spread: { mode: 'STRICT', maxPerHost: 1 } } })
+    const [first] = await placedReplicas(server.client, 'strict', 1)
+    await worker.report({ replica: first?.id ?? '', state: 'RUNNING', ready: true })
+    await change(server.client, 'killReplica', 'KillReplicaInput', { replica: first?.id })
+    expect(await until(() => hold('strict'), 'it says why')).toEqual({ reason: 'SPREAD', count: 1 })
+    await worker.report({ replica: first?.id ?? '', state: 'ENDED', endReason: 'STOPPED' })
+    const [next] = await placedReplicas(server.client, 'strict', 1)
+    expect(next?.id).not.toBe(first?.id)
+    await scale(server.client, 'strict', 0)
+    await worker.report({ replica: next?.id ?? '', state: 'ENDED', endReason: 'STOPPED' })
   })
 
   test('tells a replica that waits nothing twice: others’ changes make no fact of it', async () => {

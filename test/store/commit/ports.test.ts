@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ServiceId } from '../../../src/model/id.ts'
+import type { ReplicaReport, Reporter } from '../../../src/model/intent.ts'
+import type { Replica } from '../../../src/model/service.ts'
+import { eachDatabase } from '../../support/databases.ts'
+import { content, reportOf, settings } from '../../support/services.ts'
+import { TestStore } from '../../support/store.ts'
+
+// R13 as the database keeps it: a fixed port on one host.
+eachDatabase((database) => {
+  let store: TestStore
+  let reporter: Reporter
+  let id: ServiceId
+  let sequence = 0
+
+  /** The one on the host, or else the one that waits. */
+  const row = async (): Promise<Replica> => {
+    const rows = [...(await store.load(id)).replicas.values()]
+    const found = rows.find(({ hostId }) => hostId !== null) ?? rows[0]
+    if (found === undefined) throw new Error('no replica')
+    return found
+  }
+  const report = async (over: Partial<ReplicaReport>) =>
+    store.committer.submit(id, { kind: 'report', reporter, sequence: ++sequence, reports: [reportOf(await row(), over)] })
+  const ports = () => database().prisma.hostPort.findMany()
+  /** Lets the quarantine be over, as the time does. */
+  const passQuarantine = () => database().prisma.hostPort.updateMany({ data: { quarantinedUntil: new Date(1_000) } })
+  /** From the commit that began it to its end. */
+  const quarantineSeconds = async () => {
+    const [found] = await database().prisma.$queryRaw<{ seconds: number }[]>`
+      SELECT extract(epoch FROM p."quarantinedUntil" - (SELECT f."at" FROM "Fact" f ORDER BY f."revision" DESC LIMIT 1))::float8 AS seconds FROM "HostPort" p`
+    return Math.round(found?.seconds ?? Number.NaN)
+  }
+
+  beforeAll(async () => {
+    store = await TestStore.on(database())
+    reporter = await store.register()
+    const fixed = content({ ports: [{ name: 'http', port: 8080, protocol: 'TCP' }] })
+    id = await store.create({ replicas: 1, content: fixed, settings: settings({ backoffBaseSeconds: 0, backoffMaxSeconds: 0 }) })
+  })
+  afterAll(() => store.committer.stop())
+
+  describe('a port that can’t be bound', () => {
+    test.each([60, 120, 240])('is in quarantine for %s s, twice as long each time', async (seconds) => {
+      expect(await store.place([id])).toBe(1)
+      await report({ state: 'ENDED', ready: false, endReason: 'PORT_TAKEN' })
+      expect(await quarantineSeconds()).toBe(seconds)
+      expect(await ports()).toMatchObject([{ port: 8080, replicaId: null }])
+      expect(await store.place([id])).toBe(0)
+      await passQuarantine()
+    })
+
+    test('for an hour at most', async () => {
+      await database().prisma.hostPort.updateMany({ data: { conflicts: 6 } })
+      expect(await store.place([id])).toBe(1)
+      await report({ state: 'ENDED', ready: false, endReason: 'PORT_TAKEN' })
+      expect(await quarantineSeconds()).toBe(3_600)
+    })
+
+    test('is given to nobody meanwhile, also by a placer that does not know of it', async () => {
+      const { id: replicaId } = await row()
+      const host = await database().prisma.host.findUniqueOrThrow({ where: { id: reporter.hostId } })
+      const place = { hostId: reporter.hostId, hostName: host.name, hostAddresses: host.addresses, allocation: host.allocation }
+      const grant = { replicaId, ...place, ports: [{ name: 'http', port: 8080, protocol: 'TCP' as const }], lastPort: 0 }
+      expect(await store.committer.submit(id, { kind: 'grant', grants: [grant] })).toEqual({ kind: 'done', changed: false })
+      expect(await row()).toMatchObject({ state: 'PENDING', hostId: null })
+      expect(await ports()).toMatchObject([{ replicaId: null }])
+    })
+  })
+
+  test('a port is held until the end is confirmed; then its bind failures are forgotten', async () => {
+    await passQuarantine()
+    expect(await store.place([id])).toBe(1)
+    await report({})
+    const { id: replica } = await row()
+    await store.committer.submit(id, { kind: 'kill', replica, actor: 'test' })
+    expect(await ports()).toMatchObject([{ replicaId: replica, conflicts: 7 }])
+    expect(await store.place([id])).toBe(0)
+    await report({ state: 'ENDED', ready: false, endReason: 'STOPPED' })
+    expect(await ports()).toEqual([])
+    expect(await store.place([id])).toBe(1)
+    expect(await ports()).toMatchObject([{ replicaId: (await row()).id, conflicts: 0, quarantinedUntil: null }])
+  })
+})
