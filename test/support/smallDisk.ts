@@ -1,63 +1,50 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/**
- * A disk of a few hundred KiB at a directory, which a test can fill. Only root may mount one; for others the directories are made unwritable instead,
- * which programs meet in the same places.
- */
+/** A file system of its own that can be filled: a tmpfs, which only root may mount. */
 export class SmallDisk {
-  readonly #directory: string
-  readonly #mounted: boolean
+  readonly directory = mkdtempSync(path.join(tmpdir(), 'xce-disk-'))
 
-  private constructor(directory: string, mounted: boolean) {
-    this.#directory = directory
-    this.#mounted = mounted
+  private constructor(mebibytes: number) {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', this.directory], { stdio: 'pipe' })
   }
 
-  /** Null: root may not mount here, and no directory is unwritable for root. */
-  static make(directory: string): SmallDisk | null {
-    mkdirSync(directory, { recursive: true })
-    if (process.getuid?.() !== 0) return new SmallDisk(directory, false)
-    const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', directory])
-    return status === 0 ? new SmallDisk(directory, true) : null
-  }
-
-  /** To the last byte. */
-  fill(): void {
-    if (!this.#mounted) {
-      this.#change(0o500)
-      return
-    }
-    const file = openSync(path.join(this.#directory, 'filler'), 'w')
+  /** Null where this user may not mount. */
+  static mount(mebibytes: number): SmallDisk | null {
+    if (process.getuid?.() !== 0) return null
     try {
-      for (const bytes of [4_096, 1]) for (;;) if (!writes(file, bytes)) break
+      return new SmallDisk(mebibytes)
+    } catch {
+      return null
+    }
+  }
+
+  /** Writes until nothing fits any more. */
+  fill(): void {
+    const file = openSync(this.#filler, 'a')
+    const block = Buffer.alloc(4_096, 1)
+    try {
+      for (;;) writeSync(file, block)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
     } finally {
       closeSync(file)
     }
   }
 
+  /** Gives back what `fill` took. */
   free(): void {
-    if (this.#mounted) rmSync(path.join(this.#directory, 'filler'))
-    else this.#change(0o700)
+    rmSync(this.#filler, { force: true })
   }
 
-  /** Also while something still uses it. */
-  remove(): void {
-    if (this.#mounted) execFileSync('umount', ['--lazy', this.#directory])
-    else this.#change(0o700)
+  unmount(): void {
+    execFileSync('umount', [this.directory], { stdio: 'pipe' })
+    rmdirSync(this.directory)
   }
 
-  #change(mode: number): void {
-    const directories = readdirSync(this.#directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory())
-    for (const { parentPath, name } of directories) chmodSync(path.join(parentPath, name), mode)
-  }
-}
-
-function writes(file: number, bytes: number): boolean {
-  try {
-    return writeSync(file, Buffer.alloc(bytes)) === bytes
-  } catch {
-    return false
+  get #filler(): string {
+    return path.join(this.directory, 'filler')
   }
 }
