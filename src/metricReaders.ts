@@ -1,7 +1,10 @@
 import type { App } from './controller/app.ts'
 import type { Readers } from './http/metrics.ts'
+import { countHosts } from './store/countHosts.ts'
 import { countWaiting } from './store/countWaiting.ts'
 import { countDue } from './store/readDue.ts'
+
+type Counts = Readonly<Record<string, number>>
 
 /** Where a server's gauges are read. */
 export function metricReaders({ database, committer, tail, feed }: App): Readers {
@@ -14,12 +17,29 @@ export function metricReaders({ database, committer, tail, feed }: App): Readers
     topics: () => feed.topics,
     // A database that does not answer must not hide everything else.
     timersDue: () => countDue(database).catch(() => Number.NaN),
-    waiting: () => countWaiting(database).catch(() => ({})),
+    waiting: perRevision(tail, () => countWaiting(database)),
+    hosts: perRevision(tail, () => countHosts(database)),
     cached: () => committer.cache.size,
     frames: () => ({ group: counts.groupFrames, catchUp: counts.catchUpFrames }),
     delivered: () => counts.delivered,
     collapsed: () => counts.collapsed,
     cut: () => counts.cut,
     closed: () => counts.closed,
+  }
+}
+
+/** What only facts change is counted once per revision, however many ask, and however often. */
+function perRevision(tail: App['tail'], count: () => Promise<Counts>): () => Promise<Counts> {
+  let at: bigint | null = null
+  let counted: Promise<Counts> = Promise.resolve({})
+  return () => {
+    if (at !== tail.head) {
+      at = tail.head
+      counted = count().catch(() => {
+        at = null
+        return {}
+      })
+    }
+    return counted
   }
 }

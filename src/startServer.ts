@@ -92,13 +92,13 @@ async function start(
   const logRequests = new LogRequests(v7, database.kind === 'embedded' ? null : new LogRelay({ database, log, newId: v7 }))
   await logRequests.start()
   started('log requests', () => logRequests.stop())
-  const app: App = { config, log, database, committer, tail, clock, newId: v7, feed, sessions, logRequests }
+  const app: App = { config, log, database, committer, tail, clock, newId: v7, feed, sessions, logRequests, meter: metrics }
 
   await scanServices(app)
-  const timers = new Timers({ ...app, meter: metrics })
+  const timers = new Timers(app)
   await timers.start()
   started('the timers', () => timers.stop())
-  const placer = new Placer({ ...app, meter: metrics })
+  const placer = new Placer(app)
   placer.start()
   started('placement', () => placer.stop())
 

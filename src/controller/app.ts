@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
+import type { Meter } from '../model/metrics.ts'
 import type { DatabaseClock } from '../store/clock.ts'
 import type { Committer } from '../store/commit/committer.ts'
 import type { Database } from '../store/database.ts'
@@ -21,4 +22,5 @@ export interface App {
   readonly feed: Feed
   readonly sessions: Sessions
   readonly logRequests: LogRequests
+  readonly meter: Meter
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { CommittedFact } from '../model/fact.ts'
 import type { HostId, Instant } from '../model/id.ts'
+import { type Meter, noMeter } from '../model/metrics.ts'
 import { type HostVerdict, judgeHosts } from '../rules/hostLife.ts'
 import type { DatabaseClock } from '../store/clock.ts'
 import type { Committer } from '../store/commit/committer.ts'
@@ -29,6 +30,7 @@ export class HostLeases {
   readonly #tail: Tail
   readonly #log: Logger
   readonly #serverId: string
+  readonly #meter: Meter
   readonly #leaseSeconds: number
   readonly #graceSeconds: number
   #beatAt: Instant = 0
@@ -52,6 +54,7 @@ export class HostLeases {
     readonly tail: Tail
     readonly log: Logger
     readonly newId: () => string
+    readonly meter?: Meter
     readonly config: { readonly leaseSeconds: number; readonly graceSeconds: number }
   }) {
     this.#parts = { database: options.database, committer: options.committer }
@@ -59,6 +62,7 @@ export class HostLeases {
     this.#tail = options.tail
     this.#log = options.log
     this.#serverId = options.newId()
+    this.#meter = options.meter ?? noMeter
     this.#leaseSeconds = options.config.leaseSeconds
     this.#graceSeconds = options.config.graceSeconds
   }
@@ -104,6 +108,7 @@ export class HostLeases {
       if (pauseMillis < 0) await shortenLeases(this.#parts.database, this.#leaseSeconds)
       if (pauseMillis < 0 || pauseMillis > this.#leaseSeconds * 500) {
         this.#countsFrom = at
+        this.#meter.count('leasesAnew')
         this.#log.warn(
           { pauseMillis },
           'This server could not write its heartbeat for more than half a lease, or the database’s clock was set: every lease starts anew.',
@@ -186,6 +191,7 @@ export class HostLeases {
     const change = { kind: 'judgeHost', hostId, to, leaseUntil, serverId: this.#serverId, heartbeatSeconds, reason, message } as const
     const outcome = await this.#parts.committer.write(change)
     if (outcome.kind !== 'host' || !outcome.changed) return []
+    this.#meter.count('verdicts', 1, to)
     this.#log.warn({ host: host.name, to }, message)
     return to === 'HELD' ? [] : [hostId]
   }

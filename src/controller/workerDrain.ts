@@ -27,11 +27,11 @@ export interface DrainState {
   readonly services: readonly DrainedService[]
 }
 
-type Parts = Pick<App, 'committer' | 'database'>
+type Parts = Pick<App, 'committer' | 'database' | 'meter'>
 
 /** A worker drains its own host (R15). That it is being drained already is as good. */
 export async function drainOwnHost(parts: Parts, claim: RegistrationClaim): Promise<Claimed<{ reporter: Reporter }>> {
-  const registration = await findRegistration(parts.database, claim)
+  const registration = await findRegistration(parts, claim)
   if (registration.kind === 'refused') return registration
   const { reporter } = registration
   const { name } = await parts.database.prisma.host.findUniqueOrThrow({ where: { id: reporter.hostId }, select: { name: true } })
@@ -44,13 +44,13 @@ export async function drainOwnHost(parts: Parts, claim: RegistrationClaim): Prom
 
 /** How far the drain of a worker's own host is, and the services that it asks about. */
 export async function readDrain(
-  { database }: Pick<App, 'database'>,
+  parts: Pick<App, 'database' | 'meter'>,
   claim: RegistrationClaim,
   services: readonly NamedService[],
 ): Promise<Claimed<DrainState>> {
-  const registration = await findRegistration(database, claim)
+  const registration = await findRegistration(parts, claim)
   if (registration.kind === 'refused') return registration
-  const { prisma } = database
+  const { prisma } = parts.database
   const { hostId } = registration.reporter
   const [{ scheduling }, replicas, rows] = await Promise.all([
     prisma.host.findUniqueOrThrow({ where: { id: hostId }, select: { scheduling: true } }),

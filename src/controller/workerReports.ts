@@ -3,7 +3,6 @@ import type { HostId, ReplicaId, ServiceId, WorkerId } from '../model/id.ts'
 import type { ReplicaReport, Reporter, ReportIntent } from '../model/intent.ts'
 import type { Refusal } from '../model/refusal.ts'
 import type { StoreOutcome } from '../store/commit/outcome.ts'
-import type { Database } from '../store/database.ts'
 import { renewLease } from '../store/lease.ts'
 import type { App } from './app.ts'
 import { ownersOf, reportsByService, servicesOn } from './replicaOwners.ts'
@@ -21,26 +20,26 @@ export type Claimed<T> = ({ readonly kind: 'done' } & T) | { readonly kind: 'ref
 
 /** The registration that a claim names. FENCED where it is not the newest of its worker; FORBIDDEN with another's token. */
 export async function findRegistration(
-  database: Database,
+  parts: Pick<App, 'database' | 'meter'>,
   claim: RegistrationClaim,
 ): Promise<Claimed<{ reporter: Reporter; reachability: Reachability }>> {
   const { workerId, epoch, subject } = claim
-  const worker = await database.prisma.worker.findUnique({
+  const worker = await parts.database.prisma.worker.findUnique({
     where: { id: workerId },
     select: { hostId: true, epoch: true, subject: true, name: true, reachability: true },
   })
-  if (worker === null) return { kind: 'refused', refusal: fenced('This worker is not registered') }
+  if (worker === null) return fenced(parts, 'This worker is not registered')
   if (subject !== null && worker.subject !== subject) {
     const message = `Worker ${worker.name} was registered with another token: use that one.`
     return { kind: 'refused', refusal: { code: 'FORBIDDEN', message } }
   }
-  if (worker.epoch !== epoch)
-    return { kind: 'refused', refusal: fenced(`Epoch ${epoch} of worker ${worker.name} is old, it is ${worker.epoch} now`) }
+  if (worker.epoch !== epoch) return fenced(parts, `Epoch ${epoch} of worker ${worker.name} is old, it is ${worker.epoch} now`)
   return { kind: 'done', reporter: { workerId, hostId: worker.hostId as HostId, epoch }, reachability: worker.reachability }
 }
 
-function fenced(what: string): Refusal {
-  return { code: 'FENCED', message: `${what}: stop every replica and register anew.` }
+function fenced({ meter }: Pick<App, 'meter'>, what: string): { readonly kind: 'refused'; readonly refusal: Refusal } {
+  meter.count('fenced')
+  return { kind: 'refused', refusal: { code: 'FENCED', message: `${what}: stop every replica and register anew.` } }
 }
 
 /**
@@ -51,14 +50,14 @@ function fenced(what: string): Refusal {
  * replicas there. One that was LOST is back when it runs nothing; until then everything that it runs is fenced.
  */
 export async function reportReplicas(
-  parts: Pick<App, 'committer' | 'database'>,
+  parts: Pick<App, 'committer' | 'database' | 'meter'>,
   claim: RegistrationClaim,
   sequence: number,
   reports: readonly ReplicaReport[],
   full: boolean,
 ): Promise<Claimed<{ fenced: readonly ReplicaId[] }>> {
   const { committer, database } = parts
-  const registration = await findRegistration(database, claim)
+  const registration = await findRegistration(parts, claim)
   if (registration.kind === 'refused') return registration
   const { reporter, reachability } = registration
   const running = reports.flatMap(({ replica, state }) => (state === 'ENDED' ? [] : [replica]))
@@ -86,11 +85,14 @@ async function submitReport({ committer }: Pick<App, 'committer'>, id: ServiceId
 
 /** Prolongs a worker's lease on the database's clock. That is no fact. `resync`: its host was silent and is back when it has reported everything. */
 export async function keepLease(
-  { database, config }: Pick<App, 'database' | 'config'>,
+  parts: Pick<App, 'database' | 'config' | 'meter'>,
   claim: RegistrationClaim,
 ): Promise<Claimed<{ resync: boolean }>> {
-  const registration = await findRegistration(database, claim)
+  const { database, config, meter } = parts
+  const registration = await findRegistration(parts, claim)
   if (registration.kind === 'refused') return registration
   const renewed = await renewLease(database, claim.workerId, claim.epoch, config.leaseSeconds)
-  return renewed !== null ? { kind: 'done', ...renewed } : { kind: 'refused', refusal: fenced(`Epoch ${claim.epoch} is old`) }
+  if (renewed === null) return fenced(parts, `Epoch ${claim.epoch} is old`)
+  meter.observe('leaseLeftSeconds', renewed.leftSeconds)
+  return { kind: 'done', resync: renewed.resync }
 }

@@ -40,7 +40,7 @@ builder.subscriptionField('assignmentsChanged', (t) =>
       after: t.arg({ type: 'Revision', description: afterDescription }),
     },
     subscribe: async (_root, { worker, epoch, after }, { app, viewer }) => {
-      const registration = await findRegistration(app.database, claimOf({ worker, epoch }, viewer))
+      const registration = await findRegistration(app, claimOf({ worker, epoch }, viewer))
       if (registration.kind === 'refused') throw errorOf(registration.refusal)
       return new FrameStream((wake) => assignmentFrames(app, registration.reporter, after ?? null, wake))
     },

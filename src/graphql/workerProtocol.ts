@@ -79,6 +79,7 @@ builder.mutationFields((t) => ({
       const outcome = await registerWorker(app, worker, reports, hasRole(viewer, 'admin'))
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
       const { workerId, epoch, stop } = outcome
+      app.meter.count('registrations')
       app.log.info({ worker: worker.name, host: worker.host, epoch, running: running.length, stop: stop.length }, 'Worker registered')
       return { workerId, epoch, leaseSeconds, graceSeconds, stop: [...strangers, ...stop.map((id) => encodeGlobalId('Replica', id))] }
     },
@@ -120,7 +121,7 @@ builder.mutationFields((t) => ({
     description: 'A worker answers a log request.',
     args: { input: t.arg({ type: AnswerLogRequestInput, required: true, description: 'The lines.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
-      const registration = await findRegistration(app.database, claimOf(input, viewer))
+      const registration = await findRegistration(app, claimOf(input, viewer))
       if (registration.kind === 'refused') throw errorOf(registration.refusal)
       const { stdout, stderr, truncated } = input
       return { accepted: app.logRequests.answer(registration.reporter.hostId, String(input.request), { stdout, stderr, truncated }) }

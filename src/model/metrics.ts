@@ -30,6 +30,20 @@ export const counters = {
   timerRuns: { name: 'xce_timer_ticks_total', help: 'Services whose due timers this server ran.' },
   placementRuns: { name: 'xce_placement_runs_total', help: 'Runs of placement.' },
   grants: { name: 'xce_placement_grants_total', help: 'Grants that placement submitted, by what became of them.', label: 'outcome' },
+  registrations: {
+    name: 'xce_worker_registrations_total',
+    help: 'Registrations of workers that this server took: each raises the epoch of its worker.',
+  },
+  fenced: { name: 'xce_worker_fenced_total', help: 'Messages of workers that were answered FENCED: they named an epoch that is over.' },
+  verdicts: {
+    name: 'xce_host_verdicts_total',
+    help: 'Judgements on silent hosts that this server wrote: UNREACHABLE, LOST, HELD (kept from being LOST by the brake).',
+    label: 'to',
+  },
+  leasesAnew: {
+    name: 'xce_lease_restarts_total',
+    help: 'Times that every lease started anew, because this server could not have taken their renewals.',
+  },
   trimmed: { name: 'xce_upkeep_deleted_rows_total', help: 'Rows of history that upkeep deleted.', label: 'rows' },
 } as const satisfies Record<string, Described>
 
@@ -50,6 +64,11 @@ export const histograms = {
     help: 'From the commit of the oldest fact that was read at once to its hand-over to subscribers, by the database’s clock.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5],
   },
+  leaseLeftSeconds: {
+    name: 'xce_lease_left_seconds',
+    help: 'What was left of a worker’s lease when this server renewed it; the first bucket has those that were late.',
+    buckets: [0, 0.5, 1, 2.5, 5, 7.5, 10, 15, 30, 60],
+  },
   placementSeconds: {
     name: 'xce_placement_seconds',
     help: 'A run of placement, from the reading of what waits to the last grant’s commit.',
@@ -66,6 +85,11 @@ export const gauges = {
   topics: { name: 'xce_feed_topics', help: 'Services, hosts and lists that somebody subscribes to.' },
   timersDue: { name: 'xce_timers_due', help: 'Timers that are due and have not been run, by any server.' },
   waiting: { name: 'xce_replicas_waiting', help: 'Replicas that are not placed, of all services, by what they wait for.', label: 'reason' },
+  hosts: {
+    name: 'xce_hosts',
+    help: 'Hosts that are not removed, each by the first of these that it is: LOST, UNREACHABLE, DRAINING, CORDONED, OPEN.',
+    label: 'state',
+  },
   cached: { name: 'xce_snapshot_cache_services', help: 'Services whose state is cached for commits.' },
 } as const satisfies Record<string, Described>
 

@@ -3,17 +3,19 @@ import type { Database } from './database.ts'
 
 /**
  * Renews a worker's lease by the database's clock. Null: its epoch is over, it must register anew (R15). `resync`: it is not REACHABLE, and
- * comes back by reporting everything. No fact.
+ * comes back by reporting everything. `leftSeconds`: of the lease before; negative when it was over. No fact.
  */
 export async function renewLease(
   { prisma }: Database,
   workerId: WorkerId,
   epoch: number,
   leaseSeconds: number,
-): Promise<{ resync: boolean } | null> {
-  const [renewed] = await prisma.$queryRaw<{ resync: boolean }[]>`
-    UPDATE "Worker" SET "leaseUntil" = clock_timestamp() + make_interval(secs => ${leaseSeconds}::int), "lastSeenAt" = clock_timestamp()
-    WHERE "id" = ${workerId} AND "epoch" = ${epoch} RETURNING "reachability" <> 'REACHABLE' AS resync`
+): Promise<{ resync: boolean; leftSeconds: number } | null> {
+  const [renewed] = await prisma.$queryRaw<{ resync: boolean; leftSeconds: number }[]>`
+    WITH old AS MATERIALIZED (SELECT "id", "leaseUntil" FROM "Worker" WHERE "id" = ${workerId} FOR NO KEY UPDATE)
+    UPDATE "Worker" t SET "leaseUntil" = clock_timestamp() + make_interval(secs => ${leaseSeconds}::int), "lastSeenAt" = clock_timestamp()
+    FROM old WHERE t."id" = old."id" AND t."epoch" = ${epoch}
+    RETURNING t."reachability" <> 'REACHABLE' AS resync, extract(epoch FROM old."leaseUntil" - clock_timestamp())::float8 AS "leftSeconds"`
   return renewed ?? null
 }
 

@@ -8,6 +8,7 @@ import { LogRequests } from '../../src/controller/logRequests.ts'
 import { Sessions } from '../../src/controller/sessions.ts'
 import { createContext, type Viewer } from '../../src/graphql/context.ts'
 import { schema } from '../../src/graphql/schema.ts'
+import { noMeter } from '../../src/model/metrics.ts'
 import { DatabaseClock, synchronise } from '../../src/store/clock.ts'
 import { Committer } from '../../src/store/commit/committer.ts'
 import { Tail } from '../../src/store/tail.ts'
@@ -56,6 +57,7 @@ export function openApi(fresh: () => Promise<TestDatabase> = freshEmbedded): () 
       feed,
       sessions: new Sessions(database),
       logRequests: new LogRequests(v7),
+      meter: noMeter,
     }
   })
   afterAll(async () => {

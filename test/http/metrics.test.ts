@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { counters, feedCounters, gauges, histograms } from '../../src/model/metrics.ts'
 import { createToken } from '../../src/store/tokens.ts'
 import { ApiClient } from '../support/apiClient.ts'
-import { createService, placedReplicas, scale } from '../support/apiService.ts'
+import { change, createService, placedReplicas, scale } from '../support/apiService.ts'
 import { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
@@ -119,4 +119,45 @@ test('what happens is counted: commits, facts, placement, what waits and why, su
     const samples = await scrape()
     return samples.get('xce_feed_subscribers') === 0 && !samples.has('xce_replicas_waiting{reason="NO_CAPACITY"}')
   }, 'nothing waits and nobody subscribes')
+})
+
+test('hosts by state, registrations, renewals with what was left of the lease, fenced messages, and judgements on silent hosts are counted', async () => {
+  const scene = await TestServer.start(undefined, undefined, {
+    env: { XCE_LEASE_SECONDS: '1', XCE_GRACE_SECONDS: '0', XCE_METRICS: 'open' },
+  })
+  try {
+    const samplesOf = async () => {
+      const text = await (await fetch(scene.at('/metrics'))).text()
+      return (name: string) =>
+        Number(
+          text
+            .split('\n')
+            .find((line) => line.startsWith(`${name} `))
+            ?.split(' ')[1] ?? 0,
+        )
+    }
+    const kept = new HandWorker(scene.client, 'kept')
+    await kept.register()
+    const end = kept.keepAlive(100)
+    const lost = new HandWorker(scene.client, 'lost')
+    await lost.register()
+    await lost.renew()
+    await until(async () => (await samplesOf())('xce_hosts{state="LOST"}') === 1, 'the host that is silent is lost')
+    expect(await lost.renew()).toMatchObject({ code: 'FENCED' })
+    await change(scene.client, 'drainHost', 'DrainHostInput', { host: 'kept' })
+    const sample = await until(async () => {
+      const samples = await samplesOf()
+      return samples('xce_hosts{state="DRAINING"}') === 1 ? samples : null
+    }, 'a host is drained')
+    end()
+    expect(sample('xce_hosts{state="OPEN"}')).toBe(0)
+    expect(sample('xce_worker_registrations_total')).toBe(2)
+    expect(sample('xce_worker_fenced_total')).toBe(1)
+    expect(sample('xce_host_verdicts_total{to="UNREACHABLE"}')).toBe(1)
+    expect(sample('xce_host_verdicts_total{to="LOST"}')).toBe(1)
+    expect(sample('xce_lease_left_seconds_count')).toBeGreaterThan(1)
+    expect(sample('xce_lease_left_seconds_bucket{le="1"}')).toBe(sample('xce_lease_left_seconds_count'))
+  } finally {
+    await scene.stop()
+  }
 })
