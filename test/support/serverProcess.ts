@@ -13,13 +13,15 @@ import { until } from './until.ts'
 export class ServerProcess {
   readonly directory: string
   readonly #env: NodeJS.ProcessEnv
+  readonly #program: string
   readonly #clients: ApiClient[] = []
   #child: ChildProcess | null = null
   output = ''
 
-  /** `directory`: its data directory; left out: one with a migrated embedded database. */
-  constructor(env: NodeJS.ProcessEnv = {}, directory = copyTemplate(inject('embeddedTemplate'))) {
+  /** `directory`: its data directory; left out: one with a migrated embedded database. `program`: of another release. */
+  constructor(env: NodeJS.ProcessEnv = {}, directory = copyTemplate(inject('embeddedTemplate')), program = built('server.js')) {
     this.#env = env
+    this.#program = program
     this.directory = directory
   }
 
@@ -27,7 +29,7 @@ export class ServerProcess {
   async start(env: NodeJS.ProcessEnv = {}): Promise<void> {
     rmSync(this.file('server-url'), { force: true })
     this.output = ''
-    const child = spawn(process.execPath, [built('server.js')], {
+    const child = spawn(process.execPath, [this.#program], {
       env: { PATH: process.env['PATH'], XCE_PORT: '0', XCE_DATA_DIR: this.directory, XCE_LOCAL_WORKER: 'off', ...this.#env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

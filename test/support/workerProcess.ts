@@ -10,20 +10,25 @@ export class WorkerProcess {
   readonly #server: ServerProcess
   readonly #from: number
   readonly #env: NodeJS.ProcessEnv
+  readonly #program: string
   #child: ChildProcess | null = null
+  /** What stands before its command: where it runs. */
+  before: readonly string[] = []
   output = ''
 
-  /** `from`: the first of its 100 ports. `env`: over the settings of a worker that knows this server only. */
-  constructor(server: ServerProcess, name: string, from: number, env: NodeJS.ProcessEnv = {}) {
+  /** `from`: the first of its 100 ports. `env`: over the settings of a worker that knows this server only. `program`: of another release. */
+  constructor(server: ServerProcess, name: string, from: number, env: NodeJS.ProcessEnv = {}, program = built('worker.js')) {
     this.#server = server
     this.name = name
     this.#from = from
     this.#env = env
+    this.#program = program
   }
 
   /** `words`: of its command line. */
   start(...words: readonly string[]): void {
-    const child = spawn(process.execPath, [built('worker.js'), ...words], {
+    const [command = '', ...rest] = [...this.before, process.execPath, this.#program, ...words]
+    const child = spawn(command, rest, {
       env: {
         PATH: process.env['PATH'],
         XCE_WORKER_SERVER_FILE: this.#server.file('server-url'),
