@@ -24,6 +24,12 @@ interface SceneOptions {
   readonly databaseProxy?: TcpProxy
 }
 
+interface WorkerOptions {
+  readonly urls?: readonly string[]
+  readonly env?: NodeJS.ProcessEnv
+  readonly before?: readonly string[]
+}
+
 /** Servers and workers as processes, the workers as hosts of their own, with a short lease and grace. */
 export class HostScene {
   readonly servers: readonly ServerProcess[]
@@ -73,11 +79,12 @@ export class HostScene {
     return this.asked.client()
   }
 
-  /** `urls`: the servers that it knows; left out: all. */
-  async worker(name: string, { urls, env = {} }: { urls?: readonly string[]; env?: NodeJS.ProcessEnv } = {}): Promise<WorkerProcess> {
+  /** `urls`: the servers that it knows; left out: all. `before`: stands before its command. */
+  async worker(name: string, { urls, env = {}, before = [] }: WorkerOptions = {}): Promise<WorkerProcess> {
     const known = urls ?? (this.database === null ? [] : this.servers.map(({ url }) => url))
     const servers = known.length === 0 ? {} : { XCE_WORKER_SERVER_FILE: '', XCE_WORKER_SERVERS: known.join(',') }
     const worker = new WorkerProcess(this.server, name, this.#ports, { ...servers, ...env })
+    worker.before = before
     this.#ports += 100
     this.#workers.push(worker)
     worker.start()
