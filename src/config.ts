@@ -108,7 +108,7 @@ const settings = {
 
 /** Settings of the local worker: handed to it as they are, and checked there. */
 const workerSettings = {
-  XCE_WORKER_NAME: { unset: null, does: 'The local worker’s name. Without it: this machine’s name.' },
+  XCE_WORKER_NAME: { unset: null, does: 'The local worker’s name. Without it: the name of its host.' },
   XCE_WORKER_HOST: { unset: null, does: 'The name of the local worker’s host. Without it: this machine’s name.' },
   XCE_WORKER_ADDRESSES: {
     unset: null,

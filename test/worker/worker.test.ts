@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { logBytes } from '../../src/worker/logRotation.ts'
 import { built } from '../support/built.ts'
@@ -92,6 +93,12 @@ test('--help prints every setting', async () => {
   const names = new Set(source.match(/XCE_WORKER_[A-Z_]+[A-Z]/g))
   expect(names.size).toBeGreaterThan(10)
   for (const name of names) expect(output()).toContain(name)
+})
+
+test('the package’s bin is executable as it is checked out, and is the worker', () => {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { bin: Record<string, string> }
+  const bin = fileURLToPath(new URL(`../../${manifest.bin['xce-worker']}`, import.meta.url))
+  expect(execFileSync(bin, ['--help'], { encoding: 'utf8' })).toMatch(/^The worker of XCE Services: /)
 })
 
 test('a mistake in the settings is a sentence and status 1', async () => {
