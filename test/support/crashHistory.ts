@@ -47,17 +47,21 @@ export class CrashHistory {
 
   /** One change, acknowledged. */
   async next(client: ApiClient): Promise<void> {
-    await this.send(client)
+    await this.choose(client)
     await this.acknowledge(client)
   }
 
-  /** Sends one change. Never rejects: its answer may be lost. */
+  /** Looks what there is and chooses the next change. */
+  async choose(client: ApiClient): Promise<void> {
+    this.#pending = await this.#nextChange(client)
+  }
+
+  /** Sends it. Never rejects: its answer may be lost. */
   async send(client: ApiClient): Promise<void> {
-    this.#pending = await this.#choose(client)
     await this.#attempt(client).catch(() => undefined)
   }
 
-  /** Sends it again, unless its answer came. */
+  /** Sends it, unless its answer came. */
   async acknowledge(client: ApiClient): Promise<void> {
     await until(() => this.#pending === null || this.#attempt(client).then(() => true), 'the change is acknowledged', 30)
   }
@@ -104,7 +108,7 @@ export class CrashHistory {
     this.#pending = null
   }
 
-  async #choose(client: ApiClient): Promise<Change> {
+  async #nextChange(client: ApiClient): Promise<Change> {
     const idempotencyKey = `change ${++this.#sent}`
     const service = { name: 'busy' }
     const choice = this.#rng.below(10)

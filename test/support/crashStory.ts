@@ -105,6 +105,7 @@ export class CrashStory {
 
   /** Kills while a change is on its way. What was not acknowledged is sent again under its key. */
   async #crash(victim: Victim): Promise<void> {
+    await this.#history.choose(this.#server.client())
     const sent = this.#history.send(this.#server.client())
     await wait(this.#rng.below(mostMillis))
     if (victim === 'worker') {
