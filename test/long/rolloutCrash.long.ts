@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { Rng } from '../feed/rng.ts'
 import type { ApiClient } from '../support/apiClient.ts'
 import { change, createService } from '../support/apiService.ts'
 import { built } from '../support/built.ts'
@@ -45,18 +46,9 @@ async function look(client: ApiClient): Promise<Seen> {
   return service
 }
 
-/** A generator of its own, so that a seed gives the same story. */
-function randomOf(state: number): (below: number) => number {
-  let next = state
-  return (below) => {
-    next = (Math.imul(next, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((next / 2 ** 32) * below)
-  }
-}
-
 describe.each(['embedded', 'PostgreSQL'] as const)('%s', (kind) => {
   test(`${kills} kills of the server in the middle of rollouts`, async () => {
-    const random = randomOf(seed)
+    const rng = new Rng(seed)
     if (kind === 'PostgreSQL') database = await freshPostgreSQL()
     const url = database?.options.url
     const running = new ServerProcess({
@@ -82,7 +74,7 @@ describe.each(['embedded', 'PostgreSQL'] as const)('%s', (kind) => {
         rollouts++
         await change(client, 'updateService', 'UpdateServiceInput', { service: { name: 'web' }, command: [...command, `r${rollouts}`] })
       }
-      const at = BigInt(before.revision) + BigInt(1 + random(20))
+      const at = BigInt(before.revision) + BigInt(1 + rng.below(20))
       await until(
         async () => {
           const seen = await look(client)
