@@ -16,6 +16,8 @@ import { PlacementView } from './placementView.ts'
 
 /** After a run that failed, or whose grants were all refused. */
 const againAfterMillis = 200
+/** While it goes on failing, as it does without a database that takes changes. */
+const againAtLastMillis = 2_000
 /** The longest that one setTimeout can wait is 24.8 days. */
 const longestMillis = 86_400_000
 
@@ -41,6 +43,8 @@ export class Placer {
   readonly #news = new HoldNews()
   #running: Promise<void> | null = null
   #again = false
+  /** In a row. */
+  #failures = 0
   #retry: NodeJS.Timeout | undefined
   /** Wakes when something ends that holds a replica and that no fact tells of, such as a port's quarantine. */
   #ending: NodeJS.Timeout | undefined
@@ -109,6 +113,7 @@ export class Placer {
       }
       const startedAt = performance.now()
       const { granted, refused } = await this.#placeAll()
+      this.#failures = 0
       this.#meter.count('placementRuns')
       this.#meter.observe('placementSeconds', (performance.now() - startedAt) / 1000)
       if (refused === 0) return
@@ -116,7 +121,7 @@ export class Placer {
       else this.#wakeLater()
     } catch (error) {
       this.#log.warn({ err: error }, 'Placement failed: trying again.')
-      this.#wakeLater()
+      this.#wakeLater(Math.min(againAtLastMillis, againAfterMillis * 2 ** this.#failures++))
     }
   }
 
