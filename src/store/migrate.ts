@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /** One connection (never a pool): the lock and the transactions belong to its session. */
@@ -139,18 +140,37 @@ function notApplied(shipped: readonly Migration[], applied: readonly AppliedMigr
   })
 }
 
+/** A statement that waits for a table keeps everybody behind it waiting: it waits for so long, lets them pass, and tries again. */
+const lockSeconds = 2
+const passMillis = 500
+const mostLockedMillis = 180_000
+
 async function apply(connection: MigrationConnection, migration: Migration): Promise<void> {
-  try {
-    await connection.exec('BEGIN')
-    await connection.exec(migration.script)
-    await connection.query(
-      'INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "logs", "finished_at", "applied_steps_count") VALUES ($1, $2, $3, $4, clock_timestamp(), 1)',
-      [randomUUID(), migration.checksum, migration.name, migration.needs === null ? onlyExpands : `-- needs ${migration.needs}`],
-    )
-    await connection.exec('COMMIT')
-  } catch (error) {
-    await connection.exec('ROLLBACK')
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new MigrationError(`The migration ${migration.name} failed and was undone: ${reason}`, { cause: error })
+  for (const began = performance.now(); ; ) {
+    try {
+      return await applyOnce(connection, migration)
+    } catch (error) {
+      await connection.exec('ROLLBACK')
+      if (!isLocked(error) || performance.now() - began > mostLockedMillis) {
+        const reason = error instanceof Error ? error.message : String(error)
+        throw new MigrationError(`The migration ${migration.name} failed and was undone: ${reason}`, { cause: error })
+      }
+      await wait(passMillis)
+    }
   }
+}
+
+async function applyOnce(connection: MigrationConnection, migration: Migration): Promise<void> {
+  await connection.exec('BEGIN')
+  await connection.exec(`SET LOCAL lock_timeout = '${lockSeconds}s'`)
+  await connection.exec(migration.script)
+  await connection.query(
+    'INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "logs", "finished_at", "applied_steps_count") VALUES ($1, $2, $3, $4, clock_timestamp(), 1)',
+    [randomUUID(), migration.checksum, migration.name, migration.needs === null ? onlyExpands : `-- needs ${migration.needs}`],
+  )
+  await connection.exec('COMMIT')
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '55P03'
 }

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, t
 import { type MigrationConnection, MigrationError, migrate, migrationsDirectory } from '../../src/store/migrate.ts'
 import { onServer } from '../support/databases.ts'
 import { copyTemplate, databaseUrl } from '../support/globalSetup.ts'
+import { until } from '../support/until.ts'
 
 /** An empty schema of its own for each test; both databases hold several. */
 interface Server {
@@ -132,6 +133,21 @@ describe.each([
   })
 
   // PGlite has one session and one server.
+  test.runIf(name === 'PostgreSQL')('one that has to wait for a table keeps nobody else from it', async () => {
+    await migrate(connection, directory)
+    add('99990101000000_wide', 'ALTER TABLE "Host" ADD COLUMN "rack" text;')
+    const [long, other] = [await server.connect(), await server.connect()]
+    await long.exec('BEGIN; SELECT count(*) FROM "Host"')
+    const migrating = migrate(connection, directory)
+    const isWaiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = '"Host"'::regclass`
+    await until(async () => (await other.query(isWaiting)).rows.length > 0, 'it waits for the table')
+    // Behind it in the queue; the long one goes on meanwhile.
+    expect((await other.query('SELECT count(*)::int AS hosts FROM "Host"')).rows).toEqual([{ hosts: 0 }])
+    await long.exec('COMMIT')
+    expect((await migrating).applied).toEqual(['99990101000000_wide'])
+    await Promise.all([long.end(), other.end()])
+  })
+
   test.runIf(name === 'PostgreSQL')('two servers that start at once apply each once', async () => {
     const other = await server.connect()
     const runs = await Promise.all([migrate(connection, directory), migrate(other, directory)])
