@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Rng } from '../feed/rng.ts'
 import { kill, processesWith } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import type { WorkerProcess } from '../support/workerProcess.ts'
 import { type Cluster, graceSeconds, keepLog, leaseSeconds, type SoakServer } from './cluster.ts'
 import type { Tally } from './tally.ts'
@@ -11,21 +12,27 @@ interface Silence {
   until: number | null
 }
 
-/** A disk or a process may take so long to come and go. */
+/** A lease and a grace may be judged so much later than they end. */
 const slackMillis = 2_500
+/** What was brought back is left alone for so long: on a slow machine as well, servers and workers are there most of the time. */
+const restMillis = 10_000
+const returnSeconds = 120
 
 /** Kills and freezes servers, workers and replicas at random, and brings back what it kills. */
 export class Chaos {
   readonly #cluster: Cluster
   readonly #rng: Rng
   readonly #tally: Tally
+  readonly #isHeard: (worker: string, since: number) => Promise<boolean>
   readonly #busy = new Set<SoakServer | WorkerProcess>()
   readonly #spells = new Set<Promise<void>>()
   readonly #silences = new Map<string, Silence[]>()
   /** Replicas whose process was killed, by global id. */
   readonly killed = new Set<string>()
 
-  constructor(cluster: Cluster, rng: Rng, tally: Tally) {
+  /** `isHeard`: whether a server has heard of the worker since the instant. */
+  constructor(cluster: Cluster, rng: Rng, tally: Tally, isHeard: (worker: string, since: number) => Promise<boolean>) {
+    this.#isHeard = isHeard
     this.#cluster = cluster
     this.#rng = rng
     this.#tally = tally
@@ -59,17 +66,18 @@ export class Chaos {
     if (dice === 0) return Promise.resolve(this.#killReplica())
     if (dice < 5) {
       const server = rng.of(this.#cluster.servers)
-      return this.#once(server, () => this.#strikeServer(server, signal))
+      return this.#once(server, signal, () => this.#strikeServer(server, signal))
     }
     const worker = rng.of(this.#cluster.workers)
-    return this.#once(worker, () => this.#strikeWorker(worker, signal))
+    return this.#once(worker, signal, () => this.#strikeWorker(worker, signal))
   }
 
-  async #once(target: SoakServer | WorkerProcess, strike: () => Promise<void>): Promise<void> {
+  async #once(target: SoakServer | WorkerProcess, signal: AbortSignal, strike: () => Promise<void>): Promise<void> {
     if (this.#busy.has(target)) return
     this.#busy.add(target)
     try {
       await strike()
+      await wait(restMillis, undefined, { signal }).catch(() => undefined)
     } catch (error) {
       this.#tally.fault(`${target.name} could not be struck and brought back: ${String(error)}`)
     } finally {
@@ -113,6 +121,9 @@ export class Chaos {
       await pause()
       worker.start()
     }
+    const back = Date.now()
+    // It starts, finds its replicas and looks for a server that answers.
+    await until(() => this.#isHeard(worker.name, back), 'a server hears of it', returnSeconds)
     silence.until = Date.now()
   }
 

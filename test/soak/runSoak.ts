@@ -96,7 +96,10 @@ async function soak(
     return new ServiceUser(name, cluster.directory, caller(name), database, rng.fork(), tally)
   })
   const operator = new HostOperator(hosts, caller('operator'), database, rng.fork(), tally)
-  const chaos = new Chaos(cluster, rng.fork(), tally)
+  const chaos = new Chaos(cluster, rng.fork(), tally, async (name, since) => {
+    const worker = await database.prisma.worker.findUnique({ where: { name } })
+    return worker !== null && worker.lastSeenAt.getTime() > since
+  })
   const subscribers = users.flatMap(({ name }) =>
     [false, true].map((includeNotReady) => new SoakSubscriber(name, includeNotReady, clients, rng.fork(), tally)),
   )
