@@ -14,6 +14,7 @@ import { unreadiness } from './health.ts'
 import { maskError } from './maskError.ts'
 import type { Metrics } from './metrics.ts'
 import { sendMetrics } from './metricsPage.ts'
+import { Sleep } from './sleep.ts'
 import { WebSockets } from './webSockets.ts'
 import { createYogaServer, type Yoga } from './yoga.ts'
 
@@ -27,6 +28,7 @@ export class HttpServer {
   readonly #streams: EventStreams
   readonly #page = new GraphiqlPage()
   readonly #sockets: WebSockets
+  readonly #sleep: Sleep
   readonly #server: Server
   readonly #responses = new Set<ServerResponse>()
   #stopping = false
@@ -36,7 +38,11 @@ export class HttpServer {
     this.#metrics = metrics
     this.#yoga = createYogaServer(app, schema)
     this.#streams = new EventStreams(app, schema)
-    this.#sockets = new WebSockets(app, schema)
+    this.#sleep = new Sleep(() => {
+      app.log.warn('This process was stopped for long: what waited for it is not taken, and clients connect again.')
+      this.#sockets.restart()
+    })
+    this.#sockets = new WebSockets(app, schema, this.#sleep)
     this.#server = createServer((request, response) => void this.#request(request, response))
     this.#server.on('upgrade', (request, stream, head) => this.#upgrade(request, stream, head))
   }
@@ -54,6 +60,7 @@ export class HttpServer {
    */
   async stop(): Promise<void> {
     this.#stopping = true
+    this.#sleep.stop()
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     await this.#sockets.stop()
     for (const response of this.#responses) {
@@ -69,6 +76,11 @@ export class HttpServer {
     this.#responses.add(response)
     response.once('close', () => this.#responses.delete(response))
     if (this.#stopping) response.setHeader('Connection', 'close')
+    if (this.#sleep.isWaking()) {
+      const errors = [{ message: 'This server was stopped for a while and wakes: send it again.', extensions: { code: 'UNAVAILABLE' } }]
+      response.setHeader('Connection', 'close')
+      return sendJson(response, 503, { errors })
+    }
     try {
       await this.#route(request, response)
     } catch (error) {

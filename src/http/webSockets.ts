@@ -11,6 +11,7 @@ import { serverProtocols } from '../model/workerProtocol.ts'
 import { authenticate } from './authenticate.ts'
 import { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
+import type { Sleep } from './sleep.ts'
 import { mostBytesWaiting, SocketDrain, SocketOutlet } from './socketOutlet.ts'
 
 /** A worker tells all its replicas in one message when it registers. */
@@ -45,9 +46,11 @@ export class WebSockets {
   readonly #app: App
   readonly #server: WebSocketServer
   readonly #protocol: Server<Connection>
+  readonly #sleep: Sleep
 
-  constructor(app: App, schema: GraphQLSchema) {
+  constructor(app: App, schema: GraphQLSchema, sleep: Sleep) {
     this.#app = app
+    this.#sleep = sleep
     this.#server = new WebSocketServer({ noServer: true, maxPayload: messageBytes, handleProtocols })
     this.#protocol = makeProtocol(app, schema)
   }
@@ -60,11 +63,15 @@ export class WebSockets {
     this.#server.handleUpgrade(request, stream, head, (socket) => this.#opened(socket, stream, request))
   }
 
-  /** Closes all with 1012 (service restart), so that clients come back; those that do not answer are cut. */
+  /** Closes all that are open with 1012 (service restart), so that clients come back. What they have sent is not taken any more. */
+  restart(): void {
+    for (const socket of this.#server.clients) socket.close(closeCode.restart, 'The server restarts: connect again.')
+  }
+
+  /** The same for the last time; those that do not answer are cut. */
   async stop(): Promise<void> {
-    const sockets = [...this.#server.clients]
-    const closed = sockets.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
-    for (const socket of sockets) socket.close(closeCode.restart, 'The server restarts: connect again.')
+    const closed = [...this.#server.clients].map((socket) => new Promise((resolve) => socket.once('close', resolve)))
+    this.restart()
     const cut = setTimeout(() => {
       for (const socket of this.#server.clients) socket.terminate()
     }, closeWithinMillis)
@@ -111,6 +118,9 @@ export class WebSockets {
   }
 
   async #message(socket: WebSocket, handle: (data: string) => Promise<void>, data: string): Promise<void> {
+    // Where this is found to wake only now, the socket closes here.
+    this.#sleep.isWaking()
+    if (socket.readyState !== socket.OPEN) return
     try {
       await handle(data)
     } catch (error) {

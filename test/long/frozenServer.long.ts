@@ -1,5 +1,6 @@
 import { afterEach, expect, inject, test, vi } from 'vitest'
-import { aliveReplicas, createService, scale } from '../support/apiService.ts'
+import { aliveReplicas, createService, placedReplicas, scale } from '../support/apiService.ts'
+import { HandWorker } from '../support/handWorker.ts'
 import { HostScene } from '../support/hostScene.ts'
 import { type TcpProxy, tcpProxy } from '../support/tcpProxy.ts'
 import { until } from '../support/until.ts'
@@ -8,11 +9,14 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 
 let scene: HostScene | undefined
 let proxy: TcpProxy | undefined
+let stop: (() => void) | undefined
 afterEach(async ({ task }) => {
+  stop?.()
   await scene?.clean(task.result?.state === 'fail')
   await proxy?.close()
   scene = undefined
   proxy = undefined
+  stop = undefined
 })
 
 // A service that two servers change faster than either can decide is locked, loaded, decided on and written: the only transaction that is open over
@@ -76,3 +80,28 @@ test.each([
     expect(await aliveReplicas(first.client(), 'other')).toHaveLength(5)
   },
 )
+
+test('what was sent to a frozen server is out of date when it goes on: an old registration fences nobody, an old change changes nothing', async () => {
+  scene = await HostScene.start(5, 60, { servers: 2 })
+  const [first, second] = scene.servers
+  if (first === undefined || second === undefined) throw new Error('There are two.')
+  scene.asked = second
+  await createService(second.client(), 'web', 2)
+  const watch = scene.watch('web', second.client())
+  first.child.kill('SIGSTOP')
+  const frozenAt = performance.now()
+  const [old, worker] = [first, second].map((server) => new HandWorker(server.client(), 'a'))
+  const sent = Promise.allSettled([old?.register(), scale(first.client(), 'web', 9)])
+  await worker?.register()
+  stop = worker?.keepAlive(500)
+  const placed = await placedReplicas(second.client(), 'web', 2)
+  await worker?.report(...placed.map(({ id }) => ({ replica: id, state: 'RUNNING', ready: true }) as const))
+  await watch.until('both serve', (table) => table.length === 2)
+  await until(() => performance.now() - frozenAt > 11_000, 'it is frozen for long', 30)
+  first.child.kill('SIGCONT')
+  expect((await sent).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  await until(async () => (await first.client().send('{ __typename }')).status === 200, 'it takes what is new', 30)
+  expect(await worker?.renew()).toMatchObject({ resync: false })
+  expect(await aliveReplicas(first.client(), 'web')).toHaveLength(2)
+  expect(watch.table).toHaveLength(2)
+})
