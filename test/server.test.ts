@@ -82,14 +82,17 @@ test('SIGTERM closes WebSockets with 1012, cuts event streams without a complete
   expect(JSON.parse(String(frame))).toMatchObject({ type: 'next' })
   const after: unknown[] = []
   socket.on('message', (message) => after.push(String(message)))
-  const stream = await EventStream.open(client, subscription)
-  expect(await stream.next()).toMatchObject({ event: 'next' })
-  const next = stream.next().catch((error: unknown) => error)
+  const streams = [client.url, new URL('/graphql/stream', server.url).href].map(async (url) => {
+    const stream = await EventStream.open({ url, token: client.token }, subscription)
+    expect(await stream.next()).toMatchObject({ event: 'next' })
+    return { end: stream.next().catch((error: unknown) => error) }
+  })
+  const open = await Promise.all(streams)
 
   expect(await server.end('SIGTERM')).toBe(0)
   expect((await closed)[0]).toBe(1012)
   expect(after).toEqual([])
-  expect(await next).toBeInstanceOf(Error)
+  for (const { end } of open) expect(await end).toBeInstanceOf(Error)
 })
 
 test('a second signal ends it at once, whatever is still under way', async () => {

@@ -80,7 +80,9 @@ export class EventStreams {
       raw: request,
       context: { response, gate: new StreamGate(response) },
     })
-    response.writeHead(status, statusText, headers)
+    // Kept, so that the server knows an event stream when it stops.
+    for (const [name, value] of Object.entries(headers ?? {})) if (value !== undefined) response.setHeader(name, value)
+    response.writeHead(status, statusText)
     if (body === null || typeof body === 'string') {
       response.end(body ?? '')
       return
