@@ -9,6 +9,7 @@ const values = [
   'AssignedVariable',
   'Assignment',
   'Blocker',
+  'DrainedService',
   'EnvironmentVariable',
   'ExecProbe',
   'HttpProbe',
@@ -26,6 +27,7 @@ const values = [
   'StopPolicy',
   'TcpProbe',
   'Viewer',
+  'WorkerDrain',
 ]
 
 export default [
