@@ -7,9 +7,9 @@ const because: Readonly<Partial<Record<EndReason, string>>> = {
   SCALED_DOWN: 'the service was scaled down',
   REPLACED_BY_ROLLOUT: 'another version takes its place',
   SERVICE_DELETED: 'the service is being deleted',
-  DRAINED: 'its host is being drained',
-  TIME_LIMIT: 'its time is over',
-  KILLED: 'a user killed it',
+  DRAINED: 'the host is being drained',
+  TIME_LIMIT: 'the time limit is reached',
+  KILLED: 'killed by a user',
 }
 
 export function noteStopping(draft: Draft, row: Replica, reason: EndReason): void {

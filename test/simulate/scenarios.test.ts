@@ -113,7 +113,7 @@ events: [${events.join(', ')}, { at: 20m, host: { name: node, is: UP } }, { at: 
     "can't be reached",
     'can be reached again',
     'came back without it',
-    'stopped: its host is being drained',
+    'stopped: the host is being drained',
   ]) {
     expect(lines.map(({ message }) => message).join('\n')).toContain(happened)
   }
