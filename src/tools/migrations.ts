@@ -83,7 +83,8 @@ async function main([command, name]: readonly string[]): Promise<number> {
     )
     return 1
   }
-  if (sql === null) console.log('prisma/schema.prisma and prisma/migrations agree, and no migration takes from older servers what they need.')
+  if (sql === null)
+    console.log('prisma/schema.prisma and prisma/migrations agree, and no migration takes from older servers what they need.')
   return 0
 }
 

@@ -31,7 +31,7 @@ test('another host cannot answer', async () => {
   requests.follow(host, () => undefined)
   const reading = requests.request(host, replica, 10)
   expect(requests.answer('other' as HostId, 'id-1', text)).toBe(false)
-  requests.stop()
+  await requests.stop()
   expect(await reading).toBeNull()
 })
 
