@@ -22,10 +22,11 @@ async function databaseTrouble({ database, committer }: App): Promise<Trouble | 
   const late = new Promise<Trouble>((resolve) => {
     timeout = setTimeout(() => resolve('UNREACHABLE'), databaseWithinMillis)
   })
-  const answered = isReadOnly(database).then(
-    (readOnly): Trouble | null => (readOnly ? 'READ_ONLY' : committer.isFull ? 'FULL' : null),
-    (): Trouble => 'UNREACHABLE',
-  )
+  const judge = async (): Promise<Trouble | null> => {
+    if (await isReadOnly(database)) return 'READ_ONLY'
+    return committer.isFull || (await database.isFull()) ? 'FULL' : null
+  }
+  const answered = judge().catch((): Trouble => 'UNREACHABLE')
   const result = await Promise.race([answered, late])
   clearTimeout(timeout)
   return result

@@ -17,6 +17,8 @@ export interface Database {
   readonly prisma: PrismaClient
   /** Hears NOTIFY on `channel` until the returned function is called. `onReconnect`: what was sent in the last moments may be lost. */
   listen(channel: string, onMessage: OnMessage, onReconnect?: OnReconnect): Promise<() => Promise<void>>
+  /** Nothing may be written, for want of room. Of PostgreSQL only its own answer to a write says so. */
+  isFull(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -63,6 +65,7 @@ async function openOnPGlite({ dataDirectory, log }: DatabaseOptions): Promise<Da
         await pool.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
         return async () => remove()
       },
+      isFull: () => embedded.isFull(),
       close: async () => {
         await prisma.$disconnect()
         await pool.end()
@@ -97,6 +100,7 @@ async function openOnPostgreSQL(connectionString: string, log: Logger): Promise<
       await listener.listen(channel)
       return async () => remove()
     },
+    isFull: async () => false,
     close: async () => {
       await prisma.$disconnect()
       await Promise.all([pool.end(), listener.close()])

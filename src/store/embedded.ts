@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import type { Logger } from 'pino'
@@ -11,8 +11,17 @@ export class DataDirectoryError extends Error {
   override name = 'DataDirectoryError'
 }
 
+/**
+ * Kept free for three segments of the write-ahead log: without room for its next one PostgreSQL ends itself at once, and PGlite takes the process
+ * with it.
+ */
+const reservedBytes = 3 * 16_777_216
+const lookEveryMillis = 1_000
+
 export interface EmbeddedDatabase {
   readonly pglite: PGlite
+  /** The disk has no room left but what is kept free. */
+  isFull(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -34,6 +43,7 @@ export async function openEmbedded(dataDirectory: string, log: Logger): Promise<
     if (isNew) await writeFile(stampPath(directory), `${embeddedMajor}\n`, { mode: 0o600 })
     return {
       pglite,
+      isFull: roomOf(directory),
       close: async () => {
         await pglite.close()
         await lock.release()
@@ -42,6 +52,20 @@ export async function openEmbedded(dataDirectory: string, log: Logger): Promise<
   } catch (error) {
     await lock.release()
     throw error
+  }
+}
+
+/** Looks at the disk now and then, because it is asked before every commit. */
+function roomOf(directory: string): () => Promise<boolean> {
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let isFull = false
+  return async () => {
+    if (isFull || performance.now() - lookedAt > lookEveryMillis) {
+      const { bavail, bsize } = await statfs(directory)
+      isFull = bavail * bsize < reservedBytes
+      lookedAt = performance.now()
+    }
+    return isFull
   }
 }
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
@@ -21,12 +21,16 @@ export class SmallDisk {
     }
   }
 
-  /** Writes until nothing fits any more. */
-  fill(): void {
+  /** Writes until so many mebibytes are free; none: until nothing fits any more. */
+  fill(leave = 0): void {
     const file = openSync(this.#filler, 'a')
-    const block = Buffer.alloc(4_096, 1)
+    const block = Buffer.alloc(65_536, 1)
+    const free = () => {
+      const { bavail, bsize } = statfsSync(this.directory)
+      return bavail * bsize
+    }
     try {
-      for (;;) writeSync(file, block)
+      while (leave === 0 || free() > leave * 1_048_576) writeSync(file, block)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
     } finally {

@@ -6,7 +6,7 @@ import type { NewService, ServiceIntent } from '../../model/intent.ts'
 import { type Meter, noMeter } from '../../model/metrics.ts'
 import type { DatabaseClock } from '../clock.ts'
 import type { Database } from '../database.ts'
-import { notDone, patienceMillis, troubleOf } from '../databaseTrouble.ts'
+import { DatabaseTrouble, notDone, patienceMillis, troubleOf } from '../databaseTrouble.ts'
 import { SnapshotCache } from './cache.ts'
 import { writeCatalogue } from './catalogue.ts'
 import type { CatalogueEntry, Entry, ServiceEntry } from './entry.ts'
@@ -140,7 +140,8 @@ export class Committer {
     while (this.#queue.length > 0) {
       const taken = this.#take()
       try {
-        if (taken.kind === 'catalogue') await this.#writeCatalogue(taken.entry)
+        if (await this.#database.isFull()) this.#refuseForRoom(taken.kind === 'catalogue' ? [taken.entry] : taken.entries)
+        else if (taken.kind === 'catalogue') await this.#writeCatalogue(taken.entry)
         else await this.#writer.write(taken.entries)
         failures = 0
       } catch (error) {
@@ -158,6 +159,11 @@ export class Committer {
       if (this.#database.kind === 'embedded') await nextTurn()
     }
     this.#running = null
+  }
+
+  #refuseForRoom(entries: readonly Entry[]): void {
+    this.#full()
+    for (const entry of entries) entry.reject(new DatabaseTrouble('FULL', 'NOT_DONE'))
   }
 
   async #writeCatalogue(entry: CatalogueEntry): Promise<void> {
