@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../src/store/database.ts'
 import { FactAudit } from '../support/audit/factAudit.ts'
 import { freshPostgreSQL, type TestDatabase } from '../support/databases.ts'
@@ -9,10 +9,9 @@ import { TestStore } from '../support/store.ts'
 let home: TestDatabase
 let database: Database
 let audit: FactAudit
-beforeEach(async () => {
+beforeAll(async () => {
   home = await freshPostgreSQL()
   database = await home.open()
-  audit = new FactAudit(database)
   const store = await TestStore.on(database)
   const reporter = await store.register()
   const id = await store.create({ replicas: 4 })
@@ -21,12 +20,14 @@ beforeEach(async () => {
   await store.scale(id, 2)
   await store.committer.stop()
 })
-afterEach(async () => {
+afterAll(async () => {
   await database.close()
   await home.drop()
 })
+beforeEach(() => {
+  audit = new FactAudit(database)
+})
 
-const run = (sql: string) => database.prisma.$executeRawUnsafe(sql)
 const lastChange = `"revision" = (SELECT max("revision") FROM "Fact" WHERE "kind" = 'change')`
 
 test('finds no fault where all is well, also when it looks again', async () => {
@@ -62,6 +63,12 @@ test.each([
   ['quota', `UPDATE "Project" SET "usedReplicas" = 1`, 'quota used'],
   ['a host’s use', `UPDATE "Host" SET "usedCpuMillis" = 1`, 'use is not the sum'],
 ])('finds %s', async (_what, sql, fault) => {
-  expect(await run(sql)).toBeGreaterThan(0)
-  expect((await audit.look()).join('\n')).toContain(fault)
+  const undo = new Error('undone')
+  const broken = database.prisma.$transaction(async (within) => {
+    expect(await within.$executeRawUnsafe(sql)).toBeGreaterThan(0)
+    await audit.lookIn(within)
+    throw undo
+  })
+  await expect(broken).rejects.toBe(undo)
+  expect(audit.faults.join('\n')).toContain(fault)
 })

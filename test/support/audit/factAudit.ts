@@ -45,15 +45,15 @@ export class FactAudit {
 
   /** Takes what is new. Returns all faults so far. */
   look(): Promise<readonly string[]> {
-    return this.#database.prisma.$transaction(
-      async (sql) => {
-        await this.#takeFacts(sql)
-        for (const fault of await judgeRows(sql)) this.faults.push(`at ${this.#cursor}: ${fault}`)
-        await this.#compareTables(sql)
-        return this.faults
-      },
-      { isolationLevel: 'RepeatableRead' },
-    )
+    return this.#database.prisma.$transaction((sql) => this.lookIn(sql), { isolationLevel: 'RepeatableRead' })
+  }
+
+  /** The same inside a transaction, which reads one state. */
+  async lookIn(sql: Sql): Promise<readonly string[]> {
+    await this.#takeFacts(sql)
+    for (const fault of await judgeRows(sql)) this.faults.push(`at ${this.#cursor}: ${fault}`)
+    await this.#compareTables(sql)
+    return this.faults
   }
 
   async #takeFacts(sql: Sql): Promise<void> {
