@@ -69,6 +69,11 @@ export class CrashStory {
     }
   }
 
+  /** A directory for each, by its id. */
+  get #replicas(): string {
+    return this.#server.file('worker-crash/replicas')
+  }
+
   get #said(): string {
     return `The server said:\n${this.#server.output.slice(-5_000)}\nThe worker said:\n${this.#worker.output.slice(-5_000)}`
   }
@@ -153,12 +158,11 @@ export class CrashStory {
 
   /** Each replica says in its log when it listens: as often as it was started, or not yet. */
   async #startedTwice(): Promise<readonly string[]> {
-    const replicas = this.#server.file('worker-crash/replicas')
     const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Replica { id start } } }'
-    const ids = readdirSync(replicas)
+    const ids = readdirSync(this.#replicas)
     const { nodes } = await this.#server.client().ask<{ nodes: ({ id: string; start: number } | null)[] }>(query, { ids })
     return nodes.flatMap((node) => {
-      const log = `${replicas}/${node?.id}/stdout.log`
+      const log = `${this.#replicas}/${node?.id}/stdout.log`
       const said = existsSync(log) ? readFileSync(log, 'utf8').split('listens on port').length - 1 : 0
       return node !== null && said > node.start ? [`${node.id} was started ${said} times, and should ${node.start} times`] : []
     })
@@ -184,10 +188,20 @@ export class CrashStory {
     await this.#requests?.stop()
     for (const watch of this.#watches) watch.close()
     await this.#worker.end('SIGKILL')
-    // The replicas outlive their worker, as they should.
+    // The replicas outlive their worker, as they should: each is a session, whose leader names the state directory.
+    const replicas = existsSync(this.#replicas) ? readdirSync(this.#replicas) : []
+    for (const leader of processesWith(this.#replicas)) endGroup(leader)
+    await until(() => processesWith(...replicas, this.#replicas).length === 0, 'all replicas have ended')
     await this.#server.clean()
-    await until(() => processesWith(this.#server.directory).length === 0, 'all processes have ended')
     await this.#database?.drop()
+  }
+}
+
+function endGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch {
+    // It is none, or has just ended.
   }
 }
 
