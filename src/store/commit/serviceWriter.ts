@@ -239,9 +239,11 @@ export class ServiceWriter {
     this.#again(rest, new Error(`The grants of ${decision.id} were refused, ${out.length} of them.`))
   }
 
-  /** Hosts are not as these intents took them to be. Whoever sent them looks at what is true now. */
+  /** Hosts are not as these intents took them to be. Whoever sent them looks at what is true now. Deferred ones take them for something else. */
   #withoutHosts(decision: Decision, hosts: readonly HostId[]): void {
-    const [out, rest] = split(entriesOf(decision), (entry) => {
+    this.#o.requeue(decision.deferred)
+    const decided = decision.answered.map(({ entry }) => entry)
+    const [out, rest] = split(decided, (entry) => {
       if (entry.kind !== 'intent' || !hostsOfIntent(entry.intent).some((host) => hosts.includes(host))) return false
       entry.resolve(entry.intent.kind === 'report' ? hostSilent(entry.intent.reporter) : { kind: 'done', changed: false })
       return true

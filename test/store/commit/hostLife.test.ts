@@ -83,6 +83,34 @@ eachDatabase((database) => {
     expect((await store.load(id)).columns.readyReplicas).toBe(0)
   })
 
+  test('a return is taken beside what is late: a word of silence, a grant of before', async () => {
+    const { id, reporter } = await running()
+    await judge(reporter, 'UNREACHABLE')
+    await told(id, 'unreach', reporter)
+    await store.scale(id, 3)
+    const { waiting, hosts, projects } = await readPlacement(database())
+    const { name, addresses } = await host(reporter)
+    const again = await store.register({ name: name.slice('h-'.length) })
+    const open = hosts.map((view) => (view.id === reporter.hostId ? { ...view, reachability: 'REACHABLE' as const } : view))
+    const { grants } = place({
+      waiting: waiting.filter(({ serviceId }) => serviceId === id),
+      hosts: open,
+      projects,
+      now: store.clock.now(),
+    })
+    const adopted = { kind: 'adopt', reporter: again, host: { id: again.hostId, name, addresses }, running: [] } as const
+    const before = (await store.load(id)).columns
+    const outcomes = await Promise.all([
+      told(id, 'unreach', reporter),
+      store.committer.submit(id, { kind: 'grant', grants }),
+      store.committer.submit(id, adopted),
+    ])
+    expect(outcomes.at(-1)).toEqual(changed)
+    expect(before.activeReplicas).toBe(3)
+    const { replicas } = await store.load(id)
+    expect([...replicas.values()].filter(({ hostReachable }) => !hostReachable)).toEqual([])
+  })
+
   test('a loss fences the worker, frees quota, ports and room, and is told once, whoever tells it', async () => {
     const { id, reporter } = await running()
     await judge(reporter, 'UNREACHABLE')
