@@ -2,8 +2,7 @@ import type { Database } from '../store/database.ts'
 import { dropServerLease, holdServerLease } from '../store/lease.ts'
 
 const name = 'placement'
-/** So long after its last run a server that died keeps others from placing. */
-const leaseSeconds = 3
+const usualLeaseSeconds = 3
 
 export interface Turn {
   /** 0: it is this server's turn. Otherwise how long another one's goes on, unless that renews it. */
@@ -19,12 +18,15 @@ export interface Turn {
 export class PlacementTurn {
   readonly #database: Database
   readonly #holder: string
+  readonly #leaseSeconds: number
   /** On this process's monotonic clock. */
   #mineUntil = 0
   #othersUntil = 0
 
-  constructor(database: Database, newId: () => string) {
+  /** `leaseSeconds`: so long after its last run a server that died keeps others from placing. */
+  constructor(database: Database, newId: () => string, leaseSeconds = usualLeaseSeconds) {
     this.#database = database
+    this.#leaseSeconds = leaseSeconds
     // An embedded database has one server: when that is started again after a crash, it need not wait for itself.
     this.#holder = database.kind === 'embedded' ? 'embedded' : newId()
   }
@@ -32,9 +34,9 @@ export class PlacementTurn {
   async take(): Promise<Turn> {
     const askedAt = performance.now()
     if (askedAt < this.#othersUntil) return { waitMillis: this.#othersUntil - askedAt, isNew: true }
-    if (askedAt < this.#mineUntil - leaseSeconds * 500) return { waitMillis: 0, isNew: false }
+    if (askedAt < this.#mineUntil - this.#leaseSeconds * 500) return { waitMillis: 0, isNew: false }
     const isNew = askedAt >= this.#mineUntil
-    const { mine, leftMillis } = await holdServerLease(this.#database, name, this.#holder, leaseSeconds)
+    const { mine, leftMillis } = await holdServerLease(this.#database, name, this.#holder, this.#leaseSeconds)
     this.#mineUntil = mine ? askedAt + leftMillis : 0
     this.#othersUntil = mine ? 0 : performance.now() + Math.max(leftMillis, 1)
     return { waitMillis: mine ? 0 : Math.max(leftMillis, 1), isNew }
