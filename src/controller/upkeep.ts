@@ -13,6 +13,8 @@ const factsPerRun = 5_000
 /** Ages pass without any fact. */
 const longestMillis = 3_600_000
 const shortestMillis = 1_000
+/** A server that is started again and again never counts so many facts, nor sees so much time pass. */
+const firstMillis = 10_000
 /** A statement deletes at most so many rows, and commits pass between two. */
 const rowsPerStatement = 1_000
 const pauseMillis = 20
@@ -28,7 +30,7 @@ export interface UpkeepOptions {
 
 /**
  * Deletes history that is no longer kept, and takes care of the embedded database's tables. A run follows every 5,000 facts, whichever server
- * committed them, and an hour without a run. It makes no fact and nothing waits for it; several servers may do it at once.
+ * committed them, an hour without a run, and a start. It makes no fact and nothing waits for it; several servers may do it at once.
  */
 export class Upkeep {
   readonly #o: UpkeepOptions
@@ -51,7 +53,7 @@ export class Upkeep {
       this.#facts += facts.length
       if (this.#running === null) this.#arm()
     })
-    this.#arm()
+    this.#arm(firstMillis)
   }
 
   async stop(): Promise<void> {
@@ -63,9 +65,9 @@ export class Upkeep {
   }
 
   /** Sets the alarm for the next run: soon when enough has changed. */
-  #arm(): void {
+  #arm(idleMillis = longestMillis): void {
     if (this.#unsubscribe === null) return
-    const millis = this.#facts >= factsPerRun ? shortestMillis : longestMillis
+    const millis = this.#facts >= factsPerRun ? shortestMillis : idleMillis
     if (this.#disarm !== null && this.#armedMillis <= millis) return
     this.#disarm?.()
     this.#armedMillis = millis
