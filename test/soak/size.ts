@@ -8,8 +8,8 @@ export interface SizeSample {
   readonly ended: number
 }
 
-/** A run that is shorter has not trimmed anything yet. */
-const leastSamples = 30
+/** Samples, one in 10 s: history is trimmed at every 5,000 facts, so a third of a shorter run has no whole round of it. */
+const leastSamples = 55
 const mostGrowth = 1.2
 
 export async function takeSize({ prisma }: Database): Promise<SizeSample> {
