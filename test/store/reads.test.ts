@@ -136,7 +136,7 @@ eachDatabase((database) => {
 
   test('a lease is renewed for the current epoch only', async () => {
     const { leaseUntil } = await database().prisma.worker.findUniqueOrThrow({ where: { id: worker.workerId } })
-    expect(await renewLease(database(), worker.workerId, worker.epoch, 60)).toEqual({ resync: false })
+    expect(await renewLease(database(), worker.workerId, worker.epoch, 60)).toMatchObject({ resync: false })
     const renewed = await database().prisma.worker.findUniqueOrThrow({ where: { id: worker.workerId } })
     expect(renewed.leaseUntil.getTime()).toBeGreaterThan(leaseUntil.getTime())
     expect(await renewLease(database(), worker.workerId, worker.epoch - 1, 60)).toBeNull()

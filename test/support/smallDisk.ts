@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { until } from './until.ts'
 
 /** A file system of its own that can be filled: a tmpfs, which only root may mount. */
 export class SmallDisk {
@@ -43,9 +44,19 @@ export class SmallDisk {
     rmSync(this.#filler, { force: true })
   }
 
-  unmount(): void {
-    execFileSync('umount', [this.directory], { stdio: 'pipe' })
+  /** A process that was killed holds its files for a moment longer than it is seen. */
+  async unmount(): Promise<void> {
+    await until(() => this.#isUnmounted(), `nobody uses ${this.directory}`)
     rmdirSync(this.directory)
+  }
+
+  #isUnmounted(): boolean {
+    try {
+      execFileSync('umount', [this.directory], { stdio: 'pipe' })
+      return true
+    } catch {
+      return false
+    }
   }
 
   get #filler(): string {

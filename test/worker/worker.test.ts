@@ -270,6 +270,6 @@ test('a disk that is full: replicas go on, the worker says so and lives, and wha
   } finally {
     for (const pid of processesWith(directory)) kill(pid, 'SIGKILL')
     await until(() => processesWith(directory).length === 0, 'nobody uses the disk')
-    disk.unmount()
+    await disk.unmount()
   }
 })
