@@ -65,7 +65,7 @@ test.each([
       const service = new RolloutView(client, name)
       const begun = await service.change('updateService', { command: program(bad) })
       expect(begun.rollout).toMatchObject({ state: 'ROLLING', hold: { count: 2, replica: { index: 3 } } })
-      const told = await service.seen(reason, ({ rollout }) => rollout.hold?.reason === reason && message.test(rollout.hold.message), 60)
+      const told = await service.seen(reason, ({ rollout }) => rollout.hold?.reason === reason && message.test(rollout.hold.message))
       expect(told).toMatchObject({
         availableReplicas: 3,
         status: reason === 'CRASH_LOOP' ? reason : 'PROGRESSING',
@@ -79,7 +79,7 @@ test.each([
       expect(before.size).toBe(3)
       const back = await service.change('rollbackService')
       expect(back).toMatchObject({ availableReplicas: 3, version: { cause: 'ROLLBACK', sameContentAs: 1 } })
-      await service.seen('the rollback is complete', ({ status, rollout }) => status === 'HEALTHY' && rollout.number === 3, 60)
+      await service.seen('the rollback is complete', ({ status, rollout }) => status === 'HEALTHY' && rollout.number === 3)
       const after = await processesOf(watch)
       expect(after.size).toBe(4)
       for (const [replica, pid] of before) expect(after.get(replica)).toBe(pid)
@@ -102,7 +102,7 @@ test('a fixed port on one host: by default the old one makes room; under explici
   const service = new RolloutView(client, 'fixed')
   const version = async () => ((await (await fetch(`http://127.0.0.1:${port}/`)).json()) as { version: number; pid: number }).version
   const complete = (number: number) =>
-    service.seen(`rollout ${number} is complete`, ({ status, rollout }) => status === 'HEALTHY' && rollout.number === number, 60)
+    service.seen(`rollout ${number} is complete`, ({ status, rollout }) => status === 'HEALTHY' && rollout.number === number)
   await complete(1)
   await service.change('updateService', { command: [...hello, 'two'] })
   await complete(2)

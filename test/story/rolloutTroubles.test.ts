@@ -331,7 +331,8 @@ describe('in the middle', () => {
   )
 
   test('paused with nothing old left it completes when the last one is available, which ends the pause', async () => {
-    const service = await begun('paused-late', 3)
+    const service = await begun('paused-late', 0)
+    await service.actUntil('nothing old is left', ({ rollout }) => rollout.oldReplicas === 0, { most: 1 })
     const paused = await service.change('pauseRollout')
     expect(paused).toMatchObject({ status: 'PAUSED', rollout: { state: 'PAUSED', oldReplicas: 0 } })
     expect(await service.completed(2)).toMatchObject({ paused: false, status: 'HEALTHY', blockers: [] })

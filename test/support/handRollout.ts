@@ -28,9 +28,9 @@ export class HandRollout extends RolloutView {
     return reports.length > 0
   }
 
-  /** Acts until the service is as `check` says. */
-  actUntil(what: string, check: (service: ServiceSeen) => boolean, seconds = 15): Promise<ServiceSeen> {
-    return this.lookUntil(what, check, seconds, () => this.act())
+  /** Acts, at most `most` of them between two looks, until the service is as `check` says. */
+  actUntil(what: string, check: (service: ServiceSeen) => boolean, { most = Number.POSITIVE_INFINITY } = {}): Promise<ServiceSeen> {
+    return this.lookUntil(what, check, () => this.act(most))
   }
 
   completed(number: number): Promise<ServiceSeen> {

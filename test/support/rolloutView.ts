@@ -107,27 +107,18 @@ export class RolloutView {
   }
 
   /** Looks until the service is as `check` says. */
-  seen(what: string, check: (service: ServiceSeen) => boolean, seconds = 15): Promise<ServiceSeen> {
-    return this.lookUntil(what, check, seconds, async () => undefined)
+  seen(what: string, check: (service: ServiceSeen) => boolean): Promise<ServiceSeen> {
+    return this.lookUntil(what, check, async () => undefined)
   }
 
   /** The same, with something to be done before each look. */
-  protected lookUntil(
-    what: string,
-    check: (service: ServiceSeen) => boolean,
-    seconds: number,
-    before: () => Promise<unknown>,
-  ): Promise<ServiceSeen> {
+  protected lookUntil(what: string, check: (service: ServiceSeen) => boolean, before: () => Promise<unknown>): Promise<ServiceSeen> {
     let last: ServiceSeen | null = null
-    return until(
-      async () => {
-        await before()
-        last = await this.see()
-        return check(last) ? last : null
-      },
-      what,
-      seconds,
-    ).catch((error: unknown) => {
+    return until(async () => {
+      await before()
+      last = await this.see()
+      return check(last) ? last : null
+    }, what).catch((error: unknown) => {
       throw new Error(`${error instanceof Error ? error.message : String(error)}: ${JSON.stringify(last, null, 1)}`)
     })
   }
