@@ -84,10 +84,15 @@ export class Caller {
     const response = await client.send<Data>(query, variables, AbortSignal.timeout(answerWithinMillis)).catch(() => null)
     const codes = response?.errors.map(({ extensions }) => extensions?.code ?? 'no code') ?? []
     for (const [at, code] of codes.entries()) {
-      if (!code.startsWith('DATABASE_')) this.#tally.fault(`${client.url} answered ${code}: ${response?.errors[at]?.message} (${query})`)
+      if (!saysAgain(code)) this.#tally.fault(`${client.url} answered ${code}: ${response?.errors[at]?.message} (${query})`)
     }
     return response
   }
+}
+
+/** The database does not answer the server, or the server was frozen and wakes: another one may answer, or the same one later. */
+function saysAgain(code: string): boolean {
+  return code.startsWith('DATABASE_') || code === 'UNAVAILABLE'
 }
 
 /** The ids of the objects in an answer; all else is read now, and may differ. */
