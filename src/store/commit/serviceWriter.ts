@@ -47,7 +47,7 @@ export class ServiceWriter {
   }
 
   async write(entries: readonly ServiceEntry[]): Promise<void> {
-    const { cache, database, requeue } = this.#o
+    const { database, requeue } = this.#o
     const fresh = await withoutKnownKeys(database, entries, requeue)
     const creations = await withFreeNames(
       database,
@@ -57,7 +57,7 @@ export class ServiceWriter {
     const groups = groupByService(fresh.filter((entry) => entry.kind === 'intent'))
     const locked = [...groups].filter(([, group]) => group.some(({ tries }) => tries.stale >= staleUntilLocked))
     for (const [id] of locked) groups.delete(id)
-    await this.#load([...groups.keys()])
+    const snapshots = await this.#load([...groups.keys()])
     const context = this.#context()
     const decisions: Decision[] = []
     for (const entry of creations) {
@@ -65,7 +65,7 @@ export class ServiceWriter {
       if (decision) decisions.push(decision)
     }
     for (const [id, group] of groups) {
-      const snapshot = cache.get(id)
+      const snapshot = snapshots.get(id)
       const decision = snapshot
         ? this.#fold(group, () => foldIntents(snapshot, group, context))
         : answerAll(group, (entry) => entry.resolve(notFound(id)))
@@ -90,11 +90,24 @@ export class ServiceWriter {
     }
   }
 
-  async #load(ids: readonly ServiceId[]): Promise<void> {
-    const missing = ids.filter((id) => !this.#o.cache.get(id))
-    if (missing.length === 0) return
-    const loaded = await loadSnapshots(this.#o.database.prisma, missing)
-    for (const snapshot of loaded.values()) this.#o.cache.set(snapshot)
+  /**
+   * The services as they are known, without those that are deleted. What the cache loses while others are read (to a fact of another server, to
+   * its bound) is among them: it must not look as if it did not exist.
+   */
+  async #load(ids: readonly ServiceId[]): Promise<ReadonlyMap<ServiceId, ServiceSnapshot>> {
+    const { cache, database } = this.#o
+    const known = new Map<ServiceId, ServiceSnapshot>()
+    for (const id of ids) {
+      const snapshot = cache.get(id)
+      if (snapshot) known.set(id, snapshot)
+    }
+    const missing = ids.filter((id) => !known.has(id))
+    if (missing.length === 0) return known
+    for (const snapshot of (await loadSnapshots(database.prisma, missing)).values()) {
+      cache.set(snapshot)
+      if (snapshot.columns.deletedAt === null) known.set(snapshot.id, snapshot)
+    }
+    return known
   }
 
   async #commit(decisions: readonly Decision[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ServiceId } from '../../../src/model/id.ts'
 import { readFacts } from '../../../src/store/readFacts.ts'
 import { eachDatabase } from '../../support/databases.ts'
@@ -12,6 +12,23 @@ eachDatabase((database) => {
   })
 
   const done = { kind: 'done', changed: true }
+
+  test('a service that the cache loses while others are read is there all the same', async () => {
+    const [kept, read] = [await store.create({ replicas: 1 }), await store.create({ replicas: 1 })]
+    const { cache } = store.committer
+    await store.scale(kept, 2)
+    cache.drop(read)
+    const set = cache.set.bind(cache)
+    // As when a fact of another server comes in that moment, or when too much is cached.
+    const spy = vi.spyOn(cache, 'set').mockImplementationOnce((snapshot) => {
+      expect(snapshot.id).toBe(read)
+      set(snapshot)
+      cache.drop(kept)
+      cache.drop(read)
+    })
+    expect(await Promise.all([store.scale(kept, 3), store.scale(read, 3)])).toEqual([done, done])
+    spy.mockRestore()
+  })
 
   describe('creation', () => {
     test('writes the service, its version, rollout and replicas', async () => {
