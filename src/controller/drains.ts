@@ -83,7 +83,7 @@ export class Drains {
         this.#log.warn({ err: error }, 'It could not be looked up which hosts are drained: trying again.')
         if (hosts === 'all') this.#toLookAt = 'all'
         else for (const host of hosts) this.#note(host)
-        this.#retry = setTimeout(() => this.#look(), againAfterMillis)
+        if (this.#unsubscribe !== null) this.#retry = setTimeout(() => this.#look(), againAfterMillis)
         return
       }
     }
