@@ -2,12 +2,12 @@ import type { Logger } from 'pino'
 import type { CommittedFact } from '../model/fact.ts'
 import type { HostId, Instant } from '../model/id.ts'
 import { type Meter, noMeter } from '../model/metrics.ts'
-import { type HostVerdict, judgeHosts } from '../rules/hostLife.ts'
+import { judgeWorkers, type WorkerVerdict } from '../rules/hostLife.ts'
 import type { DatabaseClock } from '../store/clock.ts'
 import type { Committer } from '../store/commit/committer.ts'
 import type { Database } from '../store/database.ts'
 import { forgetServer, shortenLeases, writeHeartbeat } from '../store/lease.ts'
-import { readHostLeases } from '../store/readHostLeases.ts'
+import { readWorkerLeases } from '../store/readWorkerLeases.ts'
 import type { Tail } from '../store/tail.ts'
 import { settleHosts } from './settleHosts.ts'
 
@@ -17,7 +17,7 @@ const longestMillis = 86_400_000
 const beatsPerLease = 4
 
 /**
- * The leases of hosts (R15). It wakes when the earliest lease or grace may be over, judges by the database's clock, writes what it found, and
+ * The leases of workers (R15). It wakes when the earliest lease or grace may be over, judges by the database's clock, writes what it found, and
  * tells the services. Every server does: what two of them say at once is said once, for the host's row is the guard.
  *
  * A lease counts only time in which this server could have taken its renewal. So each server writes a heartbeat, and when more than half a lease
@@ -157,7 +157,7 @@ export class HostLeases {
     this.#again = this.#running !== null
     this.#running ??= run()
       .catch((error: unknown) => {
-        this.#log.warn({ err: error }, 'Hosts could not be judged by their leases: trying again.')
+        this.#log.warn({ err: error }, 'Workers could not be judged by their leases: trying again.')
         this.#arm(this.#clock.now() + (this.#leaseSeconds * 1000) / beatsPerLease)
       })
       .finally(() => {
@@ -169,9 +169,9 @@ export class HostLeases {
   async #judge(): Promise<void> {
     // First: what is judged then was read after a heartbeat that came in time, or every lease has just started anew.
     if (!(await this.#beat())) throw new Error('There is no heartbeat to judge by.')
-    const hosts = await readHostLeases(this.#parts.database)
-    const { verdicts, wakeAt } = judgeHosts({
-      hosts,
+    const workers = await readWorkerLeases(this.#parts.database)
+    const { verdicts, wakeAt } = judgeWorkers({
+      workers,
       countsFrom: this.#countsFrom,
       now: this.#beatAt,
       leaseSeconds: this.#leaseSeconds,
@@ -185,14 +185,13 @@ export class HostLeases {
     this.#arm(this.#clock.now() + (changed.length > 0 ? 0 : (this.#leaseSeconds * 1000) / beatsPerLease))
   }
 
-  async #write({ host, to, reason, message }: HostVerdict): Promise<HostId[]> {
-    const heartbeatSeconds = this.#leaseSeconds / 2
-    const { id: hostId, leaseUntil } = host
-    const change = { kind: 'judgeHost', hostId, to, leaseUntil, serverId: this.#serverId, heartbeatSeconds, reason, message } as const
-    const outcome = await this.#parts.committer.write(change)
+  async #write({ worker, to, reason, message }: WorkerVerdict): Promise<HostId[]> {
+    const { id: workerId, hostId, leaseUntil, name, hostName } = worker
+    const by = { serverId: this.#serverId, heartbeatSeconds: this.#leaseSeconds / 2 }
+    const outcome = await this.#parts.committer.write({ kind: 'judgeWorker', hostId, workerId, to, leaseUntil, ...by, reason, message })
     if (outcome.kind !== 'host' || !outcome.changed) return []
     this.#meter.count('verdicts', 1, to)
-    this.#log.warn({ host: host.name, to }, message)
+    this.#log.warn({ host: hostName, worker: name, to }, message)
     return to === 'HELD' ? [] : [hostId]
   }
 }

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import type { Logger } from 'pino'
-import type { HostId } from '../model/id.ts'
+import type { WorkerId } from '../model/id.ts'
 import type { Database } from '../store/database.ts'
 import { longestMessage, notify } from '../store/notify.ts'
 import type { LogRequest, LogText } from './logRequests.ts'
@@ -16,7 +16,7 @@ const answerChannel = (server: string) => `xce_log_answers_${server}`
 
 /** What another server asks. */
 export interface RelayedRequest extends LogRequest {
-  readonly hostId: HostId
+  readonly workerId: WorkerId
   /** Its answers are sent there. */
   readonly server: string
 }
@@ -68,8 +68,8 @@ export class LogRelay {
   }
 
   /** Asks all other servers. */
-  ask(hostId: HostId, request: LogRequest): void {
-    const relayed: RelayedRequest = { ...request, hostId, server: this.#server }
+  ask(workerId: WorkerId, request: LogRequest): void {
+    const relayed: RelayedRequest = { ...request, workerId, server: this.#server }
     this.#send(requestChannel, async () => [JSON.stringify(relayed)])
   }
 

@@ -1,4 +1,4 @@
-import type { HostId, ReplicaId } from '../model/id.ts'
+import type { ReplicaId, WorkerId } from '../model/id.ts'
 import type { LogRelay, RelayedRequest } from './logRelay.ts'
 
 /** The last lines of a replica's output. `truncated`: there was more than was asked for or kept. */
@@ -16,7 +16,7 @@ export interface LogRequest {
 }
 
 interface Waiting {
-  readonly hostId: HostId
+  readonly workerId: WorkerId
   readonly answered: (text: LogText | null) => void
 }
 
@@ -29,7 +29,7 @@ const answerWithinMillis = 5_000
  */
 export class LogRequests {
   readonly #newId: () => string
-  readonly #followers = new Map<HostId, Set<(request: LogRequest) => void>>()
+  readonly #followers = new Map<WorkerId, Set<(request: LogRequest) => void>>()
   readonly #waiting = new Map<string, Waiting>()
   /** Asked by other servers: any server may be told the answer, because a worker changes servers. In the order of their ends. */
   readonly #relayed = new Map<string, { readonly request: RelayedRequest; readonly until: number }>()
@@ -45,26 +45,26 @@ export class LogRequests {
     await this.#relay?.start({ onRequest: (request) => this.#take(request), onAnswer: (id, text) => this.#finish(id, text) })
   }
 
-  /** Hands the requests for logs of a host's replicas to `listener`, until the returned function is called. */
-  follow(hostId: HostId, listener: (request: LogRequest) => void): () => void {
-    const followers = this.#followers.get(hostId) ?? new Set()
+  /** Hands the requests for logs of a worker's replicas to `listener`, until the returned function is called. */
+  follow(workerId: WorkerId, listener: (request: LogRequest) => void): () => void {
+    const followers = this.#followers.get(workerId) ?? new Set()
     followers.add(listener)
-    this.#followers.set(hostId, followers)
+    this.#followers.set(workerId, followers)
     return () => {
       followers.delete(listener)
-      if (followers.size === 0 && this.#followers.get(hostId) === followers) this.#followers.delete(hostId)
+      if (followers.size === 0 && this.#followers.get(workerId) === followers) this.#followers.delete(workerId)
     }
   }
 
   /** The last `tailLines` lines of a replica's output; null when its worker is not connected or does not answer within 5 seconds. */
-  async request(hostId: HostId, replica: ReplicaId, tailLines: number): Promise<LogText | null> {
-    const followers = this.#followers.get(hostId)
+  async request(workerId: WorkerId, replica: ReplicaId, tailLines: number): Promise<LogText | null> {
+    const followers = this.#followers.get(workerId)
     if (followers === undefined && this.#relay === null) return null
     const id = this.#newId()
     return new Promise((resolve) => {
       const timeout = setTimeout(() => this.#finish(id, null), answerWithinMillis)
       this.#waiting.set(id, {
-        hostId,
+        workerId,
         answered: (text) => {
           clearTimeout(timeout)
           resolve(text)
@@ -73,18 +73,18 @@ export class LogRequests {
       const request = { id, replica, tailLines }
       for (const listener of followers ?? []) listener(request)
       // Also where somebody follows here: the worker may be elsewhere already, and its old socket not have noticed.
-      this.#relay?.ask(hostId, request)
+      this.#relay?.ask(workerId, request)
     })
   }
 
-  /** A worker's answer. False: nobody waits for it any more, or it is another host's to give. */
-  answer(hostId: HostId, id: string, text: LogText): boolean {
-    if (this.#waiting.get(id)?.hostId === hostId) {
+  /** A worker's answer. False: nobody waits for it any more, or it is another worker's to give. */
+  answer(workerId: WorkerId, id: string, text: LogText): boolean {
+    if (this.#waiting.get(id)?.workerId === workerId) {
       this.#finish(id, text)
       return true
     }
     const asked = this.#relayed.get(id)
-    if (asked?.request.hostId !== hostId || asked.until < performance.now()) return false
+    if (asked?.request.workerId !== workerId || asked.until < performance.now()) return false
     this.#relayed.delete(id)
     this.#relay?.answer(asked.request, text)
     return true
@@ -102,9 +102,9 @@ export class LogRequests {
       if (until >= now) break
       this.#relayed.delete(id)
     }
-    const { id, replica, tailLines, hostId } = request
+    const { id, replica, tailLines, workerId } = request
     this.#relayed.set(id, { request, until: now + answerWithinMillis })
-    for (const listener of this.#followers.get(hostId) ?? []) listener({ id, replica, tailLines })
+    for (const listener of this.#followers.get(workerId) ?? []) listener({ id, replica, tailLines })
   }
 
   #finish(id: string, text: LogText | null): void {

@@ -1,12 +1,12 @@
-import type { HostId, ReplicaId, ServiceId } from '../model/id.ts'
-import type { ReplicaReport } from '../model/intent.ts'
+import type { HostId, ReplicaId, ServiceId, WorkerId } from '../model/id.ts'
+import type { ReplicaReport, Reporter } from '../model/intent.ts'
 import type { Database } from '../store/database.ts'
 
 /** Whose a reported replica is. */
 export interface ReplicaOwner {
   readonly serviceId: ServiceId
-  /** Whether it has not ended and is placed on that host. */
-  aliveOn(hostId: HostId): boolean
+  /** Whether it has not ended and is the reporter's, on the host that this one speaks for. */
+  aliveOn(reporter: Pick<Reporter, 'workerId' | 'hostId'>): boolean
 }
 
 /** The owners of replicas, as the database has them now; unknown ids are left out. */
@@ -14,20 +14,26 @@ export async function ownersOf(database: Database, ids: readonly ReplicaId[]): P
   if (ids.length === 0) return new Map()
   const rows = await database.prisma.replica.findMany({
     where: { id: { in: [...ids] } },
-    select: { id: true, serviceId: true, hostId: true, state: true },
+    select: { id: true, serviceId: true, hostId: true, workerId: true, state: true },
   })
   return new Map(
-    rows.map(({ id, serviceId, hostId, state }) => [
+    rows.map(({ id, serviceId, hostId, workerId, state }) => [
       id as ReplicaId,
-      { serviceId: serviceId as ServiceId, aliveOn: (host) => hostId === host && state !== 'ENDED' },
+      {
+        serviceId: serviceId as ServiceId,
+        aliveOn: (reporter) => hostId === reporter.hostId && workerId === reporter.workerId && state !== 'ENDED',
+      },
     ]),
   )
 }
 
-/** Services that have replicas on a host that have not ended. */
-export async function servicesOn(database: Database, hostId: HostId): Promise<readonly ServiceId[]> {
+/** Services that have replicas on a host, or on one of its workers, that have not ended. */
+export async function servicesOn(
+  database: Database,
+  where: { readonly hostId: HostId; readonly workerId?: WorkerId },
+): Promise<readonly ServiceId[]> {
   const rows = await database.prisma.replica.findMany({
-    where: { hostId, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
+    where: { ...where, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
     select: { serviceId: true },
     distinct: ['serviceId'],
   })

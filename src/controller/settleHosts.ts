@@ -6,7 +6,7 @@ import type { App } from './app.ts'
 type Parts = Pick<App, 'committer' | 'database'>
 
 /**
- * Tells the services what became of hosts that their replicas are on (R15): one intent per host and service, a commit's worth at once, again
+ * Tells the services what became of the workers of these hosts that run their replicas (R15): one intent per worker and service, a commit's worth at once, again
  * until nothing is left to tell. What a server left half done is found by whoever looks next; told twice, it changes nothing.
  */
 export async function settleHosts(parts: Parts, hosts: readonly HostId[] | 'all'): Promise<void> {
@@ -23,7 +23,7 @@ async function tell({ committer }: Parts, unsettled: readonly Unsettled[]): Prom
   let changed = false
   for (let from = 0; from < unsettled.length; from += intentsPerCommit) {
     const batch = unsettled.slice(from, from + intentsPerCommit)
-    const outcomes = await Promise.all(batch.map(({ serviceId, kind, host }) => committer.submit(serviceId, { kind, host })))
+    const outcomes = await Promise.all(batch.map(({ serviceId, kind, worker }) => committer.submit(serviceId, { kind, worker })))
     changed ||= outcomes.some((outcome) => outcome.kind === 'done' && outcome.changed)
   }
   return changed

@@ -1,4 +1,3 @@
-import type { HostScheduling } from '../generated/prisma/enums.ts'
 import type { Blocker } from '../model/blocker.ts'
 import type { Reporter } from '../model/intent.ts'
 import type { App } from './app.ts'
@@ -20,8 +19,9 @@ export interface DrainedService extends NamedService {
 }
 
 export interface DrainState {
-  readonly scheduling: HostScheduling
-  /** Replicas on the host that have not ended. */
+  /** The worker is being drained, by itself or with its host. */
+  readonly isDraining: boolean
+  /** Replicas on the worker that have not ended. */
   readonly replicas: number
   /** Of the services that were asked about, those that there are; in the order of their names. */
   readonly services: readonly DrainedService[]
@@ -29,20 +29,18 @@ export interface DrainState {
 
 type Parts = Pick<App, 'committer' | 'database' | 'meter'>
 
-/** A worker drains its own host (R15). That it is being drained already is as good. */
-export async function drainOwnHost(parts: Parts, claim: RegistrationClaim): Promise<Claimed<{ reporter: Reporter }>> {
+/** A worker is to end and moves its replicas first (R15). That it is being drained already is as good. */
+export async function beginDrain(parts: Parts, claim: RegistrationClaim): Promise<Claimed<{ reporter: Reporter }>> {
   const registration = await findRegistration(parts, claim)
   if (registration.kind === 'refused') return registration
   const { reporter } = registration
-  const { name } = await parts.database.prisma.host.findUniqueOrThrow({ where: { id: reporter.hostId }, select: { name: true } })
-  const actor = claim.subject ?? 'admin'
-  const outcome = await parts.committer.write({ kind: 'scheduleHost', name, scheduling: 'DRAINING', actor })
-  if (outcome.kind === 'refused' && outcome.refusal.code !== 'NO_CHANGE') return outcome
+  const outcome = await parts.committer.write({ kind: 'drainWorker', ...reporter, actor: claim.subject ?? 'admin' })
+  if (outcome.kind === 'refused') return outcome
   await settleHosts(parts, [reporter.hostId])
   return { kind: 'done', reporter }
 }
 
-/** How far the drain of a worker's own host is, and the services that it asks about. */
+/** How far the drain of a worker is, and the services that it asks about. */
 export async function readDrain(
   parts: Pick<App, 'database' | 'meter'>,
   claim: RegistrationClaim,
@@ -51,10 +49,10 @@ export async function readDrain(
   const registration = await findRegistration(parts, claim)
   if (registration.kind === 'refused') return registration
   const { prisma } = parts.database
-  const { hostId } = registration.reporter
-  const [{ scheduling }, replicas, rows] = await Promise.all([
-    prisma.host.findUniqueOrThrow({ where: { id: hostId }, select: { scheduling: true } }),
-    prisma.replica.count({ where: { hostId, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } } }),
+  const { workerId } = registration.reporter
+  const [{ draining, host }, replicas, rows] = await Promise.all([
+    prisma.worker.findUniqueOrThrow({ where: { id: workerId }, select: { draining: true, host: { select: { scheduling: true } } } }),
+    prisma.replica.count({ where: { workerId, hostId: { not: null }, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } } }),
     prisma.service.findMany({
       where: { OR: services.map(({ project, name }) => ({ heldName: name, project: { name: project } })), deletionRequestedAt: null },
       select: { name: true, project: { select: { name: true } }, desiredReplicas: true, readyReplicas: true, blockers: true },
@@ -65,5 +63,5 @@ export async function readDrain(
     ...{ name, project: project.name, desiredReplicas, readyReplicas },
     blockers: (blockers as unknown as Blocker[]).map(({ message }) => message),
   }))
-  return { kind: 'done', scheduling, replicas, services: drained }
+  return { kind: 'done', isDraining: draining || host.scheduling === 'DRAINING', replicas, services: drained }
 }

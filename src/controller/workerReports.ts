@@ -43,10 +43,10 @@ function fenced({ meter }: Pick<App, 'meter'>, what: string): { readonly kind: '
 }
 
 /**
- * Takes reports, service by service. `fenced`: replicas that are not this host's any more, or have ended, and must be stopped. FENCED where
+ * Takes reports, service by service. `fenced`: replicas that are not this worker's any more, or have ended, and must be stopped. FENCED where
  * the worker has registered anew meanwhile, even during this.
  *
- * `full`: these are all. A host that was silent is back with them (R15): REACHABLE in one write, and then in the commit of each service that has
+ * `full`: these are all. A worker that was silent is back with them (R15): REACHABLE in one write, and then in the commit of each service that has
  * replicas there. One that was LOST is back when it runs nothing; until then everything that it runs is fenced.
  */
 export async function reportReplicas(
@@ -62,28 +62,30 @@ export async function reportReplicas(
   const { reporter, reachability } = registration
   const running = reports.flatMap(({ replica, state }) => (state === 'ENDED' ? [] : [replica]))
   if (reachability === 'LOST' && (running.length > 0 || !full)) return { kind: 'done', fenced: running }
-  // What was there ends while the host is LOST, also where a server died before it had told every service.
+  // What was there ends while the worker is LOST, also where a server died before it had told every service.
   if (reachability === 'LOST') await settleHosts(parts, [reporter.hostId])
-  if (reachability !== 'REACHABLE' && full) await committer.write({ kind: 'returnHost', ...reporter })
+  if (reachability !== 'REACHABLE' && full) await committer.write({ kind: 'returnWorker', ...reporter })
   const owners = await ownersOf(
     database,
     reports.map((report) => report.replica),
   )
   const services = new Map(reportsByService(reports, owners))
-  if (full) for (const id of await servicesOn(database, reporter.hostId)) if (!services.has(id)) services.set(id, [])
+  if (full)
+    for (const id of await servicesOn(database, { hostId: reporter.hostId, workerId: reporter.workerId }))
+      if (!services.has(id)) services.set(id, [])
   const outcomes = await Promise.all([...services].map(([id, own]) => submitReport(parts, id, { reporter, sequence, reports: own, full })))
   for (const outcome of outcomes) if (outcome.kind === 'refused' && outcome.refusal.code === 'FENCED') return outcome
-  return { kind: 'done', fenced: running.filter((replica) => !owners.get(replica)?.aliveOn(reporter.hostId)) }
+  return { kind: 'done', fenced: running.filter((replica) => !owners.get(replica)?.aliveOn(reporter)) }
 }
 
-/** A full report of a host that is silent again (by another server, say) is a plain one: addresses return with the next. */
+/** A full report of a worker that is silent again (by another server, say) is a plain one: addresses return with the next. */
 async function submitReport({ committer }: Pick<App, 'committer'>, id: ServiceId, said: Omit<ReportIntent, 'kind'>): Promise<StoreOutcome> {
   const outcome = await committer.submit(id, { kind: 'report', ...said })
   if (outcome.kind !== 'refused' || outcome.refusal.code !== 'INVALID_STATE') return outcome
   return committer.submit(id, { kind: 'report', ...said, full: false })
 }
 
-/** Prolongs a worker's lease on the database's clock. That is no fact. `resync`: its host was silent and is back when it has reported everything. */
+/** Prolongs a worker's lease on the database's clock. That is no fact. `resync`: it was silent and is back when it has reported everything. */
 export async function keepLease(
   parts: Pick<App, 'database' | 'config' | 'meter'>,
   claim: RegistrationClaim,

@@ -30,12 +30,14 @@ export const Host = builder.prismaNode('Host', {
   description: 'A machine that replicas run on.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name its worker gave; unique.' }),
-    addresses: t.exposeStringList('addresses', { description: 'Its addresses; endpoints list the first one (R12).' }),
+    addresses: t.exposeStringList('addresses', {
+      description: 'Its addresses, as a worker of it told them last; endpoints list the first one (R12).',
+    }),
     scheduling: t.field({ type: HostScheduling, description: 'What operators want.', resolve: (host) => host.scheduling }),
     schedulingSince: t.expose('schedulingSince', { type: 'DateTime', description: 'Since when they want it.' }),
     reachability: t.field({
       type: Reachability,
-      description: 'What the system sees, by its workers.',
+      description: 'What the system sees: the best of its workers.',
       resolve: (host) => host.reachability,
     }),
     reachabilitySince: t.expose('reachabilitySince', { type: 'DateTime', description: 'Since when it sees it.' }),
@@ -44,8 +46,8 @@ export const Host = builder.prismaNode('Host', {
       description: 'Why it is not simply open and reachable, as a sentence; null when there is nothing to say.',
     }),
     workers: t.relation('workers', { description: 'The workers that registered on it, by name.', query: { orderBy: { name: 'asc' } } }),
-    cpuMillis: t.exposeInt('cpuMillis', { description: 'CPU that its workers offer, in thousandths of a core.' }),
-    memoryMiB: t.exposeInt('memoryMiB', { description: 'Memory that its workers offer, in MiB.' }),
+    cpuMillis: t.exposeInt('cpuMillis', { description: 'CPU that its workers offer, in thousandths of a core; LOST ones offer nothing.' }),
+    memoryMiB: t.exposeInt('memoryMiB', { description: 'Memory that its workers offer, in MiB; LOST ones offer nothing.' }),
     usedCpuMillis: t.exposeInt('usedCpuMillis', { description: 'Of that, what replicas hold.' }),
     usedMemoryMiB: t.exposeInt('usedMemoryMiB', { description: 'Of that, what replicas hold.' }),
     portRange: t.field({

@@ -23,7 +23,7 @@ interface HostMutation {
 }
 
 function hostMutation({ name, description, done, errors, change }: HostMutation): void {
-  const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  const title = titleOf(name)
   const input = builder.inputType(`${title}Input`, {
     description: 'Which host.',
     fields: (t) => ({
@@ -31,7 +31,26 @@ function hostMutation({ name, description, done, errors, change }: HostMutation)
       idempotencyKey: t.string({ description: keyDescription }),
     }),
   })
-  const payload = builder.objectRef<{ readonly hostId: HostId }>(`${title}Payload`).implement({
+  userMutation({
+    name,
+    description,
+    input,
+    payload: payloadOf(title, done),
+    errors: [NotFoundError, ...errors],
+    about: ({ host }) => ({ host }),
+    perform: ({ host }, call) => {
+      if (!storable(host)) throw new NotFoundError('There is no host of this name: see the query hosts.', ['input', 'host'])
+      return perform(change(host, call.viewer.subject), call)
+    },
+  })
+}
+
+function titleOf(name: string): string {
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+}
+
+function payloadOf(title: string, done: string) {
+  return builder.objectRef<{ readonly hostId: HostId }>(`${title}Payload`).implement({
     description: done,
     fields: (t) => ({
       host: t.prismaField({
@@ -41,28 +60,12 @@ function hostMutation({ name, description, done, errors, change }: HostMutation)
       }),
     }),
   })
-  userMutation({
-    name,
-    description,
-    input,
-    payload,
-    errors: [NotFoundError, ...errors],
-    about: ({ host }) => ({ host }),
-    perform: ({ host }, call) => perform(host, change, call),
-  })
 }
 
-async function perform(
-  name: string,
-  change: HostMutation['change'],
-  { app, viewer, remember }: Call,
-): Promise<{ readonly hostId: HostId }> {
-  if (!storable(name)) throw new NotFoundError('There is no host of this name: see the query hosts.', ['input', 'host'])
-  const { hostId } = appliedOf('host', await app.committer.write(change(name, viewer.subject), remember(null)))
-  // It is done: what could not be told to the services now, the leases of hosts tell them a while later.
-  await settleHosts(app, [hostId]).catch((error: unknown) =>
-    app.log.warn({ err: error, host: name }, 'Services were not told of their host.'),
-  )
+async function perform(change: HostChange, { app, remember }: Call): Promise<{ readonly hostId: HostId }> {
+  const { hostId } = appliedOf('host', await app.committer.write(change, remember(null)))
+  // It is done: what could not be told to the services now, the leases of workers tell them a while later.
+  await settleHosts(app, [hostId]).catch((error: unknown) => app.log.warn({ err: error, hostId }, 'Services were not told of their host.'))
   return { hostId }
 }
 
@@ -78,7 +81,8 @@ hostMutation({
 })
 hostMutation({
   name: 'uncordonHost',
-  description: 'A host takes replicas again; what a drain has not moved yet stays. Is it open already: NoChangeError.',
+  description:
+    'A host takes replicas again, and those of its workers that are being drained do; what a drain has not moved yet stays. Is it open already: NoChangeError.',
   done: 'The host is open.',
   errors: [NoChangeError],
   change: schedule('OPEN'),
@@ -94,7 +98,7 @@ hostMutation({
 hostMutation({
   name: 'removeHost',
   description:
-    'Forgets a host that is not reachable and has no replicas. A worker that registers on it brings it back. Is it reachable or has replicas: InvalidStateError.',
+    'Forgets a host that is not reachable and has no replicas, and its workers. A worker that registers on it brings it back. Is it reachable or has replicas: InvalidStateError.',
   done: 'The host is removed: it is in no list any more.',
   errors: [InvalidStateError],
   change: (name, actor) => ({ kind: 'removeHost', name, actor }),
@@ -102,8 +106,30 @@ hostMutation({
 hostMutation({
   name: 'confirmHostLoss',
   description:
-    'An operator’s word that an unreachable host is gone: it is LOST at once, and its replicas are replaced (R15). Is it reachable or lost already: InvalidStateError.',
-  done: 'The host is lost.',
+    'An operator’s word that the unreachable workers of a host are gone: they are LOST at once, with the host when none is left, and their replicas are replaced (R15). Has it none, being reachable or lost already: InvalidStateError.',
+  done: 'What was unreachable of the host is lost.',
   errors: [InvalidStateError],
   change: (name, actor) => ({ kind: 'confirmHostLoss', name, actor }),
+})
+
+const RemoveWorkerInput = builder.inputType('RemoveWorkerInput', {
+  description: 'Which worker.',
+  fields: (t) => ({
+    worker: t.string({ required: true, description: "The worker's name." }),
+    idempotencyKey: t.string({ description: keyDescription }),
+  }),
+})
+userMutation({
+  name: 'removeWorker',
+  description:
+    'Forgets a worker that is LOST: an operator’s word that nothing of it runs any more, so that its host may give the ports again that are kept for it (R15). Is it not lost: InvalidStateError.',
+  input: RemoveWorkerInput,
+  payload: payloadOf('RemoveWorker', 'The worker is removed: its host has it no more.'),
+  errors: [NotFoundError, InvalidStateError],
+  about: ({ worker }) => ({ worker }),
+  perform: ({ worker }, call) => {
+    if (!storable(worker))
+      throw new NotFoundError('There is no worker of this name: see the workers of the query hosts.', ['input', 'worker'])
+    return perform({ kind: 'removeWorker', name: worker, actor: call.viewer.subject }, call)
+  },
 })

@@ -3,7 +3,7 @@ import type { Replica as ReplicaRow } from '../generated/prisma/client.ts'
 import type { Blocker as BlockerValue } from '../model/blocker.ts'
 import { bounds } from '../model/bounds.ts'
 import type { AllocatedPort as AllocatedPortValue } from '../model/content.ts'
-import type { HostId, ReplicaId } from '../model/id.ts'
+import type { ReplicaId, WorkerId } from '../model/id.ts'
 import { Blocker } from './blocker.ts'
 import { builder } from './builder.ts'
 import { connectionOf } from './connection/connection.ts'
@@ -12,6 +12,7 @@ import { AllocatedPort } from './content.ts'
 import { badUserInput } from './fault.ts'
 import { EndReason, LeaveReason, ReplicaState } from './replicaEnums.ts'
 import { ReplicaFilter, replicaFilterSql } from './replicaFilter.ts'
+import { Worker } from './worker.ts'
 
 const replicas: Listing = {
   name: 'Query.replicas',
@@ -42,7 +43,7 @@ export const Replica = builder.prismaNode('Replica', {
     }),
     version: t.relation('version', { description: 'The version under which it was started (R5).' }),
     state: t.field({ type: ReplicaState, description: 'How far it is. It only moves forward.', resolve: (replica) => replica.state }),
-    ready: t.exposeBoolean('ready', { description: 'Reported ready for this start, its host reachable, and not stopping (R9).' }),
+    ready: t.exposeBoolean('ready', { description: 'Reported ready for this start, its worker reachable, and not stopping (R9).' }),
     readySince: t.expose('readySince', { type: 'DateTime', nullable: true, description: 'Since when it is ready; null when it is not.' }),
     start: t.exposeInt('start', { description: 'Which start of its process this is: 1, 2, 3 …; 1 also before the first.' }),
     restarts: t.int({ description: 'Restarts in place: start − 1.', resolve: (replica) => replica.start - 1 }),
@@ -53,6 +54,17 @@ export const Replica = builder.prismaNode('Replica', {
       resolve: (replica) => replica.leaving,
     }),
     host: t.relation('host', { nullable: true, description: 'The host it was placed on; null before.' }),
+    worker: t.loadable({
+      type: Worker,
+      nullable: true,
+      description: 'The worker that it was placed on last; null before, and when that one is forgotten.',
+      loaderOptions: { cache: false },
+      load: async (ids: string[], { app }) => {
+        const workers = await app.database.prisma.worker.findMany({ where: { id: { in: ids } } })
+        return ids.map((id) => workers.find((worker) => worker.id === id) ?? null)
+      },
+      resolve: (replica) => replica.workerId,
+    }),
     ports: t.field({ type: [AllocatedPort], description: 'The ports it was given; empty before it is placed.', resolve: portsOf }),
     pending: t.field({
       type: Blocker,
@@ -89,7 +101,7 @@ export const Replica = builder.prismaNode('Replica', {
         const lines = tailLines ?? 100
         const { min, max } = bounds.tailLines
         if (lines < min || lines > max) throw badUserInput(`tailLines is ${lines}: give ${min} to ${max}.`)
-        return replica.hostId === null ? null : app.logRequests.request(replica.hostId as HostId, replica.id as ReplicaId, lines)
+        return replica.workerId === null ? null : app.logRequests.request(replica.workerId as WorkerId, replica.id as ReplicaId, lines)
       },
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When its row was made.' }),

@@ -10,7 +10,7 @@ export const ReplicaState = enumOf<State>('ReplicaState', 'How far a replica is.
 })
 
 export const LeaveReason = enumOf<Leave>('LeaveReason', 'Why a replica will be replaced although its content is current.', {
-  DRAIN: 'Its host is being drained.',
+  DRAIN: 'Its worker or host is being drained.',
   RESTART: 'A restart of the service was asked for.',
   TIME_LIMIT: 'The time limit of its job is near.',
 })
@@ -25,6 +25,6 @@ export const EndReason = enumOf<End>('EndReason', 'Why a replica ended.', {
   SCALED_DOWN: 'Fewer replicas were asked for.',
   REPLACED_BY_ROLLOUT: 'A rollout replaced it.',
   SERVICE_DELETED: 'Its service was deleted.',
-  DRAINED: 'Its host was drained.',
+  DRAINED: 'Its worker or host was drained.',
   TIME_LIMIT: 'The time limit of its job was reached.',
 })

@@ -13,9 +13,18 @@ export const Worker = builder.prismaNode('Worker', {
   nullable: true,
   description: 'The program that runs replicas on a host, probes them and restarts them in place.',
   fields: (t) => ({
+    name: t.exposeString('name', { description: 'The name it gave; unique.' }),
     host: t.relation('host', { description: 'The host it runs on.' }),
     reachability: t.field({ type: Reachability, description: 'What the system sees of it.', resolve: (worker) => worker.reachability }),
     reachabilitySince: t.expose('reachabilitySince', { type: 'DateTime', description: 'Since when.' }),
+    reason: t.exposeString('reason', {
+      nullable: true,
+      description: 'Why it is not reachable, as a sentence; null when there is nothing to say.',
+    }),
+    draining: t.exposeBoolean('draining', {
+      description:
+        'It is to end: it takes no new replicas, and those it has are replaced elsewhere. Of a host that is drained: see its scheduling.',
+    }),
     cpuMillis: t.exposeInt('cpuMillis', { description: 'CPU it offers, in thousandths of a core.' }),
     memoryMiB: t.exposeInt('memoryMiB', { description: 'Memory it offers, in MiB.' }),
     softwareVersion: t.exposeString('softwareVersion', { description: 'Its version, as it says.' }),

@@ -1,4 +1,4 @@
-import { type DrainedService, type DrainState, drainOwnHost, readDrain } from '../controller/workerDrain.ts'
+import { beginDrain, type DrainedService, type DrainState, readDrain } from '../controller/workerDrain.ts'
 import { builder } from './builder.ts'
 import { badUserInput } from './fault.ts'
 import { Host } from './host.ts'
@@ -7,7 +7,7 @@ import { ServiceKey } from './serviceKey.ts'
 import { storable } from './text.ts'
 import { claimOf } from './workerProtocol.ts'
 
-// A worker that is to end moves its replicas first (R15): it drains its own host, and looks how far that is.
+// A worker that is to end moves its replicas first (R15): it is drained, and looks how far that is.
 
 const mostServices = 1_000
 
@@ -23,13 +23,12 @@ const DrainedServiceType = builder.objectRef<DrainedService>('DrainedService').i
 })
 
 const WorkerDrain = builder.objectRef<DrainState>('WorkerDrain').implement({
-  description: "How far the drain of a worker's host is.",
+  description: 'How far the drain of a worker is.',
   fields: (t) => ({
-    isDraining: t.boolean({
-      description: 'Whether the host is being drained. False after an operator ended it.',
-      resolve: ({ scheduling }) => scheduling === 'DRAINING',
+    isDraining: t.exposeBoolean('isDraining', {
+      description: 'Whether it is being drained, by itself or with its host. False after an operator ended it.',
     }),
-    replicas: t.exposeInt('replicas', { description: 'Replicas on the host that have not ended.' }),
+    replicas: t.exposeInt('replicas', { description: 'Replicas on the worker that have not ended.' }),
     services: t.field({
       type: [DrainedServiceType],
       description: 'The services that were asked about, without those that are deleted; by project and name.',
@@ -39,18 +38,18 @@ const WorkerDrain = builder.objectRef<DrainState>('WorkerDrain').implement({
 })
 
 const DrainWorkerPayload = builder.objectRef<{ readonly hostId: string }>('DrainWorkerPayload').implement({
-  description: 'The host is being drained.',
+  description: 'The worker is being drained.',
   fields: (t) => ({
     host: t.prismaField({
       type: Host,
-      description: 'The host, read after the change.',
+      description: 'Its host, read after the change.',
       resolve: (query, { hostId: id }, _args, { app }) => app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } }),
     }),
   }),
 })
 
 const DrainWorkerInput = builder.inputType('DrainWorkerInput', {
-  description: 'A registration whose host is to be drained.',
+  description: 'A registration whose worker is to be drained.',
   fields: (t) => ({
     worker: t.id({ required: true, description: 'The global id of the worker.' }),
     epoch: t.int({ required: true, description: 'Of its registration.' }),
@@ -65,10 +64,10 @@ builder.mutationField('drainWorker', (t) =>
     type: DrainWorkerPayload,
     errors: { types: [FencedError, ForbiddenError], union: { name: 'DrainWorkerResult', description: 'What became of it.' } },
     description:
-      'A worker drains its own host, as drainHost would: it takes no new replicas, and those it has are replaced elsewhere. Asked again, nothing changes.',
+      'A worker is to end: it takes no new replicas, and those it has are replaced elsewhere, as by drainHost, also on other workers of its host. Over when it registers anew, or by uncordonHost. Asked again, nothing changes.',
     args: { input: t.arg({ type: DrainWorkerInput, required: true, description: 'Its registration.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
-      const outcome = await drainOwnHost(app, claimOf(input, viewer))
+      const outcome = await beginDrain(app, claimOf(input, viewer))
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
       return { hostId: outcome.reporter.hostId }
     },
@@ -79,7 +78,7 @@ builder.queryField('workerDrain', (t) =>
   t.field({
     ...forWorkers,
     type: WorkerDrain,
-    description: "How far the drain of a worker's own host is. An old epoch: the error FENCED.",
+    description: 'How far the drain of a worker is. An old epoch: the error FENCED.',
     args: {
       worker: t.arg.id({ required: true, description: 'The global id of the worker.' }),
       epoch: t.arg.int({ required: true, description: 'Of its registration.' }),

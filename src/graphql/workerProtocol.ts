@@ -67,7 +67,7 @@ builder.mutationFields((t) => ({
     type: RegisterWorkerPayload,
     errors: { types: [InvalidInputError, ForbiddenError], union: { name: 'RegisterWorkerResult', description: 'What became of it.' } },
     description:
-      'A worker starts: it gets an epoch, and what it still runs is adopted. One worker looks after a host: where another one has it, or has the name, InvalidInputError (R15).',
+      'A worker starts: it gets an epoch, and what it still runs is adopted. A host may have several workers, which share its ports: the addresses and the port range that were told last count. Where another worker has the name, InvalidInputError (R15).',
     args: { input: t.arg({ type: RegisterWorkerInput, required: true, description: 'The worker.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
       const { running, reservedPorts, ...rest } = input
@@ -124,7 +124,7 @@ builder.mutationFields((t) => ({
       const registration = await findRegistration(app, claimOf(input, viewer))
       if (registration.kind === 'refused') throw errorOf(registration.refusal)
       const { stdout, stderr, truncated } = input
-      return { accepted: app.logRequests.answer(registration.reporter.hostId, String(input.request), { stdout, stderr, truncated }) }
+      return { accepted: app.logRequests.answer(registration.reporter.workerId, String(input.request), { stdout, stderr, truncated }) }
     },
   }),
 }))

@@ -1,8 +1,19 @@
 import type { HostScheduling, PortProtocol, Reachability, SpreadMode } from '../generated/prisma/enums.ts'
 import type { AllocatedPort, PortDeclaration } from './content.ts'
-import type { HostId, Instant, ProjectId, ReplicaId, ServiceId } from './id.ts'
+import type { HostId, Instant, ProjectId, ReplicaId, ServiceId, WorkerId } from './id.ts'
 
-/** A host as placement sees it, at `allocation`. */
+/** A worker as placement sees it: the room on its host. */
+export interface PlacementWorker {
+  readonly id: WorkerId
+  readonly reachability: Reachability
+  readonly draining: boolean
+  readonly cpuMillis: number
+  readonly memoryMiB: number
+  readonly usedCpuMillis: number
+  readonly usedMemoryMiB: number
+}
+
+/** A host as placement sees it, at `allocation`: ports and spread are the host's, room is that of its workers. */
 export interface PlacementHost {
   readonly id: HostId
   readonly name: string
@@ -10,16 +21,13 @@ export interface PlacementHost {
   readonly scheduling: HostScheduling
   readonly reachability: Reachability
   readonly allocation: number
-  readonly cpuMillis: number
-  readonly memoryMiB: number
-  readonly usedCpuMillis: number
-  readonly usedMemoryMiB: number
+  readonly workers: readonly PlacementWorker[]
   readonly portFrom: number
   readonly portTo: number
   readonly reservedPorts: readonly number[]
   /** The last "any free" port given. */
   readonly lastPort: number
-  /** Held by replicas or in quarantine. */
+  /** Held by replicas, by what a LOST worker may still run, or in quarantine. */
   readonly takenPorts: readonly { readonly port: number; readonly protocol: PortProtocol; readonly quarantinedUntil: Instant | null }[]
   /** Alive replicas per service. */
   readonly replicasOf: ReadonlyMap<ServiceId, number>
@@ -51,12 +59,13 @@ export interface PlacementProject {
   readonly usedReplicas: number
 }
 
-/** A grant takes host, CPU, memory, all ports and quota of one replica at once. */
+/** A grant takes worker, CPU, memory, all ports and quota of one replica at once. */
 export interface Grant {
   readonly replicaId: ReplicaId
   readonly hostId: HostId
   readonly hostName: string
   readonly hostAddresses: readonly string[]
+  readonly workerId: WorkerId
   /** The host's allocation that the decision was made on: the commit's guard. */
   readonly allocation: number
   readonly ports: readonly AllocatedPort[]

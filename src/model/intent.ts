@@ -90,18 +90,19 @@ export interface ReportIntent {
   readonly reports: readonly ReplicaReport[]
   /**
    * Everything that runs there, said when the server asked for it (RESYNC): addresses return with it, and what is missing is HOST_LOST (R15).
-   * The commit refuses the service's change where the host is not REACHABLE.
+   * The commit refuses the service's change where the worker is not REACHABLE.
    */
   readonly full?: boolean
 }
 
 /**
- * What became of a host that replicas of the service are on (R15). The commit refuses the service's change where the host is no longer so:
- * UNREACHABLE for `unreach`, LOST for `lose`, DRAINING for `drain`, anything else for `undrain`. At most 500 rows change; asked again, the rest.
+ * What became of a worker that has replicas of the service (R15). The commit refuses the service's change where the worker is no longer so:
+ * UNREACHABLE for `unreach`, LOST for `lose`, being drained (itself or its host) for `drain`, not so for `undrain`. At most 500 rows change; asked
+ * again, the rest.
  */
-export interface HostIntent {
+export interface WorkerIntent {
   readonly kind: 'unreach' | 'lose' | 'drain' | 'undrain'
-  readonly host: HostId
+  readonly worker: WorkerId
 }
 
 /** Every write to a service is an intent: a mutation, a worker's report, a timer, a grant. */
@@ -124,7 +125,7 @@ export type ServiceIntent =
   /** A registration: the worker's host as it is now, what it still runs, and so what it no longer has (R15: ends HOST_LOST, no failure). */
   | { readonly kind: 'adopt'; readonly reporter: Reporter; readonly host: HostView; readonly running: readonly ReplicaReport[] }
   | { readonly kind: 'grant'; readonly grants: readonly Grant[] }
-  | HostIntent
+  | WorkerIntent
   /** Why placement could not place these. */
   | { readonly kind: 'hold'; readonly holds: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[] }
   /** Timers are due, or the server starts: whatever is due happens. */

@@ -21,7 +21,7 @@ export const counters = {
   },
   conflicts: {
     name: 'xce_commit_conflicts_total',
-    help: 'Changes of services that a guard refused: stale (another server was faster), fenced, host, quota.',
+    help: 'Changes of services that a guard refused: stale (another server was faster), fenced, place (a host or a worker is not as it was taken to be), quota.',
     label: 'verdict',
   },
   retries: { name: 'xce_commit_retries_total', help: 'Intents that were decided again.' },
@@ -37,7 +37,7 @@ export const counters = {
   fenced: { name: 'xce_worker_fenced_total', help: 'Messages of workers that were answered FENCED: they named an epoch that is over.' },
   verdicts: {
     name: 'xce_host_verdicts_total',
-    help: 'Judgements on silent hosts that this server wrote: UNREACHABLE, LOST, HELD (kept from being LOST by the brake).',
+    help: 'Judgements on silent workers that this server wrote: UNREACHABLE, LOST, HELD (kept from being LOST by the brake).',
     label: 'to',
   },
   leasesAnew: {

@@ -1,3 +1,4 @@
+import type { WorkerId } from './id.ts'
 import type { Replica } from './service.ts'
 
 /** Alive: not ended. A stopping replica still holds its host, ports and quota. */
@@ -8,6 +9,10 @@ export const isActive = (replica: Pick<Replica, 'state'>): boolean => replica.st
 
 /** On a host: it holds CPU, memory and ports there. */
 export const isPlaced = (replica: Pick<Replica, 'state' | 'hostId'>): boolean => replica.state !== 'ENDED' && replica.hostId !== null
+
+/** On the worker: what that one is to run, or to stop. */
+export const isOn = (replica: Pick<Replica, 'state' | 'hostId' | 'workerId'>, worker: WorkerId): boolean =>
+  isPlaced(replica) && replica.workerId === worker
 
 /** Its worker has confirmed the process of the current start. */
 export const isConfirmed = (replica: Pick<Replica, 'state' | 'startedAt'>): boolean =>

@@ -9,7 +9,19 @@ import type {
 } from '../generated/prisma/enums.ts'
 import type { Blocker } from './blocker.ts'
 import type { AllocatedPort, Content, Overrides, Template } from './content.ts'
-import type { HostId, Instant, ProfileRevisionId, ProjectId, QueueId, ReplicaId, Revision, RolloutId, ServiceId, VersionId } from './id.ts'
+import type {
+  HostId,
+  Instant,
+  ProfileRevisionId,
+  ProjectId,
+  QueueId,
+  ReplicaId,
+  Revision,
+  RolloutId,
+  ServiceId,
+  VersionId,
+  WorkerId,
+} from './id.ts'
 import type { Settings } from './settings.ts'
 
 /** A row of Version. */
@@ -46,6 +58,7 @@ export interface Replica {
   readonly leaving: LeaveReason | null
   readonly twinOf: ReplicaId | null
   readonly hostId: HostId | null
+  readonly workerId: WorkerId | null
   readonly ports: readonly AllocatedPort[]
   readonly cpuMillis: number
   readonly memoryMiB: number

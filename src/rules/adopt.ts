@@ -4,9 +4,9 @@ import type { HostView, Replica } from '../model/service.ts'
 import type { Context } from './context.ts'
 import type { Draft } from './draft.ts'
 import { end } from './end.ts'
-import { reachAgain } from './hostReach.ts'
 import { sameHost } from './hostView.ts'
-import { fence, isLater, report } from './report.ts'
+import { fence, isLater, isOfReporter, report } from './report.ts'
+import { reachAgain } from './workerReach.ts'
 
 /**
  * R15: a worker has registered. What it still runs counts as full reports at sequence 0 of its new epoch. What it should run and no longer
@@ -19,13 +19,13 @@ export function adopt(draft: Draft, reporter: Reporter, host: HostView, running:
   return { kind: 'done', changed: outcome || hostChanged(draft, host) }
 }
 
-/** R15: a worker whose host was silent for a while has told everything, within its epoch. */
+/** R15: a worker that was silent for a while has told everything, within its epoch. */
 export function resync(draft: Draft, said: Omit<ReportIntent, 'kind' | 'full'>, ctx: Context): Outcome {
   fence(draft, said.reporter)
   return { kind: 'done', changed: takeAll(draft, said, 'its worker has it no more', ctx) }
 }
 
-/** Takes the reports of all that a worker has: its host is reachable, and what is missing has gone. True: something changed. */
+/** Takes the reports of all that a worker has: it is reachable, and what is missing has gone. True: something changed. */
 function takeAll(
   draft: Draft,
   { reporter, sequence, reports }: Pick<ReportIntent, 'reporter' | 'sequence' | 'reports'>,
@@ -39,12 +39,12 @@ function takeAll(
     const lost = { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }
     end(draft, lost, { reason: 'HOST_LOST', exitCode: null, exitSignal: null, message: without }, ctx)
   }
-  const returned = reachAgain(draft, reporter.hostId, ctx)
+  const returned = reachAgain(draft, reporter.workerId, ctx)
   return returned || gone.length > 0 || (taken.kind === 'done' && taken.changed)
 }
 
 function isGone(row: Replica, reporter: Reporter, sequence: number): boolean {
-  if (row.hostId !== reporter.hostId || !isLater(reporter.epoch, sequence, row)) return false
+  if (!isOfReporter(row, reporter) || !isLater(reporter.epoch, sequence, row)) return false
   return !(row.state === 'STARTING' && row.startedAt === null && row.start === 1)
 }
 

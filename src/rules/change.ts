@@ -30,8 +30,8 @@ export interface ServiceChange {
   readonly hosts: readonly HostUse[]
   /** Fences of the reports that were taken: the worker's epoch must still be this. */
   readonly fences: readonly { readonly workerId: WorkerId; readonly epoch: number }[]
-  /** How hosts must stand at the commit. */
-  readonly standings: readonly HostStanding[]
+  /** How workers must stand at the commit. */
+  readonly standings: readonly WorkerStanding[]
   /** In order. Its last one is the `change`, if there is any. Empty: nothing changed, and nothing but the guard is compared. */
   readonly facts: readonly NewFact[]
   /** Position (1, 2, …) in `facts` of the last change that a user made, null where none: gives the new specRevision. */
@@ -40,9 +40,9 @@ export interface ServiceChange {
   readonly next: ServiceSnapshot
 }
 
-/** What a host must be for the change to be true (R15); null: anything. */
-export interface HostStanding {
-  readonly hostId: HostId
+/** What a worker must be for the change to be true (R15); null: anything. It is drained by itself or with its host. */
+export interface WorkerStanding {
+  readonly workerId: WorkerId
   readonly reachability: Reachability | null
   readonly draining: boolean | null
 }
@@ -58,4 +58,6 @@ export interface HostUse {
   readonly portsReleased: readonly (AllocatedPort & { readonly replicaId: ReplicaId })[]
   /** Released by a bind failure: the host keeps them until the instant (R13). */
   readonly portsQuarantined: readonly (AllocatedPort & { readonly replicaId: ReplicaId })[]
+  /** Of replicas that ended with their worker's loss: the host keeps them for that one (R15). */
+  readonly portsKept: readonly (AllocatedPort & { readonly replicaId: ReplicaId; readonly workerId: WorkerId | null })[]
 }

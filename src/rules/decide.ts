@@ -8,8 +8,6 @@ import type { Draft } from './draft.ts'
 import { drain, undrain } from './drain.ts'
 import { grant } from './grant.ts'
 import { hold } from './hold.ts'
-import { lose } from './hostLoss.ts'
-import { unreach } from './hostReach.ts'
 import { kill } from './kill.ts'
 import { pause } from './pause.ts'
 import { report } from './report.ts'
@@ -19,6 +17,8 @@ import { rollback } from './rollback.ts'
 import { scale } from './scale.ts'
 import { tick } from './tick.ts'
 import { update } from './update.ts'
+import { lose } from './workerLoss.ts'
+import { unreach } from './workerReach.ts'
 
 // The four steps of a decision, for the store.
 export { closeDraft } from './close.ts'
@@ -58,13 +58,13 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Outco
     case 'hold':
       return hold(draft, intent.holds)
     case 'unreach':
-      return unreach(draft, intent.host, ctx)
+      return unreach(draft, intent.worker, ctx)
     case 'lose':
-      return lose(draft, intent.host, ctx)
+      return lose(draft, intent.worker, ctx)
     case 'drain':
-      return drain(draft, intent.host)
+      return drain(draft, intent.worker)
     case 'undrain':
-      return undrain(draft, intent.host)
+      return undrain(draft, intent.worker)
     case 'tick':
       return tick(draft, ctx)
   }

@@ -1,6 +1,6 @@
 import type { HostId, Instant, ReplicaId, WorkerId } from '../model/id.ts'
 import type { HostView, Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../model/service.ts'
-import type { HostStanding } from './change.ts'
+import type { WorkerStanding } from './change.ts'
 import type { Note } from './note.ts'
 import { DraftRows, ReplicaRows } from './replicaRows.ts'
 import { type SlotKey, slotKey } from './slot.ts'
@@ -32,9 +32,11 @@ export interface Draft {
   readonly granted: Map<HostId, { readonly allocation: number; readonly lastPort: number }>
   /** Rows whose ports could not be bound (R13). */
   readonly quarantined: Set<ReplicaId>
+  /** Rows that ended with the loss of their worker: it may use their ports still (R15). */
+  readonly lost: Set<ReplicaId>
   readonly fences: { readonly workerId: WorkerId; readonly epoch: number }[]
-  /** How hosts must stand at the commit. */
-  readonly standings: HostStanding[]
+  /** How workers must stand at the commit. */
+  readonly standings: WorkerStanding[]
   /** What happened, in order. */
   readonly notes: Note[]
   /** Position (1, 2, …) in `notes` of the last change of the spec. */
@@ -69,6 +71,7 @@ export function draftOver(base: ServiceSnapshot, created: boolean): Draft {
     hosts: new Map(),
     granted: new Map(),
     quarantined: new Set(),
+    lost: new Set(),
     fences: [],
     standings: [],
     notes: [],

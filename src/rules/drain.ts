@@ -1,36 +1,37 @@
 import { rowsPerCommit } from '../model/bounds.ts'
-import type { HostId } from '../model/id.ts'
+import type { WorkerId } from '../model/id.ts'
 import type { Outcome } from '../model/outcome.ts'
-import { isActive } from '../model/replica.ts'
-import { type Draft, hostOf, isDeleting, put } from './draft.ts'
+import { isActive, isOn } from '../model/replica.ts'
+import { type Draft, isDeleting, put } from './draft.ts'
 import { note } from './note.ts'
+import { workerOn } from './workerReach.ts'
 
-/** R15: the host is being drained: what is on it is to leave, each when its replacement has a place elsewhere. */
-export function drain(draft: Draft, host: HostId): Outcome {
-  draft.standings.push({ hostId: host, reachability: null, draining: true })
-  const name = hostOf(draft, host)?.name ?? 'unknown'
+/** R15: the worker is being drained, or its host is: what it runs is to leave, each when its replacement has a place elsewhere. */
+export function drain(draft: Draft, worker: WorkerId): Outcome {
+  draft.standings.push({ workerId: worker, reachability: null, draining: true })
   let changed = false
   if (isDeleting(draft)) return { kind: 'done', changed }
   for (const row of [...draft.alive.rows]) {
-    if (row.hostId !== host || row.leaving !== null || !isActive(row)) continue
+    if (!isOn(row, worker) || row.leaving !== null || !isActive(row)) continue
     if (draft.touched.size >= rowsPerCommit && !draft.touched.has(row.id)) break
     put(draft, { ...row, leaving: 'DRAIN' })
-    note(draft, row, `is to leave host ${name}, which is being drained`, `are to leave host ${name}, which is being drained`)
+    const which = `${workerOn(draft, row)}, which is being drained`
+    note(draft, row, `is to leave ${which}`, `are to leave ${which}`)
     changed = true
   }
   return { kind: 'done', changed }
 }
 
-/** R15: the host is not drained any more: what has not left it stays. */
-export function undrain(draft: Draft, host: HostId): Outcome {
-  draft.standings.push({ hostId: host, reachability: null, draining: false })
-  const name = hostOf(draft, host)?.name ?? 'unknown'
+/** R15: neither the worker nor its host is drained any more: what has not left it stays. */
+export function undrain(draft: Draft, worker: WorkerId): Outcome {
+  draft.standings.push({ workerId: worker, reachability: null, draining: false })
   let changed = false
   for (const row of [...draft.alive.rows]) {
-    if (row.hostId !== host || row.leaving !== 'DRAIN' || !isActive(row)) continue
+    if (!isOn(row, worker) || row.leaving !== 'DRAIN' || !isActive(row)) continue
     if (draft.touched.size >= rowsPerCommit && !draft.touched.has(row.id)) break
     put(draft, { ...row, leaving: null })
-    note(draft, row, `stays on host ${name}, which is drained no more`, `stay on host ${name}, which is drained no more`)
+    const which = `${workerOn(draft, row)}, which is drained no more`
+    note(draft, row, `stays on ${which}`, `stay on ${which}`)
     changed = true
   }
   return { kind: 'done', changed }

@@ -5,7 +5,7 @@ import { type Draft, isDeleting, put } from './draft.ts'
 import { note } from './note.ts'
 
 /**
- * Placement's decision: each grant gives a waiting row host, ports and quota at once. A grant whose row no longer waits is passed over; those
+ * Placement's decision: each grant gives a waiting row a worker, ports on its host and quota at once. A grant whose row no longer waits is passed over; those
  * past the cap of rows are left to the next placement.
  */
 export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
@@ -20,19 +20,20 @@ export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
       draft.wakesPlacement = true
       break
     }
-    const sameHost = row.avoidHostId === given.hostId
+    const sameWorker = row.workerId === given.workerId
     const placed = {
       ...row,
       state: 'STARTING' as const,
       hostId: given.hostId,
+      workerId: given.workerId,
       ports: given.ports,
       holdsQuota: true,
       hostReachable: true,
       pending: null,
       notBefore: null,
-      // Another host's worker counts its own epochs; the same one's old reports must stay old.
-      reportedEpoch: sameHost ? row.reportedEpoch : 0,
-      reportedSequence: sameHost ? row.reportedSequence : 0,
+      // Another worker counts its own epochs; the same one's old reports must stay old.
+      reportedEpoch: sameWorker ? row.reportedEpoch : 0,
+      reportedSequence: sameWorker ? row.reportedSequence : 0,
     }
     put(draft, placed)
     draft.hosts.set(given.hostId, { id: given.hostId, name: given.hostName, addresses: given.hostAddresses })

@@ -4,9 +4,9 @@ import type { Candidate, Shape } from './candidate.ts'
 import type { LoadIndex } from './loadIndex.ts'
 
 /**
- * The search of hosts for equal replicas of one service: those with the fewest replicas of the service first (R14), of these the least loaded.
- * NONE looks at the load only; STRICT ends at maxPerHost. While a placement runs rooms shrink and counts grow, so a host that was passed over
- * once stays passed over at this level, and the next replica's search goes on where this one's ended.
+ * The search of workers for equal replicas of one service: those on hosts with the fewest replicas of the service first (R14), of these the least
+ * loaded. NONE looks at the load only; STRICT ends at maxPerHost. While a placement runs rooms shrink and counts grow, so a worker that was passed
+ * over once stays passed over at this level, and the next replica's search goes on where this one's ended.
  */
 export class HostSearch {
   readonly shape: Shape
@@ -20,7 +20,7 @@ export class HostSearch {
     this.shape = shape
   }
 
-  /** The best host, another than `avoided` where there is one (R10). */
+  /** The best worker, on another host than `avoided` where there is one (R10). */
   find(avoided: HostId | null): Candidate | null {
     const best = this.#advance(this.#cursor, null)
     if (best === null || best.host.id !== avoided) return best
@@ -28,7 +28,7 @@ export class HostSearch {
     return this.#advance({ ...this.#cursor }, avoided) ?? best
   }
 
-  /** Moves the cursor to the next host that the replica can have, other than `avoided`. */
+  /** Moves the cursor to the next worker that the replica can have, not on `avoided`. */
   #advance(cursor: Cursor, avoided: HostId | null): Candidate | null {
     while (this.#allows(cursor.level)) {
       for (let places = this.#index.at(cursor.bucket); places !== undefined; places = this.#index.at(++cursor.bucket)) {
@@ -49,7 +49,7 @@ export class HostSearch {
   }
 
   #count(candidate: Candidate): number {
-    return this.#replica.spreadMode === 'NONE' ? 0 : candidate.replicasOf(this.#replica.serviceId)
+    return this.#replica.spreadMode === 'NONE' ? 0 : candidate.on.replicasOf(this.#replica.serviceId)
   }
 
   #allows(count: number): boolean {

@@ -6,6 +6,7 @@ import type { Draft } from './draft.ts'
 import type { RowChange } from './rowChange.ts'
 
 type HeldPort = HostUse['portsTaken'][number]
+type KeptPort = HostUse['portsKept'][number]
 
 interface Use {
   cpuMillis: number
@@ -13,6 +14,7 @@ interface Use {
   readonly portsTaken: HeldPort[]
   readonly portsReleased: HeldPort[]
   readonly portsQuarantined: HeldPort[]
+  readonly portsKept: KeptPort[]
 }
 
 /** What the change takes and gives back, per host (R13, R14), in the order of the hosts' ids. */
@@ -26,8 +28,10 @@ export function hostUsesOf(draft: Draft, changes: readonly RowChange[]): HostUse
       const use = useOf(uses, from)
       use.cpuMillis -= before.cpuMillis
       use.memoryMiB -= before.memoryMiB
-      const gone = draft.quarantined.has(before.id) ? use.portsQuarantined : use.portsReleased
-      gone.push(...portsOf(before))
+      const ports = portsOf(before)
+      if (draft.lost.has(before.id)) use.portsKept.push(...ports.map((port) => ({ ...port, workerId: before.workerId })))
+      else if (draft.quarantined.has(before.id)) use.portsQuarantined.push(...ports)
+      else use.portsReleased.push(...ports)
     }
     if (to !== null) {
       const use = useOf(uses, to)
@@ -56,7 +60,7 @@ function portsOf(row: Replica): HeldPort[] {
 function useOf(uses: Map<HostId, Use>, hostId: HostId): Use {
   let use = uses.get(hostId)
   if (use === undefined) {
-    use = { cpuMillis: 0, memoryMiB: 0, portsTaken: [], portsReleased: [], portsQuarantined: [] }
+    use = { cpuMillis: 0, memoryMiB: 0, portsTaken: [], portsReleased: [], portsQuarantined: [], portsKept: [] }
     uses.set(hostId, use)
   }
   return use

@@ -3,7 +3,7 @@ import type { Candidate } from './candidate.ts'
 const buckets = 1_024
 
 /**
- * Candidates by load, the least loaded first. A host only moves to later places while a placement runs, and its old place stays empty, so that
+ * Candidates by load, the least loaded first. One only moves to later places while a placement runs, and its old place stays empty, so that
  * a search may remember how far it came and go on there.
  */
 export class LoadIndex {
@@ -23,7 +23,7 @@ export class LoadIndex {
     this.#append(candidate, bucket)
   }
 
-  /** The places of one bucket, null where a host has moved away; undefined behind the last bucket. */
+  /** The places of one bucket, null where one has moved away; undefined behind the last bucket. */
   at(bucket: number): readonly (Candidate | null)[] | undefined {
     return this.#places[bucket]
   }
@@ -34,7 +34,7 @@ export class LoadIndex {
 
   #append(candidate: Candidate, bucket: number): void {
     const places = this.#places[bucket]
-    if (places === undefined) throw new RangeError(`Host ${candidate.host.name} has a load outside 0 to 1: ${candidate.load}.`)
+    if (places === undefined) throw new RangeError(`Worker ${candidate.worker.id} has a load outside 0 to 1: ${candidate.load}.`)
     candidate.bucket = bucket
     candidate.position = places.length
     places.push(candidate)

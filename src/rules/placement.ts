@@ -1,7 +1,7 @@
 import type { Blocker } from '../model/blocker.ts'
 import type { Grant, PlacementHost, PlacementProject, WaitingReplica } from '../model/host.ts'
 import type { Instant, ReplicaId, ServiceId } from '../model/id.ts'
-import { Candidate, type Shape } from './candidate.ts'
+import { type Candidate, candidatesOf, type Shape } from './candidate.ts'
 import { HostSearch } from './hostSearch.ts'
 import { LoadIndex } from './loadIndex.ts'
 import { hostObstacle, type Obstacle, quotaObstacle } from './placementBlockers.ts'
@@ -21,13 +21,13 @@ export interface Placement {
 }
 
 /**
- * R13, R14: gives waiting replicas a host, CPU, memory, all their ports and quota, each all at once or not at all. By the queue's priority, then
- * age; one that does not fit never delays those behind it. Only hosts that are OPEN and REACHABLE. The order of the input means nothing.
+ * R13, R14: gives waiting replicas a worker, CPU, memory, all their ports and quota, each all at once or not at all. By the queue's priority, then
+ * age; one that does not fit never delays those behind it. Only workers that are REACHABLE, on hosts that are OPEN. The order of the input means
+ * nothing.
  */
 export function place({ waiting, hosts, projects, now }: PlacementInput): Placement {
-  const open = hosts.filter((host) => host.scheduling === 'OPEN' && host.reachability === 'REACHABLE')
-  open.sort((a, b) => (a.id < b.id ? -1 : 1))
-  const index = new LoadIndex(open.map((host) => new Candidate(host, now)))
+  const sorted = [...hosts].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const index = new LoadIndex(candidatesOf(sorted, now))
   const searches = new Searches(index, hosts)
   const quota = new Quota(projects)
   const grants: (Grant & { serviceId: ServiceId })[] = []
@@ -42,7 +42,7 @@ export function place({ waiting, hosts, projects, now }: PlacementInput): Placem
       continue
     }
     const { candidate, shape } = found
-    const { host } = candidate
+    const { host, worker } = candidate
     const ports = candidate.take(serviceId, shape, replica.ports)
     index.moved(candidate)
     quota.take(replica)
@@ -54,7 +54,8 @@ export function place({ waiting, hosts, projects, now }: PlacementInput): Placem
       hostAddresses: host.addresses,
       allocation: host.allocation,
       ports,
-      lastPort: candidate.lastPort,
+      workerId: worker.id,
+      lastPort: candidate.on.lastPort,
     })
   }
   return { grants, holds }

@@ -1,7 +1,7 @@
 import type { BlockReason } from '../generated/prisma/enums.ts'
 import type { PlacementHost, PlacementProject, WaitingReplica } from '../model/host.ts'
 import type { Instant } from '../model/id.ts'
-import type { Candidate, Lack, Shape } from './candidate.ts'
+import { type Candidate, type CandidateHost, type Lack, type Shape, takesReplicas } from './candidate.ts'
 import type { PortNeeds } from './ports.ts'
 
 /** Why a replica could not be placed, before it is said of one replica. */
@@ -42,19 +42,31 @@ export function hostObstacle(
     if (host.reachability === 'LOST') tally.lost++
     else if (host.reachability === 'UNREACHABLE') tally.unreachable++
     else if (host.scheduling === 'CORDONED') tally.cordoned++
-    else if (host.scheduling === 'DRAINING') tally.draining++
+    else if (host.scheduling === 'DRAINING' || !host.workers.some(takesReplicas)) tally.draining++
   }
   let until: Instant | null = null
-  for (const candidate of candidates) {
-    const lack = candidate.lacks(shape)
-    tally[lack ?? 'spread']++
-    const freeAt = lack === 'fixedPort' || lack === 'anyPort' ? candidate.portsFreeAt(shape) : null
+  for (const [{ ports }, lack] of lacksOf(shape, candidates)) {
+    tally[lack]++
+    const freeAt = lack === 'fixedPort' || lack === 'anyPort' ? ports.freeAt(shape.ports) : null
     if (freeAt !== null) until = Math.min(until ?? freeAt, freeAt)
   }
   const counts = `${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'}: ${describe(tally, shape, replica.maxPerHost).join(', ')}`
   const { reason, fault, help } = verdict(tally, replica, shape)
   return { reason, message: `${fault} (${counts}). ${help}`, general: tally.spread === 0, until }
 }
+
+/** By host what is in the way on the worker of it that comes closest. */
+function lacksOf(shape: Shape, candidates: Iterable<Candidate>): Map<CandidateHost, Lack | 'spread'> {
+  const lacks = new Map<CandidateHost, Lack | 'spread'>()
+  for (const candidate of candidates) {
+    const lack = candidate.lacks(shape) ?? 'spread'
+    const known = lacks.get(candidate.on)
+    if (known === undefined || inOrder.indexOf(lack) > inOrder.indexOf(known)) lacks.set(candidate.on, lack)
+  }
+  return lacks
+}
+
+const inOrder: readonly (Lack | 'spread')[] = ['cpu', 'memory', 'fixedPort', 'anyPort', 'spread']
 
 /** What keeps the replica off the most hosts of those that take replicas. */
 function verdict(tally: Tally, replica: Pick<WaitingReplica, 'serviceName' | 'maxPerHost'>, shape: Shape): Verdict {

@@ -1,6 +1,7 @@
 import type { ReplicaId } from '../model/id.ts'
 import type { ReplicaReport, Reporter } from '../model/intent.ts'
 import type { Outcome } from '../model/outcome.ts'
+import { isOn } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import type { Context } from './context.ts'
 import { type Draft, put, versionOf } from './draft.ts'
@@ -15,12 +16,17 @@ export function report(draft: Draft, reporter: Reporter, sequence: number, repor
   const taken = new Set<ReplicaId>()
   for (const said of reports) {
     const row = draft.alive.get(said.replica)
-    if (row === undefined || row.hostId !== reporter.hostId || !isOfPlacement(said, row)) continue
+    if (row === undefined || !isOfReporter(row, reporter) || !isOfPlacement(said, row)) continue
     if (!taken.has(row.id) && !isLater(reporter.epoch, sequence, row)) continue
     taken.add(row.id)
     take(draft, { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }, said, ctx)
   }
   return { kind: 'done', changed: taken.size > 0 }
+}
+
+/** Placed on the worker, and on the host that it speaks for now. */
+export function isOfReporter(row: Replica, { workerId, hostId }: Reporter): boolean {
+  return isOn(row, workerId) && row.hostId === hostId
 }
 
 /**

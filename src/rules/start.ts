@@ -32,6 +32,7 @@ export function start(
     leaving: null,
     twinOf,
     hostId: null,
+    workerId: null,
     ports: [],
     cpuMillis: version.content.cpuMillis,
     memoryMiB: version.content.memoryMiB,

@@ -7,7 +7,7 @@ const because: Readonly<Partial<Record<EndReason, string>>> = {
   SCALED_DOWN: 'the service was scaled down',
   REPLACED_BY_ROLLOUT: 'another version takes its place',
   SERVICE_DELETED: 'the service is being deleted',
-  DRAINED: 'the host is being drained',
+  DRAINED: 'its worker is being drained',
   TIME_LIMIT: 'the time limit is reached',
   KILLED: 'killed by a user',
 }

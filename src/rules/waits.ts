@@ -103,9 +103,9 @@ function messageOf(draft: Draft, reason: Reason, first: Replica, count: number):
     case 'MIN_READY':
       return `${subject} ${is} ready and ${waits} to be so for ${settings.minReadySeconds} s.`
     case 'HOST_UNREACHABLE':
-      return `${subject} ${is} on a host that cannot be reached (${host}): see whether its worker runs.`
+      return `${subject} ${is} on a worker that cannot be reached (host ${host}): see whether it runs.`
     case 'HOST_DRAINING':
-      return `${subject} ${is} to leave host ${host}, which is being drained: ${drainWait(draft)}`
+      return `${subject} ${is} to leave the worker on host ${host}, which is being drained: ${drainWait(draft)}`
     case 'NO_ADDRESS':
       return `${subject} ${has} no address to be listed with: host ${host} has none, so let its worker register with one.`
     case 'BACKOFF':

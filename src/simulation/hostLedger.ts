@@ -1,8 +1,10 @@
 import type { HostScheduling, PortProtocol, Reachability } from '../generated/prisma/enums.ts'
 import { quarantineSeconds } from '../model/bounds.ts'
-import type { PlacementHost } from '../model/host.ts'
-import type { HostId, Instant, ServiceId } from '../model/id.ts'
+import type { PlacementHost, PlacementWorker } from '../model/host.ts'
+import type { HostId, Instant, ServiceId, WorkerId } from '../model/id.ts'
+import type { Replica } from '../model/service.ts'
 import type { HostUse } from '../rules/change.ts'
+import { bestOf } from '../rules/hostState.ts'
 
 interface HeldPort {
   readonly port: number
@@ -10,25 +12,28 @@ interface HeldPort {
   quarantinedUntil: Instant | null
   /** Bind failures in a row (R13). */
   conflicts: number
+  /** The LOST worker that may use it still (R15). */
+  keptFor: WorkerId | null
 }
+
+/** A worker as placement sees it, kept up to date. */
+type WorkerLedger = { -readonly [Key in keyof PlacementWorker]: PlacementWorker[Key] }
+
+type Room = Pick<Replica, 'cpuMillis' | 'memoryMiB'>
 
 /** A host as placement sees it, kept up to date by what services take and give back. */
 export class HostLedger implements PlacementHost {
   readonly id: HostId
   readonly name: string
   readonly addresses: readonly string[]
-  readonly cpuMillis: number
-  readonly memoryMiB: number
+  readonly workers: WorkerLedger[]
   readonly portFrom: number
   readonly portTo: number
   readonly reservedPorts: readonly number[]
   readonly replicasOf: Map<ServiceId, number>
   scheduling: HostScheduling
-  reachability: Reachability
   /** Placement is the only one here that takes room, so that no grant can be stale. */
   readonly allocation: number
-  usedCpuMillis: number
-  usedMemoryMiB: number
   lastPort: number
   readonly #ports = new Map<number, HeldPort>()
   /** Made when asked: most hosts are not, between two changes. */
@@ -39,18 +44,20 @@ export class HostLedger implements PlacementHost {
     this.name = host.name
     this.addresses = host.addresses
     this.scheduling = host.scheduling
-    this.reachability = host.reachability
     this.allocation = host.allocation
-    this.cpuMillis = host.cpuMillis
-    this.memoryMiB = host.memoryMiB
-    this.usedCpuMillis = host.usedCpuMillis
-    this.usedMemoryMiB = host.usedMemoryMiB
+    this.workers = host.workers.map((worker) => ({ ...worker }))
     this.portFrom = host.portFrom
     this.portTo = host.portTo
     this.reservedPorts = host.reservedPorts
     this.lastPort = host.lastPort
     this.replicasOf = new Map(host.replicasOf)
-    for (const port of host.takenPorts) this.#ports.set(codeOf(port), { ...port, conflicts: port.quarantinedUntil === null ? 0 : 1 })
+    for (const port of host.takenPorts)
+      this.#ports.set(codeOf(port), { ...port, conflicts: port.quarantinedUntil === null ? 0 : 1, keptFor: null })
+  }
+
+  /** The best of its workers'. */
+  get reachability(): Reachability {
+    return bestOf(this.workers)
   }
 
   get takenPorts(): readonly HeldPort[] {
@@ -58,16 +65,28 @@ export class HostLedger implements PlacementHost {
     return this.#listed
   }
 
-  count(service: ServiceId, difference: number): void {
+  /** A replica of the service comes to the worker (1) or goes (-1). What is broken by that, as a sentence; null: nothing. */
+  count(service: ServiceId, worker: WorkerId | null, room: Room, difference: 1 | -1): string | null {
     const count = (this.replicasOf.get(service) ?? 0) + difference
     if (count > 0) this.replicasOf.set(service, count)
     else this.replicasOf.delete(service)
+    const on = this.workers.find(({ id }) => id === worker)
+    if (on === undefined) return `Host ${this.name} has no worker ${worker}.`
+    on.usedCpuMillis += difference * room.cpuMillis
+    on.usedMemoryMiB += difference * room.memoryMiB
+    if (on.usedCpuMillis < 0 || on.usedMemoryMiB < 0) return `A worker of host ${this.name} is given back more than was taken.`
+    const isOver = on.usedCpuMillis > on.cpuMillis || on.usedMemoryMiB > on.memoryMiB
+    return isOver && difference > 0 ? `A worker of host ${this.name} is given more than it has.` : null
   }
 
-  /** Takes and gives back what a commit says. What is broken by that, as a sentence; null: nothing. */
+  /** The worker is back and runs nothing: the ports that were kept for it are free. */
+  giveBack(worker: WorkerId): void {
+    this.#listed = null
+    for (const [code, { keptFor }] of this.#ports) if (keptFor === worker) this.#ports.delete(code)
+  }
+
+  /** Takes and gives back the ports that a commit says. What is broken by that, as a sentence; null: nothing. */
   apply(use: HostUse, now: Instant): string | null {
-    this.usedCpuMillis += use.cpuMillis
-    this.usedMemoryMiB += use.memoryMiB
     if (use.lastPort !== null) this.lastPort = use.lastPort
     this.#listed = null
     let fault: string | null = null
@@ -75,16 +94,18 @@ export class HostLedger implements PlacementHost {
       if (!this.#ports.delete(codeOf(port))) fault = `Port ${port.port}/${port.protocol} of host ${this.name} is released and was not held.`
     }
     for (const port of use.portsQuarantined) this.#quarantine(port, now)
+    for (const port of use.portsKept) {
+      const held = this.#ports.get(codeOf(port))
+      if (held === undefined) fault = `Port ${port.port}/${port.protocol} of host ${this.name} is kept and was not held.`
+      else held.keptFor = port.workerId
+    }
     for (const port of use.portsTaken) {
       const held = this.#ports.get(codeOf(port))
       if (held !== undefined && (held.quarantinedUntil === null || held.quarantinedUntil > now)) {
         fault = `Port ${port.port}/${port.protocol} of host ${this.name} is given to two replicas.`
       }
-      this.#ports.set(codeOf(port), { ...port, quarantinedUntil: null, conflicts: held?.conflicts ?? 0 })
+      this.#ports.set(codeOf(port), { ...port, quarantinedUntil: null, conflicts: held?.conflicts ?? 0, keptFor: null })
     }
-    const over = this.usedCpuMillis > this.cpuMillis || this.usedMemoryMiB > this.memoryMiB
-    if (over && (use.cpuMillis > 0 || use.memoryMiB > 0)) fault = `Host ${this.name} is given more than it has.`
-    if (this.usedCpuMillis < 0 || this.usedMemoryMiB < 0) fault = `Host ${this.name} is given back more than was taken.`
     return fault
   }
 
@@ -93,7 +114,8 @@ export class HostLedger implements PlacementHost {
     const conflicts = this.#ports.get(codeOf(port))?.conflicts ?? 0
     const seconds = Math.min(quarantineSeconds.last, quarantineSeconds.first * 2 ** conflicts)
     const { port: number, protocol } = port
-    this.#ports.set(codeOf(port), { port: number, protocol, quarantinedUntil: now + seconds * 1_000, conflicts: conflicts + 1 })
+    const quarantinedUntil = now + seconds * 1_000
+    this.#ports.set(codeOf(port), { port: number, protocol, quarantinedUntil, conflicts: conflicts + 1, keptFor: null })
   }
 }
 

@@ -1,8 +1,9 @@
 import type { HostScheduling } from '../generated/prisma/enums.ts'
 import { intentsPerCommit } from '../model/bounds.ts'
-import type { HostId, Instant, ServiceId } from '../model/id.ts'
-import type { HostIntent, ServiceIntent } from '../model/intent.ts'
-import { drainedMessage, type HostVerdict, judgeHosts, type LeasedHost } from '../rules/hostLife.ts'
+import type { HostId, Instant, ServiceId, WorkerId } from '../model/id.ts'
+import type { ServiceIntent, WorkerIntent } from '../model/intent.ts'
+import { judgeWorkers, type LeasedWorker, type WorkerVerdict } from '../rules/hostLife.ts'
+import { drainedMessage } from '../rules/hostState.ts'
 import type { HostLedger } from './hostLedger.ts'
 import type { Reporters } from './reporters.ts'
 import type { SimulatedStore } from './simulatedStore.ts'
@@ -32,15 +33,15 @@ interface Silence {
 }
 
 /**
- * The life of hosts (R15) as the server leads it: leases, grace and the brake by the same rule, and what becomes of a host is told to every
- * service that has replicas there, as one commit of the service for all hosts at once.
+ * The life of hosts (R15) as the server leads it: leases, grace and the brake by the same rule, and what becomes of a worker is told to every
+ * service that has replicas on its host, as one commit of the service for all at once. The workers of a host fall and rise together.
  */
 export class HostLife {
   readonly #options: HostLifeOptions
   readonly #begin: Instant
   readonly #silences = new Map<HostId, Silence>()
   /** Since when it is as reachable as it is; left out: from the beginning. */
-  readonly #since = new Map<HostId, Instant>()
+  readonly #since = new Map<WorkerId, Instant>()
 
   constructor(options: HostLifeOptions) {
     this.#options = options
@@ -69,15 +70,18 @@ export class HostLife {
       const wasLost = host.reachability === 'LOST'
       this.#silences.delete(host.id)
       reporters.hear(host.id)
-      if (host.reachability !== 'REACHABLE') this.#become(host, 'REACHABLE')
+      for (const { id } of host.workers) this.#become(host, id, 'REACHABLE')
       say(host, `Host ${host.name} is back${wasLost ? ', and runs nothing that was replaced' : ''}.`)
       const view = { id: host.id, name: host.name, addresses: host.addresses }
-      const reporter = trouble === 'DOWN' ? reporters.register(host.id) : null
-      const running = workers.allOn(host.id)
-      for (const id of host.replicasOf.keys()) {
-        const intent: ServiceIntent =
-          reporter === null ? reporters.report(host.id, running.get(id) ?? [], true) : { kind: 'adopt', reporter, host: view, running: [] }
-        add(told, id, intent)
+      for (const { id: workerId } of host.workers) {
+        const place = { hostId: host.id, workerId }
+        const reporter = trouble === 'DOWN' ? reporters.register(place) : null
+        const running = workers.allOn(place)
+        for (const id of host.replicasOf.keys()) {
+          const intent: ServiceIntent =
+            reporter === null ? reporters.report(place, running.get(id) ?? [], true) : { kind: 'adopt', reporter, host: view, running: [] }
+          add(told, id, intent)
+        }
       }
     }
     for (const [id, intents] of told) this.#submit(id, intents)
@@ -89,18 +93,23 @@ export class HostLife {
 
   /** An operator's word that hosts are gone which can't be reached. Others stay as they are. */
   lose(hosts: readonly HostLedger[]): void {
-    const lost = hosts.filter(({ reachability }) => reachability === 'UNREACHABLE')
-    for (const host of lost) this.#become(host, 'LOST')
-    this.#tell('lose', lost)
+    const told: Told[] = []
+    for (const host of hosts) {
+      for (const { id } of host.workers.filter(({ reachability }) => reachability === 'UNREACHABLE')) {
+        this.#become(host, id, 'LOST')
+        told.push([host, id])
+      }
+    }
+    this.#tell('lose', told)
   }
 
   schedule(hosts: readonly HostLedger[], scheduling: HostScheduling): void {
     const before = hosts.filter((host) => host.scheduling === 'DRAINING')
     for (const host of hosts) host.scheduling = scheduling
     if (scheduling === 'DRAINING') {
-      this.#tell('drain', hosts)
+      this.#tell('drain', workersOf(hosts))
       for (const host of hosts) this.left(host.id)
-    } else this.#tell('undrain', before)
+    } else this.#tell('undrain', workersOf(before))
     this.#options.wakePlacement()
   }
 
@@ -117,9 +126,9 @@ export class HostLife {
 
   #judge(): void {
     const { store, leaseSeconds, graceSeconds } = this.#options
-    const hosts = [...store.hosts.values()].map((host) => this.#leased(host))
-    const { verdicts, wakeAt } = judgeHosts({ hosts, countsFrom: this.#begin, now: store.now, leaseSeconds, graceSeconds })
-    const told = { UNREACHABLE: [] as HostLedger[], LOST: [] as HostLedger[], HELD: [] as HostLedger[] }
+    const workers = [...store.hosts.values()].flatMap((host) => this.#leased(host))
+    const { verdicts, wakeAt } = judgeWorkers({ workers, countsFrom: this.#begin, now: store.now, leaseSeconds, graceSeconds })
+    const told: Record<WorkerVerdict['to'], Told[]> = { UNREACHABLE: [], LOST: [], HELD: [] }
     for (const verdict of verdicts) this.#take(verdict, told[verdict.to])
     this.#tell('unreach', told.UNREACHABLE)
     this.#tell('lose', told.LOST)
@@ -128,30 +137,36 @@ export class HostLife {
     else if (wakeAt !== null) this.#judgeAt(wakeAt)
   }
 
-  #take({ host: { id }, to, reason, message }: HostVerdict, told: HostLedger[]): void {
-    const host = this.#options.store.hosts.get(id)
+  #take({ worker, to, reason, message }: WorkerVerdict, told: Told[]): void {
+    const host = this.#options.store.hosts.get(worker.hostId)
     if (host === undefined) return
-    const silence = this.#silences.get(id)
+    const silence = this.#silences.get(host.id)
     if (silence !== undefined) silence.reason = reason
-    if (to !== 'HELD') this.#become(host, to)
+    if (to !== 'HELD') this.#become(host, worker.id, to)
     this.#options.say(host, message)
-    told.push(host)
+    told.push([host, worker.id])
   }
 
-  #leased({ id, name, reachability }: HostLedger): LeasedHost {
-    const silence = this.#silences.get(id)
+  #leased(host: HostLedger): LeasedWorker[] {
+    const silence = this.#silences.get(host.id)
     const leaseUntil = silence === undefined ? Number.POSITIVE_INFINITY : silence.since + this.#options.leaseSeconds * 1_000
-    return { id, name, reachability, reachabilitySince: this.#since.get(id) ?? this.#begin, leaseUntil, reason: silence?.reason ?? null }
+    const said = { hostId: host.id, hostName: host.name, leaseUntil, reason: silence?.reason ?? null }
+    return host.workers.map(({ id, reachability }) => {
+      return { id, name: id, reachability, reachabilitySince: this.#since.get(id) ?? this.#begin, ...said }
+    })
   }
 
-  #become(host: HostLedger, reachability: HostLedger['reachability']): void {
-    host.reachability = reachability
-    this.#since.set(host.id, this.#options.store.now)
+  #become(host: HostLedger, id: WorkerId, reachability: HostLedger['reachability']): void {
+    const worker = host.workers.find((other) => other.id === id)
+    if (worker === undefined || worker.reachability === reachability) return
+    worker.reachability = reachability
+    this.#since.set(id, this.#options.store.now)
+    if (reachability === 'REACHABLE') host.giveBack(id)
   }
 
-  #tell(kind: HostIntent['kind'], hosts: readonly HostLedger[]): void {
+  #tell(kind: WorkerIntent['kind'], workers: readonly Told[]): void {
     const told = new Map<ServiceId, ServiceIntent[]>()
-    for (const host of hosts) for (const id of host.replicasOf.keys()) add(told, id, { kind, host: host.id })
+    for (const [host, worker] of workers) for (const id of host.replicasOf.keys()) add(told, id, { kind, worker })
     for (const [id, intents] of told) {
       // At most so many rows change in one commit; asked again, the rest.
       while (this.#submit(id, intents));
@@ -181,6 +196,13 @@ export class HostLife {
       }
     }
   }
+}
+
+/** A worker on its host, of which services are told. */
+type Told = readonly [HostLedger, WorkerId]
+
+function workersOf(hosts: readonly HostLedger[]): Told[] {
+  return hosts.flatMap((host) => host.workers.map(({ id }): Told => [host, id]))
 }
 
 function add(told: Map<ServiceId, ServiceIntent[]>, id: ServiceId, intent: ServiceIntent): void {

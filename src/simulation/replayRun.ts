@@ -1,4 +1,4 @@
-import type { Grant, PlacementHost } from '../model/host.ts'
+import type { Grant, PlacementHost, PlacementWorker } from '../model/host.ts'
 import type { HostId, Instant } from '../model/id.ts'
 import type { ServiceIntent } from '../model/intent.ts'
 import { wellBehaved } from './behaviour.ts'
@@ -42,16 +42,23 @@ export function replay({ service, startedAt, commits }: Replay, onLine: (line: L
 }
 
 /** Hosts are known from the grants that name them. They have room for everything. */
-function addHosts(simulation: Simulation, intent: ServiceIntent): void {
+function addHosts({ store }: Simulation, intent: ServiceIntent): void {
   if (intent.kind !== 'grant') return
-  for (const grant of intent.grants) if (!simulation.store.hosts.has(grant.hostId)) simulation.store.addHost(roomy(grant.hostId, grant))
+  for (const grant of intent.grants) {
+    const host = store.hosts.get(grant.hostId) ?? store.addHost(roomy(grant.hostId, grant))
+    if (!host.workers.some(({ id }) => id === grant.workerId)) host.workers.push(roomyWorker(grant))
+  }
 }
 
 function roomy(id: HostId, grant: Grant): PlacementHost {
-  const much = Number.MAX_SAFE_INTEGER
   return {
     ...{ id, name: grant.hostName, addresses: grant.hostAddresses, scheduling: 'OPEN', reachability: 'REACHABLE' },
-    ...{ allocation: 0, cpuMillis: much, memoryMiB: much, usedCpuMillis: 0, usedMemoryMiB: 0 },
+    ...{ allocation: 0, workers: [roomyWorker(grant)] },
     ...{ portFrom: 1, portTo: 65_535, reservedPorts: [], lastPort: 0, takenPorts: [], replicasOf: new Map() },
   }
+}
+
+function roomyWorker({ workerId: id }: Grant): PlacementWorker {
+  const much = { cpuMillis: Number.MAX_SAFE_INTEGER, memoryMiB: Number.MAX_SAFE_INTEGER }
+  return { id, reachability: 'REACHABLE', draining: false, ...much, usedCpuMillis: 0, usedMemoryMiB: 0 }
 }

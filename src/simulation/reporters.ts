@@ -1,11 +1,14 @@
 import type { HostId, ReplicaId, WorkerId } from '../model/id.ts'
 import type { ReplicaReport, Reporter, ServiceIntent } from '../model/intent.ts'
 
-/** One worker per host, as the one that speaks: its registration's epoch, how often it has reported, and whether anybody hears it. */
+/** A worker on its host. */
+export type WorkerPlace = Pick<Reporter, 'workerId' | 'hostId'>
+
+/** Workers as those that speak: each one's registration's epoch, how often it has reported, and whether anybody hears its host. */
 export class Reporters {
   readonly #firstEpoch: number
-  readonly #epochs = new Map<HostId, number>()
-  readonly #sequences = new Map<HostId, number>()
+  readonly #epochs = new Map<WorkerId, number>()
+  readonly #sequences = new Map<WorkerId, number>()
   readonly #silent = new Set<HostId>()
 
   /** `firstEpoch`: of all that have not registered again. */
@@ -13,7 +16,7 @@ export class Reporters {
     this.#firstEpoch = firstEpoch
   }
 
-  /** Nothing that it says arrives, and it is told nothing. */
+  /** Nothing that is said on it arrives, and nobody is told anything there. */
   silence(host: HostId): void {
     this.#silent.add(host)
   }
@@ -26,37 +29,37 @@ export class Reporters {
     return !this.#silent.has(host)
   }
 
-  /** A new worker on the host: a new epoch, whose reports count anew. */
-  register(host: HostId): Reporter {
-    this.#epochs.set(host, this.#epochOf(host) + 1)
-    this.#sequences.delete(host)
-    return this.of(host)
+  /** The worker starts again: a new epoch, whose reports count anew. */
+  register(place: WorkerPlace): Reporter {
+    this.#epochs.set(place.workerId, this.#epochOf(place.workerId) + 1)
+    this.#sequences.delete(place.workerId)
+    return this.of(place)
   }
 
-  of(host: HostId): Reporter {
-    return { workerId: `worker-of-${host}` as WorkerId, hostId: host, epoch: this.#epochOf(host) }
+  of({ workerId, hostId }: WorkerPlace): Reporter {
+    return { workerId, hostId, epoch: this.#epochOf(workerId) }
   }
 
   /** One report per worker that is heard, in the order in which each spoke first. */
-  reportsOf(reports: readonly ReplicaReport[], hostOf: (replica: ReplicaId) => HostId | null): ServiceIntent[] {
-    const byHost = new Map<HostId, ReplicaReport[]>()
+  reportsOf(reports: readonly ReplicaReport[], placeOf: (replica: ReplicaId) => WorkerPlace | null): ServiceIntent[] {
+    const byWorker = new Map<WorkerId, { readonly place: WorkerPlace; readonly own: ReplicaReport[] }>()
     for (const said of reports) {
-      const host = hostOf(said.replica)
-      if (host === null || this.#silent.has(host)) continue
-      const own = byHost.get(host)
-      if (own === undefined) byHost.set(host, [said])
-      else own.push(said)
+      const place = placeOf(said.replica)
+      if (place === null || this.#silent.has(place.hostId)) continue
+      const known = byWorker.get(place.workerId)
+      if (known === undefined) byWorker.set(place.workerId, { place, own: [said] })
+      else known.own.push(said)
     }
-    return [...byHost].map(([host, own]) => this.report(host, own, false))
+    return [...byWorker.values()].map(({ place, own }) => this.report(place, own, false))
   }
 
-  report(host: HostId, reports: readonly ReplicaReport[], full: boolean): ServiceIntent {
-    const sequence = (this.#sequences.get(host) ?? 0) + 1
-    this.#sequences.set(host, sequence)
-    return { kind: 'report', reporter: this.of(host), sequence, reports, ...(full ? { full } : {}) }
+  report(place: WorkerPlace, reports: readonly ReplicaReport[], full: boolean): ServiceIntent {
+    const sequence = (this.#sequences.get(place.workerId) ?? 0) + 1
+    this.#sequences.set(place.workerId, sequence)
+    return { kind: 'report', reporter: this.of(place), sequence, reports, ...(full ? { full } : {}) }
   }
 
-  #epochOf(host: HostId): number {
-    return this.#epochs.get(host) ?? this.#firstEpoch
+  #epochOf(worker: WorkerId): number {
+    return this.#epochs.get(worker) ?? this.#firstEpoch
   }
 }

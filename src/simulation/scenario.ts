@@ -1,6 +1,6 @@
 import type { HostScheduling, RolloutState, ServiceStatus } from '../generated/prisma/enums.ts'
 import type { Content } from '../model/content.ts'
-import type { PlacementHost, PlacementProject } from '../model/host.ts'
+import type { PlacementHost, PlacementProject, PlacementWorker } from '../model/host.ts'
 import type { Instant } from '../model/id.ts'
 import type { NewService, ServiceIntent } from '../model/intent.ts'
 import type { RolloutSettings, Settings } from '../model/settings.ts'
@@ -21,7 +21,9 @@ export interface Scenario {
   readonly expected: readonly Expectation[]
 }
 
-export type ScenarioHost = Pick<PlacementHost, 'name' | 'addresses' | 'cpuMillis' | 'memoryMiB' | 'portFrom' | 'portTo' | 'reservedPorts'>
+/** A host with one worker, which offers all of it. */
+export type ScenarioHost = Pick<PlacementHost, 'name' | 'addresses' | 'portFrom' | 'portTo' | 'reservedPorts'> &
+  Pick<PlacementWorker, 'cpuMillis' | 'memoryMiB'>
 
 /** What a service can run: as a revision of a profile would say it, and how its processes behave. */
 export interface Release {

@@ -1,4 +1,4 @@
-import type { HostId, Instant, ProfileRevisionId, ProjectId, QueueId, RolloutId, ServiceId } from '../model/id.ts'
+import type { HostId, Instant, ProfileRevisionId, ProjectId, QueueId, RolloutId, ServiceId, WorkerId } from '../model/id.ts'
 import type { NewService, ServiceIntent } from '../model/intent.ts'
 import type { Outcome } from '../model/outcome.ts'
 import { isActive } from '../model/replica.ts'
@@ -86,10 +86,12 @@ export class ScenarioRun {
 
   #furnish(): void {
     const { simulation } = this
-    this.#scenario.hosts.forEach((host, at) => {
+    this.#scenario.hosts.forEach(({ cpuMillis, memoryMiB, ...host }, at) => {
       const id = `host-${String(at + 1).padStart(6, '0')}` as HostId
+      const room = { cpuMillis, memoryMiB, usedCpuMillis: 0, usedMemoryMiB: 0 }
+      const worker = { id: `worker-of-${id}` as WorkerId, reachability: 'REACHABLE', draining: false, ...room } as const
       const ledger = simulation.store.addHost({
-        ...{ id, scheduling: 'OPEN', reachability: 'REACHABLE', allocation: 0, usedCpuMillis: 0, usedMemoryMiB: 0 },
+        ...{ id, scheduling: 'OPEN', reachability: 'REACHABLE', allocation: 0, workers: [worker] },
         ...{ lastPort: host.portFrom - 1, takenPorts: [], replicasOf: new Map() },
         ...host,
       })

@@ -51,11 +51,12 @@ export class SimulatedPlacer {
     this.#others = this.#others.filter(({ id, serviceId, projectId, cpuMillis, memoryMiB, holdsQuota }) => {
       const grant = granted.get(id)
       if (grant === undefined) return true
-      const { hostId, allocation, lastPort } = grant
+      const { hostId, workerId, allocation, lastPort } = grant
       const portsTaken = grant.ports.map((port) => ({ ...port, replicaId: id }))
       const host = hosts.get(hostId)
-      host?.count(serviceId, 1)
-      host?.apply({ hostId, allocation, cpuMillis, memoryMiB, lastPort, portsTaken, portsReleased: [], portsQuarantined: [] }, now)
+      host?.count(serviceId, workerId, { cpuMillis, memoryMiB }, 1)
+      const use = { hostId, allocation, cpuMillis, memoryMiB, lastPort, portsTaken, portsReleased: [], portsQuarantined: [], portsKept: [] }
+      host?.apply(use, now)
       const project = projects.get(projectId)
       if (project !== undefined && !holdsQuota) project.usedReplicas++
       return false

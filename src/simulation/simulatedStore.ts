@@ -120,8 +120,11 @@ export class SimulatedStore {
       const from = before !== null && isPlaced(before) ? before.hostId : null
       const to = isPlaced(after) ? after.hostId : null
       if (from === to) continue
-      if (from !== null) this.hosts.get(from)?.count(change.id, -1)
-      if (to !== null) this.hosts.get(to)?.count(change.id, 1)
+      const faults = [
+        before === null || from === null ? null : this.hosts.get(from)?.count(change.id, before.workerId, before, -1),
+        to === null ? null : this.hosts.get(to)?.count(change.id, after.workerId, after, 1),
+      ]
+      for (const fault of faults) if (typeof fault === 'string') this.fault(change.id, fault)
     }
   }
 

@@ -169,7 +169,7 @@ export class Simulation {
   }
 
   #reportsOf(reports: readonly ReplicaReport[]): ServiceIntent[] {
-    return this.#reporters.reportsOf(reports, (replica) => this.workers.hostOf(replica))
+    return this.#reporters.reportsOf(reports, (replica) => this.workers.placeOf(replica))
   }
 
   /** What a commit means for workers, timers and placement. */

@@ -1,10 +1,11 @@
 import type { Content } from '../model/content.ts'
-import type { HostId, Instant, ReplicaId, ServiceId } from '../model/id.ts'
+import type { HostId, Instant, ReplicaId, ServiceId, WorkerId } from '../model/id.ts'
 import type { ReplicaReport } from '../model/intent.ts'
 import { isConfirmed } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { Random } from './random.ts'
+import type { WorkerPlace } from './reporters.ts'
 
 type Step = 'start' | 'ready' | 'crash' | 'stopped'
 
@@ -21,6 +22,7 @@ interface Run {
   readonly replica: ReplicaId
   readonly serviceId: ServiceId
   readonly hostId: HostId
+  readonly workerId: WorkerId
   readonly content: Content
   readonly behaviour: Behaviour
   start: number
@@ -93,10 +95,11 @@ export class Workers {
     for (const { replica } of this.#onHost.get(host) ?? []) this.forget(replica)
   }
 
-  /** What the host's worker has, by service: all of it, as a full report says it. */
-  allOn(host: HostId): ReadonlyMap<ServiceId, readonly ReplicaReport[]> {
+  /** What a worker has, by service: all of it, as a full report says it. */
+  allOn({ hostId, workerId }: WorkerPlace): ReadonlyMap<ServiceId, readonly ReplicaReport[]> {
     const all = new Map<ServiceId, ReplicaReport[]>()
-    for (const run of this.#onHost.get(host) ?? []) {
+    for (const run of this.#onHost.get(hostId) ?? []) {
+      if (run.workerId !== workerId) continue
       const said = run.ended ?? report(run, { state: run.isConfirmed ? 'RUNNING' : 'STARTING', ready: run.isReady })
       const own = all.get(run.serviceId)
       if (own === undefined) all.set(run.serviceId, [said])
@@ -140,15 +143,28 @@ export class Workers {
   }
 
   /** Where the replica runs. */
-  hostOf(replica: ReplicaId): HostId | null {
-    return this.#runs.get(replica)?.hostId ?? null
+  placeOf(replica: ReplicaId): WorkerPlace | null {
+    return this.#runs.get(replica) ?? null
   }
 
   #begin(serviceId: ServiceId, row: Replica, content: Content, is: Pick<Run, 'isConfirmed' | 'isReady'>): Run | null {
-    const { id: replica, hostId, start } = row
-    if (hostId === null) return null
+    const { id: replica, hostId, workerId, start } = row
+    if (hostId === null || workerId === null) return null
     const behaviour = this.#options.behaviourOf(serviceId, row, content)
-    const run: Run = { replica, serviceId, hostId, content, behaviour, start, ...is, isStopping: false, ended: null, turn: 0, restarts: [] }
+    const place = { hostId, workerId }
+    const run: Run = {
+      replica,
+      serviceId,
+      ...place,
+      content,
+      behaviour,
+      start,
+      ...is,
+      isStopping: false,
+      ended: null,
+      turn: 0,
+      restarts: [],
+    }
     this.#runs.set(replica, run)
     const onHost = this.#onHost.get(hostId)
     if (onHost === undefined) this.#onHost.set(hostId, new Set([run]))

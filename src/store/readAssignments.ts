@@ -1,8 +1,8 @@
 import type { AllocatedPort, Content } from '../model/content.ts'
-import type { HostId, ReplicaId, Revision } from '../model/id.ts'
+import type { ReplicaId, Revision, WorkerId } from '../model/id.ts'
 import type { Database } from './database.ts'
 
-/** What the worker of a host should do with one replica. */
+/** What a worker should do with one replica. */
 export interface Assignment {
   readonly replicaId: ReplicaId
   readonly goal: 'RUN' | 'STOP'
@@ -17,7 +17,7 @@ export interface Assignment {
 
 interface Row {
   readonly head: string
-  /** Null: the host has none, and the row only brings the head. */
+  /** Null: it has none, and the row only brings the head. */
   readonly replicaId: ReplicaId | null
   readonly goal: Assignment['goal']
   readonly service: string
@@ -29,12 +29,12 @@ interface Row {
 }
 
 /**
- * The alive replicas on a host, or those of them that are named, and the head that this is true at; one statement. In the order of their ids.
- * A LOST host has none: what its worker still runs is being replaced, and it takes nothing before it is clean (R15).
+ * The alive replicas on a worker, or those of them that are named, and the head that this is true at; one statement. In the order of their ids.
+ * A LOST one has none: what it still runs is being replaced, and it takes nothing before it is clean (R15).
  */
 export async function readAssignments(
   { prisma }: Database,
-  hostId: HostId,
+  workerId: WorkerId,
   replicaIds: readonly ReplicaId[] | 'all',
 ): Promise<{ revision: Revision; assignments: Assignment[] }> {
   const rows = await prisma.$queryRawUnsafe<Row[]>(
@@ -43,11 +43,11 @@ export async function readAssignments(
          p."name" AS project, r."index", r."versionNumber", v."content"::text AS content, r."ports"::text AS ports
        FROM "Replica" r JOIN "Service" s ON s."id" = r."serviceId" JOIN "Project" p ON p."id" = s."projectId"
          JOIN "ServiceVersion" v ON v."serviceId" = r."serviceId" AND v."number" = r."versionNumber"
-       WHERE r."hostId" = $1 AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')
-         AND NOT EXISTS (SELECT FROM "Host" h WHERE h."id" = r."hostId" AND h."reachability" = 'LOST')
+       WHERE r."workerId" = $1 AND r."hostId" IS NOT NULL AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')
+         AND NOT EXISTS (SELECT FROM "Worker" w WHERE w."id" = r."workerId" AND w."reachability" = 'LOST')
          AND ($2::json IS NULL OR r."id" IN (SELECT json_array_elements_text($2::json)))) a ON true
      WHERE e."id" = 1 ORDER BY a."replicaId"`,
-    hostId,
+    workerId,
     replicaIds === 'all' ? null : JSON.stringify(replicaIds),
   )
   const assignments = rows.flatMap(({ head: _, replicaId, content, ports, ...row }): Assignment[] =>

@@ -1,5 +1,5 @@
-import type { PlacementHost, PlacementProject, WaitingReplica } from '../model/host.ts'
-import type { HostId, ProjectId, ServiceId } from '../model/id.ts'
+import type { PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../model/host.ts'
+import type { HostId, ProjectId, ServiceId, WorkerId } from '../model/id.ts'
 import type { Sql } from './snapshot.ts'
 
 /** All that placement looks at. */
@@ -45,26 +45,48 @@ export async function readWaiting(source: PlacementSource, services: Asked<Servi
 
 const hostsOf = (from: string) => `
 SELECT json_agg(json_build_object('id', h."id", 'name', h."name", 'addresses', h."addresses", 'scheduling', h."scheduling",
-  'reachability', h."reachability", 'allocation', h."allocation", 'cpuMillis', h."cpuMillis", 'memoryMiB', h."memoryMiB",
-  'usedCpuMillis', h."usedCpuMillis", 'usedMemoryMiB', h."usedMemoryMiB", 'portFrom', h."portFrom", 'portTo', h."portTo",
+  'reachability', h."reachability", 'allocation', h."allocation", 'portFrom', h."portFrom", 'portTo', h."portTo",
   'reservedPorts', h."reservedPorts", 'lastPort', h."lastPort",
+  'workers', (SELECT json_agg(json_build_object('id', k."id", 'reachability', k."reachability", 'draining', k."draining",
+    'cpuMillis', k."cpuMillis", 'memoryMiB', k."memoryMiB") ORDER BY k."id" COLLATE "C") FROM "Worker" k WHERE k."hostId" = h."id"),
   'takenPorts', (SELECT json_agg(json_build_object('port', p."port", 'protocol', p."protocol", 'quarantinedUntil', ${millis('p."quarantinedUntil"')}))
     FROM "HostPort" p WHERE p."hostId" = h."id"),
-  'replicasOf', (SELECT json_agg(json_build_array(c."serviceId", c.count)) FROM (
-    SELECT r."serviceId", count(*) FROM "Replica" r
-    WHERE r."hostId" = h."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING') GROUP BY r."serviceId") c)) ORDER BY h."id" COLLATE "C")::text AS rows
+  'held', (SELECT json_agg(json_build_array(c."serviceId", c."workerId", c.count, c.cpu, c.memory)) FROM (
+    SELECT r."serviceId", r."workerId", count(*), sum(r."cpuMillis") AS cpu, sum(r."memoryMiB") AS memory FROM "Replica" r
+    WHERE r."hostId" = h."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING') GROUP BY r."serviceId", r."workerId") c)) ORDER BY h."id" COLLATE "C")::text AS rows
 FROM ${from} WHERE h."removedAt" IS NULL`
 const hostTexts = { all: hostsOf('"Host" h'), some: hostsOf(`${asked} JOIN "Host" h ON h."id" = x.id`) }
 
-type HostRow = Omit<PlacementHost, 'takenPorts' | 'replicasOf'> & {
+type HostRow = Omit<PlacementHost, 'workers' | 'takenPorts' | 'replicasOf'> & {
+  readonly workers: readonly Omit<PlacementWorker, 'usedCpuMillis' | 'usedMemoryMiB'>[] | null
   readonly takenPorts: PlacementHost['takenPorts'] | null
-  readonly replicasOf: readonly (readonly [ServiceId, number])[] | null
+  /** What the replicas of each service hold on each worker: service, worker, how many, CPU, memory. */
+  readonly held: readonly (readonly [ServiceId, WorkerId | null, number, number, number])[] | null
 }
 
 /** Hosts with what is taken of them, by their ids and in the order of these. One that was removed is left out. */
 export async function readHosts(source: PlacementSource, hosts: Asked<HostId>): Promise<Map<HostId, PlacementHost>> {
   const rows = await readRows<HostRow>(source, hostTexts, hosts)
-  return new Map(rows.map((row) => [row.id, { ...row, takenPorts: row.takenPorts ?? [], replicasOf: new Map(row.replicasOf ?? []) }]))
+  return new Map(rows.map((row) => [row.id, hostOf(row)]))
+}
+
+function hostOf({ held, workers, takenPorts, ...row }: HostRow): PlacementHost {
+  const replicasOf = new Map<ServiceId, number>()
+  const used = new Map<WorkerId | null, { cpuMillis: number; memoryMiB: number }>()
+  for (const [service, worker, count, cpuMillis, memoryMiB] of held ?? []) {
+    replicasOf.set(service, (replicasOf.get(service) ?? 0) + count)
+    const before = used.get(worker)
+    used.set(worker, { cpuMillis: (before?.cpuMillis ?? 0) + cpuMillis, memoryMiB: (before?.memoryMiB ?? 0) + memoryMiB })
+  }
+  return {
+    ...row,
+    takenPorts: takenPorts ?? [],
+    replicasOf,
+    workers: (workers ?? []).map((worker) => {
+      const { cpuMillis = 0, memoryMiB = 0 } = used.get(worker.id) ?? {}
+      return { ...worker, usedCpuMillis: cpuMillis, usedMemoryMiB: memoryMiB }
+    }),
+  }
 }
 
 const projectsOf = (from: string) => `

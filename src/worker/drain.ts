@@ -11,8 +11,8 @@ const lookMillis = 500
 const mostServices = 1_000
 
 /**
- * A worker that is to end moves its replicas first (R15): its host is drained through the API, and it ends when its own replicas have ended and
- * their services are as ready as they were. It is followed on whatever socket there is, and goes on after a reconnect.
+ * A worker that is to end moves its replicas first (R15): it is drained through the API, and it ends when its replicas have ended and their services
+ * are as ready as they were. It is followed on whatever socket there is, and goes on after a reconnect.
  */
 export class Drain {
   readonly #supervisor: Supervisor
@@ -20,7 +20,8 @@ export class Drain {
   readonly #tell: (progress: string) => void
   readonly #wanted = new AbortController()
   readonly #ended = new AbortController()
-  #begun = false
+  /** The registration that was asked for it: it counts for that one only. */
+  #begunIn: number | null = null
   /** Services that had a ready replica here, and how many ready replicas they had, when the drain began. */
   #before: ReadonlyMap<string, number> | null = null
   #services: readonly ServiceName[] = []
@@ -35,8 +36,8 @@ export class Drain {
 
   /** Asked again, the servers are asked again: an operator may have ended the drain meanwhile. */
   request(): void {
-    this.#begun = false
-    this.#say('The worker drains its host: its replicas are replaced elsewhere.')
+    this.#begunIn = null
+    this.#say('The worker is drained: its replicas are replaced elsewhere.')
     this.#wanted.abort()
   }
 
@@ -50,7 +51,7 @@ export class Drain {
     await aborted(this.#wanted.signal)
     for (;;) {
       if (this.#before === null) await this.#remember(connection, registration)
-      else if (!this.#begun) await this.#begin(connection, registration)
+      else if (this.#begunIn !== registration.epoch) await this.#begin(connection, registration)
       else await this.#look(connection, registration)
     }
   }
@@ -64,7 +65,7 @@ export class Drain {
   async #begin(connection: Connection, { worker, epoch, leaseSeconds }: Registration): Promise<void> {
     const answer = await connection.request<DrainWorkerData>(drainWorker, { input: { worker, epoch } }, leaseSeconds * 1_000)
     payload(answer.drainWorker)
-    this.#begun = true
+    this.#begunIn = epoch
   }
 
   async #look(connection: Connection, registration: Registration): Promise<void> {
@@ -81,7 +82,7 @@ export class Drain {
       })
       this.#say([`${left} ${left === 1 ? 'replica is' : 'replicas are'} still here`, ...waiting].join('; '))
     } else {
-      this.#say(`Its host is no longer being drained: ${left} still here. Drain it again, or end the worker and leave them running.`)
+      this.#say(`It is no longer being drained: ${left} still here. Drain it again, or end the worker and leave them running.`)
     }
     await wait(lookMillis, undefined, { ref: false })
   }

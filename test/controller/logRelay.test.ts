@@ -2,12 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { LogRelay } from '../../src/controller/logRelay.ts'
 import { type LogRequest, LogRequests } from '../../src/controller/logRequests.ts'
-import type { HostId, ReplicaId } from '../../src/model/id.ts'
+import type { ReplicaId, WorkerId } from '../../src/model/id.ts'
 import type { Database } from '../../src/store/database.ts'
 import { freshPostgreSQL, silent, type TestDatabase } from '../support/databases.ts'
 import { until } from '../support/until.ts'
 
-const host = 'host' as HostId
+const worker = 'worker' as WorkerId
 const replica = 'replica' as ReplicaId
 
 let home: TestDatabase
@@ -34,25 +34,25 @@ async function newServer(): Promise<LogRequests> {
 test('the worker is connected to another server, and answers there: the reader gets all of it, however large it is', async () => {
   const [asked, holder, third] = [await newServer(), await newServer(), await newServer()]
   const heard: LogRequest[] = []
-  holder.follow(host, (request) => heard.push(request))
+  holder.follow(worker, (request) => heard.push(request))
   const text = { stdout: Array.from({ length: 3_000 }, () => randomBytes(40).toString('hex')), stderr: ['é "\n'], truncated: true }
-  const reading = asked.request(host, replica, 3_000)
+  const reading = asked.request(worker, replica, 3_000)
   const request = await until(() => heard[0], 'the other server is asked')
   expect(request).toMatchObject({ replica, tailLines: 3_000 })
-  expect(holder.answer('other' as HostId, request.id, text)).toBe(false)
-  expect(holder.answer(host, request.id, text)).toBe(true)
+  expect(holder.answer('other' as WorkerId, request.id, text)).toBe(false)
+  expect(holder.answer(worker, request.id, text)).toBe(true)
   expect(await reading).toEqual(text)
-  expect(holder.answer(host, request.id, text)).toBe(false)
+  expect(holder.answer(worker, request.id, text)).toBe(false)
   // It may have gone on to a third one in between.
-  const again = asked.request(host, replica, 1)
+  const again = asked.request(worker, replica, 1)
   const second = await until(() => heard[1], 'the other server is asked again')
-  expect(third.answer(host, second.id, { ...text, stdout: [] })).toBe(true)
+  expect(third.answer(worker, second.id, { ...text, stdout: [] })).toBe(true)
   expect(await again).toMatchObject({ stdout: [] })
 })
 
 test('what is no message of a server is passed over', async () => {
   const [asked, holder] = [await newServer(), await newServer()]
   for (const { prisma } of databases.slice(0, 1)) await prisma.$queryRaw`SELECT count(pg_notify('xce_log_requests', 'nonsense')) AS sent`
-  holder.follow(host, ({ id }) => void holder.answer(host, id, { stdout: ['a'], stderr: [], truncated: false }))
-  expect(await asked.request(host, replica, 1)).toMatchObject({ stdout: ['a'] })
+  holder.follow(worker, ({ id }) => void holder.answer(worker, id, { stdout: ['a'], stderr: [], truncated: false }))
+  expect(await asked.request(worker, replica, 1)).toMatchObject({ stdout: ['a'] })
 })

@@ -110,9 +110,9 @@ eachDatabase((database) => {
       })
     }
     async function lose() {
-      await database().prisma.host.update({ where: { name: 'b' }, data: { reachability: 'UNREACHABLE' } })
+      await database().prisma.worker.update({ where: { id: b.workerId }, data: { reachability: 'UNREACHABLE' } })
       await write({ kind: 'confirmHostLoss', name: 'b', actor: 'test' })
-      await store.committer.submit(web, { kind: 'lose', host: b.hostId })
+      await store.committer.submit(web, { kind: 'lose', worker: b.workerId })
     }
   })
 

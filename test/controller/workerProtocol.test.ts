@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { idOf } from '../../src/graphql/globalId.ts'
+import { encodeGlobalId, idOf } from '../../src/graphql/globalId.ts'
 import { createToken } from '../../src/store/tokens.ts'
 import { ApiClient } from '../support/apiClient.ts'
 import { aliveReplicas, change, createService, placedReplicas, remove, scale } from '../support/apiService.ts'
@@ -196,53 +196,84 @@ describe('a drain by the worker itself', () => {
   })
 })
 
-describe('one worker looks after a host', () => {
-  const refusal = `mutation ($input: RegisterWorkerInput!) { registerWorker(input: $input) { __typename ... on InvalidInputError { issues { path message } } } }`
+describe('several workers on one host', () => {
+  const workersOf = async (host: string) => {
+    const query =
+      'query ($host: String!) { host(name: $host) { reachability cpuMillis usedCpuMillis workers { name reachability draining reason } } }'
+    return (await server.client.ask<{ host: { workers: readonly object[] } }>(query, { host })).host
+  }
 
-  test('another one is refused until the host is lost; then it takes its place, newer than all that was said, and the old one is fenced', async () => {
-    const old = new HandWorker(server.client, 'rival-old')
+  test('each follows its own assignments and is asked for its own logs; what one loses is replaced on the other, and its ports wait for it', async () => {
+    const a = new HandWorker(server.client, 'job-a')
+    const b = new HandWorker(server.client, 'job-b')
     await cordonOthers('shared')
-    for (let times = 0; times < 3; times++) await old.register([], { host: 'shared', instance: 'one' })
-    await createService(server.client, 'shared', 1)
-    const [placed] = await placedReplicas(server.client, 'shared', 1)
-    await old.report({ replica: placed?.id ?? '', state: 'RUNNING', ready: true })
+    const room = { host: 'shared', cpuMillis: 30 }
+    for (const [worker, instance] of [[a, 'one'] as const, [b, 'two'] as const]) await worker.register([], { ...room, instance })
+    await createService(server.client, 'shared', 4)
+    const placed = await placedReplicas(server.client, 'shared', 4)
+    const frames = { a: follow(a), b: follow(b) }
+    const first = async (own: typeof frames.a) =>
+      (await own.next()).value?.data?.assignmentsChanged.assignments.map((assigned: Assigned) => assigned.replica) ?? []
+    const [onA, onB] = [await first(frames.a), await first(frames.b)]
+    expect([...onA, ...onB].sort()).toEqual(placed.map(({ id }) => id).sort())
+    expect([onA.length, onB.length]).toEqual([2, 2])
+    const run = (worker: HandWorker, ids: readonly string[]) =>
+      worker.report(...ids.map((replica) => ({ replica, state: 'RUNNING', ready: true }) as const))
+    expect([await run(a, onA), await run(b, onB)]).toMatchObject([{ fenced: [] }, { fenced: [] }])
+    // What the other one runs is none of its business.
+    expect(await run(a, onB)).toMatchObject({ fenced: onB })
 
-    const rest = { addresses: [], cpuMillis: 1_000, memoryMiB: 1_000, portRange: { from: 20_000, to: 20_009 }, running: [] }
-    const input = { ...rest, name: 'rival-new', host: 'shared', softwareVersion: '', protocolVersion: 1, instance: 'two' }
-    const { registerWorker } = await server.client.ask<{ registerWorker: { issues: { path: string[]; message: string }[] } }>(refusal, {
-      input,
+    const log = 'query ($id: ID!) { node(id: $id) { ... on Replica { worker { name } log { stdout } } } }'
+    const reading = server.client.ask(log, { id: onB[0] })
+    const { id: request } = await until(async () => (await frames.b.next()).value?.data?.assignmentsChanged.logRequests[0], 'b is asked')
+    const answer =
+      'mutation ($input: AnswerLogRequestInput!) { answerLogRequest(input: $input) { ... on AnswerLogRequestPayload { accepted } } }'
+    const said = (worker: HandWorker) => ({
+      input: { worker: worker.id, epoch: worker.epoch, request, stdout: ['b'], stderr: [], truncated: false },
     })
-    expect(registerWorker.issues).toEqual([
-      {
-        path: ['input', 'host'],
-        message:
-          'Host shared has a worker already, rival-old, and one worker looks after a host: stop this one, or give it another XCE_WORKER_HOST. If that one is gone for good: this one is taken when host shared is lost, after its grace, or at once by confirmHostLoss.',
-      },
-    ])
-    expect(await aliveReplicas(server.client, 'shared')).toMatchObject([{ id: placed?.id, ready: true }])
+    expect(await server.client.ask(answer, said(a))).toEqual({ answerLogRequest: { accepted: false } })
+    expect(await server.client.ask(answer, said(b))).toEqual({ answerLogRequest: { accepted: true } })
+    expect(await reading).toEqual({ node: { worker: { name: 'job-b' }, log: { stdout: ['b'] } } })
 
-    const host = await server.app.database.prisma.host.findUniqueOrThrow({ where: { name: 'shared' } })
-    await server.app.database.prisma.host.update({
-      where: { id: host.id },
-      data: { reachability: 'UNREACHABLE', allocation: { increment: 1 } },
-    })
+    const { prisma } = server.app.database
+    await prisma.worker.update({ where: { name: 'job-b' }, data: { reachability: 'UNREACHABLE' } })
+    await prisma.host.update({ where: { name: 'shared' }, data: { allocation: { increment: 1 } } })
     await change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'shared' })
-    const next = new HandWorker(server.client, 'rival-new')
-    const registered = await next.register([], { host: 'shared', instance: 'two', cpuMillis: 1_000 })
-    expect(registered).toMatchObject({ __typename: 'RegisterWorkerPayload' })
-    expect(next.epoch).toBeGreaterThan(old.epoch)
-    expect(await old.report()).toMatchObject({ code: 'FENCED' })
-    expect(await old.renew()).toMatchObject({ code: 'FENCED' })
-    expect(await old.register([], { host: 'shared', instance: 'one' })).toMatchObject({ code: 'INVALID_INPUT' })
-    // What the host has is what its worker brings; and what that says of a replica counts.
-    const [again] = await placedReplicas(server.client, 'shared', 1)
-    expect(again?.id).not.toBe(placed?.id)
-    await next.report({ replica: again?.id ?? '', state: 'RUNNING', ready: true })
-    expect(await aliveReplicas(server.client, 'shared')).toMatchObject([{ id: again?.id, ready: true }])
-    const query = '{ host(name: "shared") { cpuMillis workers { id } } }'
-    expect(await server.client.ask(query)).toEqual({ host: { cpuMillis: 1_000, workers: [{ id: next.id }] } })
+    expect(await b.renew()).toMatchObject({ code: 'FENCED' })
+    expect(await a.renew()).toMatchObject({ __typename: 'RenewLeasePayload' })
+    await until(async () => (await aliveReplicas(server.client, 'shared')).filter(({ ready }) => ready).length === 2, 'those of b are lost')
+    expect(await workersOf('shared')).toEqual({
+      ...{ reachability: 'REACHABLE', cpuMillis: 30 },
+      usedCpuMillis: expect.any(Number),
+      workers: [
+        { name: 'job-a', reachability: 'REACHABLE', draining: false, reason: null },
+        { name: 'job-b', reachability: 'LOST', draining: false, reason: expect.stringContaining('confirmed that it is lost') },
+      ],
+    })
+    // One of the two finds room at a; the other one waits.
+    const portOf = async (ids: readonly string[]) =>
+      (await prisma.replica.findMany({ where: { id: { in: ids.map((id) => idOf('Replica', id) ?? '') } } })).flatMap(({ ports }) =>
+        (ports as { port: number }[]).map(({ port }) => port),
+      )
+    const now = await until(async () => {
+      const alive = await aliveReplicas(server.client, 'shared')
+      return alive.filter(({ host }) => host !== null).length === 3 ? alive : null
+    }, 'three are placed')
+    const kept = await portOf(onB)
+    expect((await portOf(now.map(({ id }) => id))).filter((port) => kept.includes(port))).toEqual([])
+
+    await change(server.client, 'removeWorker', 'RemoveWorkerInput', { worker: 'job-b' })
+    expect((await workersOf('shared')).workers).toHaveLength(1)
+    expect(await prisma.hostPort.count({ where: { lostWorkerId: { not: null } } })).toBe(0)
+    expect(await b.register([], { ...room, instance: 'two' })).toMatchObject({ __typename: 'RegisterWorkerPayload' })
+    await placedReplicas(server.client, 'shared', 4)
     await remove(server.client, 'shared')
-    await next.report(...(await aliveReplicas(server.client, 'shared')).map(ended))
+    const left = await prisma.replica.findMany({ where: { state: { not: 'ENDED' }, service: { name: 'shared' } } })
+    for (const worker of [a, b]) {
+      const own = left.filter(({ workerId }) => workerId === idOf('Worker', worker.id))
+      await worker.report(...own.map(({ id }) => ended({ id: encodeGlobalId('Replica', id) })))
+    }
+    for (const own of Object.values(frames)) await own.return?.()
   })
 
   test('a name is one worker’s: another state directory is refused, the same one is a restart, and so is one that says nothing', async () => {

@@ -84,6 +84,7 @@ test('a reachable host is neither lost nor removed', async () => {
 
 test('a removed host is in no list, and what names it still can be read', async () => {
   const { prisma } = opened().app.database
+  await prisma.worker.updateMany({ where: { host: { name: 'n2' } }, data: { reachability: 'UNREACHABLE' } })
   await prisma.host.update({ where: { name: 'n2' }, data: { reachability: 'UNREACHABLE' } })
   expect(await call('confirmHostLoss', { host: 'n2' })).toMatchObject({
     host: { reachability: 'LOST', reason: 'alice confirmed that it is lost.' },

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Viewer } from '../../src/graphql/context.ts'
-import type { HostId, ServiceId } from '../../src/model/id.ts'
+import type { ServiceId, WorkerId } from '../../src/model/id.ts'
 import { place } from '../../src/rules/placement.ts'
 import { readPlacement } from '../../src/store/readPlacement.ts'
 import { type Data, documentOf, openApi, withProfile, withService } from './api.ts'
@@ -128,10 +128,10 @@ test('the endpoint lists what is ready, and on request what runs', async () => {
 })
 
 test('a replica shows its host, ports and log', async () => {
-  const hostId = registered.worker.host.id.slice('Host_'.length) as HostId
+  const workerId = registered.worker.id.slice('Worker_'.length) as WorkerId
   const { logRequests } = api().app
-  const stop = logRequests.follow(hostId, ({ id, tailLines }) => {
-    logRequests.answer(hostId, id, { stdout: [`${tailLines} lines`], stderr: [], truncated: true })
+  const stop = logRequests.follow(workerId, ({ id, tailLines }) => {
+    logRequests.answer(workerId, id, { stdout: [`${tailLines} lines`], stderr: [], truncated: true })
   })
   try {
     const filter = 'filter: { states: [RUNNING], ready: true, hostName: "node1", services: [{ name: "web" }] }'

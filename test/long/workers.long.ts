@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { aliveReplicas, change } from '../support/apiService.ts'
 import { HostScene, pidOf, portOf } from '../support/hostScene.ts'
 import { isRunning } from '../support/processes.ts'
@@ -15,7 +15,7 @@ afterEach(async ({ task }) => {
   scene = undefined
 })
 
-test('two workers share a machine as two hosts whose ports cannot collide; who takes their host or name is refused, and runs nothing', async () => {
+test('two workers share a machine as two hosts whose ports cannot collide; who takes their name is refused, and runs nothing', async () => {
   scene = await HostScene.start(15, 60)
   const { server } = scene
   await scene.worker('a')
@@ -26,18 +26,10 @@ test('two workers share a machine as two hosts whose ports cannot collide; who t
   expect(ports.filter((port) => port < 21_100)).toHaveLength(2)
   const before = await aliveReplicas(scene.client, 'web')
 
-  const refused = async (name: string, env: NodeJS.ProcessEnv): Promise<WorkerProcess> => {
-    const worker = new WorkerProcess(server, name, 21_200, env)
-    others.push(worker)
-    worker.start()
-    await until(() => worker.output.includes('not connected'), 'it is told')
-    return worker
-  }
-  const onHost = await refused('c', { XCE_WORKER_HOST: 'a', XCE_WORKER_TOKEN_FILE: server.file('worker-token') })
-  expect(onHost.output).toContain(
-    'Host a has a worker already, a, and one worker looks after a host: stop this one, or give it another XCE_WORKER_HOST.',
-  )
-  const byName = await refused('d', { XCE_WORKER_NAME: 'b' })
+  const byName = new WorkerProcess(server, 'd', 21_200, { XCE_WORKER_NAME: 'b' })
+  others.push(byName)
+  byName.start()
+  await until(() => byName.output.includes('not connected'), 'it is told')
   expect(byName.output).toContain(
     'A worker named b is registered already, with another state directory, on host b: give this one another XCE_WORKER_NAME.',
   )
@@ -45,7 +37,89 @@ test('two workers share a machine as two hosts whose ports cannot collide; who t
   expect(web.table.map(portOf)).toEqual(ports)
 })
 
-test('--drain: the running worker moves its replicas, shows how far that is, and both end with 0; started again it takes none until it is uncordoned', async () => {
+describe('two workers on one host, as a batch system starts them', () => {
+  const shared = { XCE_WORKER_HOST: 'n1', XCE_WORKER_PORT_RANGE: '21000-21099', XCE_WORKER_CPU_MILLIS: '500' }
+  const workersOfHost = `{ host(name: "n1") { reachability cpuMillis workers { name reachability } } }`
+  const replicasOf = `query { replicas(filter: { services: [{ name: "web" }], states: [STARTING, RUNNING, STOPPING] }) { nodes { worker { name } ports { port } } } }`
+  interface Placed {
+    readonly worker: { readonly name: string }
+    readonly ports: readonly { readonly port: number }[]
+  }
+  const placed = async (client: HostScene['client']) =>
+    (await client.ask<{ replicas: { nodes: readonly Placed[] } }>(replicasOf)).replicas.nodes.map(({ worker, ports }) => ({
+      worker: worker.name,
+      port: ports[0]?.port ?? 0,
+    }))
+  const portsOf = (rows: readonly { readonly worker: string; readonly port: number }[], name: string) =>
+    rows.filter(({ worker }) => worker === name).map(({ port }) => port)
+
+  test('they share its ports, each runs its own; one is killed with its replicas running on, is lost, and stops them before it takes others', async () => {
+    scene = await HostScene.start(2, 4)
+    const { client } = scene
+    await scene.worker('a', { env: shared, host: 'n1' })
+    const b = await scene.worker('b', { env: shared, host: 'n1' })
+    await until(async () => (await client.ask<{ host: { cpuMillis: number } }>(workersOfHost)).host.cpuMillis === 1_000, 'both are there')
+    const web = await scene.service('web', 4)
+    const before = await placed(client)
+    expect(new Set(before.map(({ port }) => port)).size).toBe(4)
+    const lost = portsOf(before, 'b')
+    expect(lost).toHaveLength(2)
+    const pids = await Promise.all(web.table.filter((address) => lost.includes(portOf(address))).map(pidOf))
+
+    // Its job is killed; what it started runs on, and nobody looks after it.
+    await b.end('SIGKILL')
+    await web.until('its addresses leave', (table) => table.length === 2 && table.every((address) => !lost.includes(portOf(address))))
+    await web.until('all serve on a', (table) => table.length === 4)
+    const after = await placed(client)
+    expect(portsOf(after, 'a')).toHaveLength(4)
+    expect(after.filter(({ port }) => lost.includes(port))).toEqual([])
+    expect(pids.every(isRunning)).toBe(true)
+    expect(await client.ask(workersOfHost)).toEqual({
+      host: {
+        reachability: 'REACHABLE',
+        cpuMillis: 500,
+        workers: [
+          { name: 'a', reachability: 'REACHABLE' },
+          { name: 'b', reachability: 'LOST' },
+        ],
+      },
+    })
+
+    b.start()
+    await until(async () => {
+      const { host } = await client.ask<{ host: { workers: readonly { reachability: string }[] } }>(workersOfHost)
+      return host.workers.every(({ reachability }) => reachability === 'REACHABLE')
+    }, 'it is back')
+    expect(pids.some(isRunning)).toBe(false)
+    await change(client, 'scaleService', 'ScaleServiceInput', { service: { name: 'web' }, replicas: 8 })
+    await web.until('it takes others', (table) => table.length === 8)
+    expect(new Set((await placed(client)).map(({ port }) => port)).size).toBe(8)
+  })
+
+  test('one is drained: its replicas go to the other one, which is left alone', async () => {
+    scene = await HostScene.start(15, 60)
+    const { client } = scene
+    const a = await scene.worker('a', { env: shared, host: 'n1' })
+    await scene.worker('b', { env: shared, host: 'n1' })
+    const web = await scene.service('web', 4)
+    const stay = portsOf(await placed(client), 'b')
+    a.signal('SIGQUIT')
+    expect(await a.ended()).toBe(0)
+    expect(a.output).toContain('All replicas have moved.')
+    const after = await placed(client)
+    expect(portsOf(after, 'a')).toEqual([])
+    expect(portsOf(after, 'b')).toEqual(expect.arrayContaining([...stay]))
+    await web.until('all serve', (table) => table.length === 4)
+    // Started again, it takes replicas again.
+    a.start()
+    await until(() => a.output.match(/"registered"/g)?.length === 2, 'it is back')
+    await change(client, 'scaleService', 'ScaleServiceInput', { service: { name: 'web' }, replicas: 6 })
+    await until(async () => portsOf(await placed(client), 'a').length > 0, 'it has some')
+    await web.until('all serve', (table) => table.length === 6)
+  })
+})
+
+test('--drain: the running worker moves its replicas, shows how far that is, and both end with 0; started again it takes others', async () => {
   scene = await HostScene.start(15, 60)
   const { client } = scene
   const leaving = await scene.worker('a')
@@ -65,7 +139,7 @@ test('--drain: the running worker moves its replicas, shows how far that is, and
   expect(await leaving.ended()).toBe(0)
   expect(drain.output.trim().split('\n')).toEqual(
     expect.arrayContaining([
-      'The worker drains its host: its replicas are replaced elsewhere.',
+      'The worker is drained: its replicas are replaced elsewhere.',
       'All replicas have moved.',
       expect.stringMatching(/^The worker with process id \d+ has ended\.$/),
     ]),
@@ -80,8 +154,6 @@ test('--drain: the running worker moves its replicas, shows how far that is, and
   leaving.start()
   await until(() => leaving.output.match(/"registered"/g)?.length === 2, 'it is back')
   await change(client, 'scaleService', 'ScaleServiceInput', { service: { name: 'web' }, replicas: 4 })
-  await until(async () => (await aliveReplicas(client, 'web')).some(({ host }) => host === null), 'the fourth waits')
-  await change(client, 'uncordonHost', 'UncordonHostInput', { host: 'a' })
   await web.until('the fourth serves on a', (table) => table.some((address) => portOf(address) < 21_100))
 })
 
@@ -93,7 +165,7 @@ test('SIGQUIT drains too; where an operator ends the drain, the worker goes on',
   worker.signal('SIGQUIT')
   await until(() => worker.output.includes('1 replica is still here'), 'it drains')
   await change(client, 'uncordonHost', 'UncordonHostInput', { host: 'a' })
-  await until(() => worker.output.includes('Its host is no longer being drained'), 'it has heard')
+  await until(() => worker.output.includes('It is no longer being drained'), 'it has heard')
   await until(async () => (await aliveReplicas(client, 'web')).length === 1, 'no replacement waits')
   expect(web.table).toHaveLength(1)
   // Asked again, it drains again; with nothing left to move it ends.

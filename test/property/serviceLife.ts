@@ -1,6 +1,6 @@
-import type { HostId, Instant, RolloutId, WorkerId } from '../../src/model/id.ts'
+import type { Instant, RolloutId, WorkerId } from '../../src/model/id.ts'
 import type { NewService, ReplicaReport, Reporter, RollbackIntent, ServiceIntent, UpdateIntent } from '../../src/model/intent.ts'
-import { isPlaced } from '../../src/model/replica.ts'
+import { isOn, isPlaced } from '../../src/model/replica.ts'
 import type { Replica, Version } from '../../src/model/service.ts'
 import { pauseIntent, profileRevision, restartIntent, resumeIntent, rollbackTo, updateTo } from '../support/rollouts.ts'
 import { check, ServiceStore } from '../support/serviceStore.ts'
@@ -9,12 +9,22 @@ import { Recording } from './recording.ts'
 import type { Happening, History } from './serviceHistory.ts'
 import { checkInvariants, checkSafety } from './serviceInvariants.ts'
 
+type Place = Pick<Reporter, 'hostId' | 'workerId'>
+
+/** A host with one worker, and one with two. */
+const places: readonly [Place, Place, Place] = [
+  { hostId: hostId(0), workerId: 'worker-0' as WorkerId },
+  { hostId: hostId(1), workerId: 'worker-1' as WorkerId },
+  { hostId: hostId(1), workerId: 'worker-2' as WorkerId },
+]
+const placeOf = (pick: number): Place => places[pick % 3] ?? places[0]
+
 /** Lives through a history, checking the invariants after every commit. */
 export class ServiceLife {
   readonly ctx: ManualContext = manualContext()
   readonly store: ServiceStore
-  readonly #sequences = new Map<HostId, number>()
-  readonly #epochs = new Map<HostId, number>()
+  readonly #sequences = new Map<WorkerId, number>()
+  readonly #epochs = new Map<WorkerId, number>()
   readonly #recording: Recording
   #port = 20_000
   #edited = false
@@ -35,7 +45,7 @@ export class ServiceLife {
   /** Everything becomes ready: it is placed, reported, and what stops ends. */
   becomeReady(): void {
     if (this.store.snapshot.columns.paused) this.#commit(resumeIntent)
-    for (const host of [0, 1, 2].map(hostId)) this.#resync(host, () => true)
+    for (const place of places) this.#resync(place, () => true)
     for (let round = 0; round < 400; round++) {
       const { snapshot } = this.store
       const placed = this.store.alive.filter(isPlaced)
@@ -119,7 +129,7 @@ export class ServiceLife {
         this.#commit({ kind: 'tick' })
         break
       case 'adopt':
-        this.#adopt(hostId(pick % 3), amount)
+        this.#adopt(placeOf(pick), amount)
         break
       case 'stale':
         this.#reportStale(some(placed).map((row) => ended(row, 'EXITED')))
@@ -165,11 +175,11 @@ export class ServiceLife {
       case 'unreach':
       case 'lose':
       case 'return':
-        this.#hostLife(step, hostId(pick % 3), amount)
+        this.#workerLife(step, placeOf(pick), amount)
         break
       case 'drain':
       case 'undrain':
-        this.#commit({ kind: step, host: hostId(pick % 3) })
+        this.#commit({ kind: step, worker: placeOf(pick).workerId })
         break
       case 'delete':
         // Rarely, or every history would be about deletion.
@@ -183,11 +193,13 @@ export class ServiceLife {
   }
 
   #grantFor(row: Replica, pick: number) {
-    const number = pick % 3
+    const { hostId: host, workerId } = placeOf(pick)
+    const number = host.at(-1) ?? ''
     this.#port++
     const ports = [{ name: 'http', port: this.#port, protocol: 'TCP' as const }]
     return grantOf(row.id, {
-      hostId: hostId(number),
+      hostId: host,
+      workerId,
       hostName: `node${number}`,
       hostAddresses: [`10.0.0.${number}`],
       ports,
@@ -205,18 +217,28 @@ export class ServiceLife {
     return { ...why, count: 1, since: this.ctx.now, until, replica: row.id }
   }
 
-  #reporterOf(host: HostId): Reporter {
-    return { workerId: `worker-of-${host}` as WorkerId, hostId: host, epoch: this.#epochs.get(host) ?? 1 }
+  #reporterOf(place: Place): Reporter {
+    return { ...place, epoch: this.#epochs.get(place.workerId) ?? 1 }
+  }
+
+  #nextSequence({ workerId }: Place): number {
+    const sequence = (this.#sequences.get(workerId) ?? 0) + 1
+    this.#sequences.set(workerId, sequence)
+    return sequence
+  }
+
+  /** A new epoch, whose reports count anew. */
+  #raiseEpoch({ workerId }: Place): void {
+    this.#epochs.set(workerId, (this.#epochs.get(workerId) ?? 1) + 1)
+    this.#sequences.set(workerId, 0)
   }
 
   #reportAll(reports: readonly ReplicaReport[]): void {
     const intents: ServiceIntent[] = []
-    for (const host of [0, 1, 2].map(hostId)) {
-      const own = reports.filter((said) => this.store.snapshot.replicas.get(said.replica)?.hostId === host)
+    for (const place of places) {
+      const own = reports.filter((said) => this.store.snapshot.replicas.get(said.replica)?.workerId === place.workerId)
       if (own.length === 0) continue
-      const sequence = (this.#sequences.get(host) ?? 0) + 1
-      this.#sequences.set(host, sequence)
-      intents.push({ kind: 'report', reporter: this.#reporterOf(host), sequence, reports: own })
+      intents.push({ kind: 'report', reporter: this.#reporterOf(place), sequence: this.#nextSequence(place), reports: own })
     }
     this.#commit(...intents)
   }
@@ -225,21 +247,21 @@ export class ServiceLife {
   #reportStale(reports: readonly ReplicaReport[]): void {
     const before = this.store.snapshot
     const due = this.#earliestTimer()
-    for (const host of [0, 1, 2].map(hostId)) {
-      const reporter = { ...this.#reporterOf(host), epoch: 0 }
+    for (const place of places) {
+      const reporter = { ...this.#reporterOf(place), epoch: 0 }
       this.#commit({ kind: 'report', reporter, sequence: 0, reports })
     }
     if (!this.#edited && (due === null || due > this.ctx.now)) check(this.store.snapshot === before, 'a stale report changes nothing')
   }
 
-  #adopt(host: HostId, amount: number): void {
-    const own = this.store.alive.filter((row) => row.hostId === host)
+  #adopt(place: Place, amount: number): void {
+    const own = this.store.alive.filter((row) => isOn(row, place.workerId))
+    const { hostId: host } = place
     const running = own.filter((row, at) => row.startedAt !== null && (amount >> at) % 4 !== 0).map((row) => reportOf(row))
-    this.#epochs.set(host, (this.#epochs.get(host) ?? 1) + 1)
-    this.#sequences.set(host, 0)
+    this.#raiseEpoch(place)
     const number = host.at(-1) ?? ''
     const addresses = amount % 5 === 0 ? [] : [`10.0.${amount % 2}.${number}`]
-    this.#commit({ kind: 'adopt', reporter: this.#reporterOf(host), host: { id: host, name: `node${number}`, addresses }, running })
+    this.#commit({ kind: 'adopt', reporter: this.#reporterOf(place), host: { id: host, name: `node${number}`, addresses }, running })
     for (const row of own) {
       const after = this.store.rows.get(row.id)
       const isKept =
@@ -291,31 +313,34 @@ export class ServiceLife {
     return target
   }
 
-  /** The lease of the host is over; it is LOST, and its worker comes back with another epoch; or it tells everything that it runs. */
-  #hostLife(kind: 'unreach' | 'lose' | 'return', host: HostId, amount: number): void {
-    const own = this.store.alive.filter((row) => row.hostId === host)
-    if (kind === 'lose') {
-      this.#epochs.set(host, (this.#epochs.get(host) ?? 1) + 1)
-      this.#sequences.set(host, 0)
+  /** The worker's lease is over; it is LOST, and comes back with another epoch; or it tells everything that it runs. */
+  #workerLife(kind: 'unreach' | 'lose' | 'return', place: Place, amount: number): void {
+    const own = this.store.alive.filter((row) => isOn(row, place.workerId))
+    const others = this.store.alive.filter((row) => isPlaced(row) && !own.includes(row))
+    if (kind === 'lose') this.#raiseEpoch(place)
+    if (kind === 'return') this.#resync(place, (_row, at) => (amount >> at) % 4 !== 0)
+    else this.#commit({ kind, worker: place.workerId })
+    for (const row of others) {
+      check(this.store.rows.get(row.id)?.hostReachable === row.hostReachable, 'another worker is as reachable as it was')
+      check(kind !== 'lose' || this.store.rows.get(row.id)?.endReason !== 'HOST_LOST', 'another worker loses nothing')
     }
-    if (kind === 'return') this.#resync(host, (_row, at) => (amount >> at) % 4 !== 0)
-    else this.#commit({ kind, host })
     for (const { id } of own) {
       const row = this.store.rows.get(id)
-      check(kind !== 'unreach' || row?.ready === false, 'nothing on a silent host is ready')
-      check(kind !== 'lose' || row?.state === 'ENDED', 'nothing is left on a lost host')
-      check(kind !== 'return' || row?.hostReachable === true || row?.state === 'ENDED', 'everything on a host that is back can be reached')
+      check(kind !== 'unreach' || row?.ready === false, 'nothing on a silent worker is ready')
+      check(kind !== 'lose' || row?.state === 'ENDED', 'nothing is left on a lost worker')
+      check(
+        kind !== 'return' || row?.hostReachable === true || row?.state === 'ENDED',
+        'everything on a worker that is back can be reached',
+      )
     }
   }
 
   /** A full report: of all that the worker was heard to run, but for what it has lost. */
-  #resync(host: HostId, has: (row: Replica, at: number) => boolean): void {
+  #resync(place: Place, has: (row: Replica, at: number) => boolean): void {
     const reports = this.store.alive
-      .filter((row, at) => row.hostId === host && row.startedAt !== null && has(row, at))
+      .filter((row, at) => isOn(row, place.workerId) && row.startedAt !== null && has(row, at))
       .map((row) => reportOf(row, { ready: row.reportedReady }))
-    const sequence = (this.#sequences.get(host) ?? 0) + 1
-    this.#sequences.set(host, sequence)
-    this.#commit({ kind: 'report', reporter: this.#reporterOf(host), sequence, reports, full: true })
+    this.#commit({ kind: 'report', reporter: this.#reporterOf(place), sequence: this.#nextSequence(place), reports, full: true })
   }
 
   #earliestTimer(): Instant | null {

@@ -22,6 +22,7 @@ test('a grant takes host, CPU, memory, ports and quota of a replica at once', ()
       portsTaken: taken,
       portsReleased: [],
       portsQuarantined: [],
+      portsKept: [],
     },
   ])
   expect(change.quota).toEqual({ projectId: 'project-1', delta: 2 })

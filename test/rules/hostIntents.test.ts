@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { HostIntent } from '../../src/model/intent.ts'
+import type { WorkerIntent } from '../../src/model/intent.ts'
 import type { ServiceChange } from '../../src/rules/change.ts'
 import { updateTo } from '../support/rollouts.ts'
 import { dataOf, messagesOf, readyScene, Scene } from '../support/scene.ts'
-import { grantOf, hostId, reporter, reportOf, settings } from '../support/services.ts'
+import { grantOf, hostId, reporter, reportOf, settings, workerOf } from '../support/services.ts'
 
-const of = (kind: HostIntent['kind'], host = 1): HostIntent => ({ kind, host: hostId(host) })
+const of = (kind: WorkerIntent['kind'], host = 1): WorkerIntent => ({ kind, worker: workerOf(hostId(host)) })
 const full = (scene: Scene, indexes: readonly number[]): ServiceChange => {
   const reports = indexes.map((index) => reportOf(scene.row(index)))
   return scene.commit({ kind: 'report', reporter: reporter(), sequence: ++scene.sequence, reports, full: true })
@@ -30,8 +30,8 @@ describe('unreach', () => {
       readyReplicas: 0,
       blockers: [{ reason: 'HOST_UNREACHABLE', count: 3 }],
     })
-    expect(messagesOf(change)).toEqual(['Replicas 0–2 can’t be reached: host node1 is silent.'.replace('’', "'")])
-    expect(change.standings).toEqual([{ hostId: hostId(1), reachability: 'UNREACHABLE', draining: null }])
+    expect(messagesOf(change)).toEqual(['Replicas 0–2 can’t be reached: the worker on host node1 is silent.'.replace('’', "'")])
+    expect(change.standings).toEqual([{ workerId: workerOf(hostId(1)), reachability: 'UNREACHABLE', draining: null }])
   })
 
   test('again it changes nothing; another host’s replicas are none of its business', () => {
@@ -50,7 +50,7 @@ describe('unreach', () => {
     expect(states(scene)).toEqual(['0 RUNNING ready', '1 PENDING'])
     expect(change.updatedReplicas.find(({ index }) => index === 1)).toMatchObject({ state: 'ENDED', endReason: 'HOST_LOST' })
     expect(scene.snapshot.slots).toEqual([])
-    expect(change.standings).toEqual([{ hostId: hostId(1), reachability: 'REACHABLE', draining: null }])
+    expect(change.standings).toEqual([{ workerId: workerOf(hostId(1)), reachability: 'REACHABLE', draining: null }])
   })
 
   test('min-ready begins anew with the return', () => {
@@ -73,7 +73,7 @@ describe('unreach', () => {
 })
 
 describe('lose', () => {
-  test('ends what is there as no failure, replaces it with the same indexes and the quota it had, and frees ports', () => {
+  test('ends what is there as no failure, replaces it with the same indexes and the quota it had; its host keeps the ports', () => {
     const scene = readyScene()
     scene.commit(of('unreach'))
     const change = scene.commit(of('lose'))
@@ -87,10 +87,12 @@ describe('lose', () => {
       [1, true, null],
       [2, true, null],
     ])
-    expect(change.hosts).toMatchObject([{ hostId: hostId(1), allocation: null, cpuMillis: -300, portsReleased: { length: 3 } }])
+    expect(change.hosts).toMatchObject([
+      { hostId: hostId(1), allocation: null, cpuMillis: -300, portsReleased: { length: 0 }, portsKept: { length: 3 } },
+    ])
     expect(dataOf(change).removed).toHaveLength(3)
-    expect(messagesOf(change)).toEqual(['Replicas 0–2 are lost with host node1 and replaced.'])
-    expect(change.standings).toEqual([{ hostId: hostId(1), reachability: 'LOST', draining: null }])
+    expect(messagesOf(change)).toEqual(['Replicas 0–2 are lost with the worker on host node1 and replaced.'])
+    expect(change.standings).toEqual([{ workerId: workerOf(hostId(1)), reachability: 'LOST', draining: null }])
   })
 
   test('what was being stopped there has stopped, for the reason it was stopped for', () => {
@@ -130,6 +132,7 @@ describe('drain', () => {
           hostId: hostId(2),
           hostName: 'node2',
           hostAddresses: ['10.0.0.2'],
+          workerId: workerOf(hostId(2)),
           allocation: 1,
           lastPort: 1,
           ports: [],
@@ -146,7 +149,7 @@ describe('drain', () => {
     const scene = spread(4)
     const change = scene.commit(of('drain', 2))
     expect(states(scene)).toEqual(['0 RUNNING ready DRAIN', '1 RUNNING ready', '2 RUNNING ready', '3 RUNNING ready', '4 PENDING'])
-    expect(change.standings).toEqual([{ hostId: hostId(2), reachability: null, draining: true }])
+    expect(change.standings).toEqual([{ workerId: workerOf(hostId(2)), reachability: null, draining: true }])
     scene.commit({
       kind: 'hold',
       holds: [
@@ -160,7 +163,7 @@ describe('drain', () => {
       { reason: 'NO_CAPACITY' },
       {
         reason: 'HOST_DRAINING',
-        message: 'Replica 0 is to leave host node2, which is being drained: no place for a replacement: No host has room.',
+        message: 'Replica 0 is to leave the worker on host node2, which is being drained: no place for a replacement: No host has room.',
       },
     ])
     const placed = scene.place()
@@ -237,8 +240,8 @@ describe('drain', () => {
     scene.commit(of('drain', 2))
     const change = scene.commit(of('undrain', 2))
     expect(states(scene)).toEqual(['0 RUNNING ready', '1 RUNNING ready', '2 RUNNING ready', '3 RUNNING ready'])
-    expect(messagesOf(change)[0]).toBe('Replica 0 stays on host node2, which is drained no more.')
-    expect(change.standings).toEqual([{ hostId: hostId(2), reachability: null, draining: false }])
+    expect(messagesOf(change)[0]).toBe('Replica 0 stays on the worker on host node2, which is drained no more.')
+    expect(change.standings).toEqual([{ workerId: workerOf(hostId(2)), reachability: null, draining: false }])
     expect(scene.ask(of('undrain', 2))).toEqual({ kind: 'done', changed: false })
   })
 

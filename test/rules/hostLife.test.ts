@@ -1,27 +1,30 @@
 import { describe, expect, test } from 'vitest'
-import type { HostId } from '../../src/model/id.ts'
-import { heldReason, judgeHosts, type LeasedHost, type LeaseView } from '../../src/rules/hostLife.ts'
+import type { HostId, WorkerId } from '../../src/model/id.ts'
+import { heldReason, judgeWorkers, type LeasedWorker, type LeaseView } from '../../src/rules/hostLife.ts'
 
 const t0 = 1_000_000_000_000
 /** Lease 15 s, grace 60 s. `at` and the hosts' leases in seconds; leases count from long ago. */
-function judge(at: number, hosts: readonly LeasedHost[], over: Partial<LeaseView> = {}) {
-  const view = { hosts, now: t0 + at * 1000, countsFrom: t0 - 1_000_000, leaseSeconds: 15, graceSeconds: 60, ...over }
-  const { verdicts, wakeAt } = judgeHosts(view)
-  return { told: verdicts.map(({ host, to }) => `${host.name} ${to}`), wakeAt: wakeAt === null ? null : (wakeAt - t0) / 1000 }
+function judge(at: number, workers: readonly LeasedWorker[], over: Partial<LeaseView> = {}) {
+  const view = { workers, now: t0 + at * 1000, countsFrom: t0 - 1_000_000, leaseSeconds: 15, graceSeconds: 60, ...over }
+  const { verdicts, wakeAt } = judgeWorkers(view)
+  return { told: verdicts.map(({ worker, to }) => `${worker.name} ${to}`), wakeAt: wakeAt === null ? null : (wakeAt - t0) / 1000 }
 }
 
 let made = 0
-function host(over: Partial<Omit<LeasedHost, 'leaseUntil'>> & { lease: number | null; since?: number }): LeasedHost {
+/** A worker, on a host of its own. */
+function host(over: Partial<Omit<LeasedWorker, 'leaseUntil'>> & { lease: number; since?: number }): LeasedWorker {
   const { lease, since, ...rest } = over
   made++
   return {
-    id: `h${made}` as HostId,
-    name: rest.name ?? `h${made}`,
+    id: `w${made}` as WorkerId,
+    name: rest.name ?? `w${made}`,
+    hostId: `h${made}` as HostId,
+    hostName: `host-of-${rest.name ?? `w${made}`}`,
     reachability: 'REACHABLE',
     reachabilitySince: t0 + (since ?? -1000) * 1000,
     reason: null,
     ...rest,
-    leaseUntil: lease === null ? null : t0 + lease * 1000,
+    leaseUntil: t0 + lease * 1000,
   }
 }
 const silent = (name: string, lease: number, over = {}) => host({ name, lease, reachability: 'UNREACHABLE', since: lease, ...over })
@@ -46,9 +49,8 @@ describe('a lease (R15)', () => {
     expect(judge(80, [silent('a', 90)])).toEqual({ told: [], wakeAt: 90 })
   })
 
-  test('a lost host is left alone; one without a worker is judged by the time since when it is so', () => {
+  test('a lost one is left alone', () => {
     expect(judge(1000, [host({ lease: 15, reachability: 'LOST' })])).toEqual({ told: [], wakeAt: null })
-    expect(judge(0, [host({ name: 'a', lease: null, since: 0 })])).toEqual({ told: ['a UNREACHABLE'], wakeAt: null })
   })
 
   test('the earliest end wakes', () => {
@@ -100,5 +102,45 @@ describe('the brake (R15)', () => {
   test('does not count the lost', () => {
     const lost = Array.from({ length: 5 }, () => host({ lease: 0, reachability: 'LOST' }))
     expect(judge(75, [...lost, silent('a', 15), host({ lease: 200 }), host({ lease: 200 })]).told).toEqual(['a LOST'])
+  })
+})
+
+describe('several workers on one host (R15)', () => {
+  const on = (name: string, over: Parameters<typeof host>[0]) => host({ hostId: name as HostId, hostName: name, ...over })
+
+  test('each has its own lease: one falls silent and is lost while the others run on', () => {
+    const workers = [on('n1', { name: 'a', lease: 200 }), on('n1', { name: 'b', lease: 15 }), on('n1', { name: 'c', lease: 100 })]
+    expect(judge(15, workers)).toEqual({ told: ['b UNREACHABLE'], wakeAt: 100 })
+    const [, b] = workers.map((worker) => ({
+      ...worker,
+      reachability: worker.name === 'b' ? ('UNREACHABLE' as const) : worker.reachability,
+    }))
+    expect(
+      judge(
+        75,
+        workers.map((worker) => (worker.name === 'b' && b ? b : worker)),
+      ).told,
+    ).toEqual(['b LOST'])
+  })
+
+  test('the brake counts hosts: one is silent when all of its workers are', () => {
+    const silentOn = (name: string, worker: string) => silent(worker, 15, { hostId: name as HostId, hostName: name })
+    const heard = on('n2', { lease: 200 })
+    // 3 of 5 workers are silent, and 1 of 3 hosts.
+    const most = [silentOn('n1', 'a'), silentOn('n1', 'b'), silentOn('n2', 'c'), heard, on('n3', { lease: 200 })]
+    expect(judge(75, most).told).toEqual(['a LOST', 'b LOST', 'c LOST'])
+    const both = [silentOn('n1', 'a'), silentOn('n1', 'b'), silentOn('n2', 'c'), on('n3', { lease: 200 })]
+    expect(judge(75, both).told).toEqual(['a HELD', 'b HELD', 'c HELD'])
+  })
+
+  test('the event names the worker where the host has others, and the host where it has none', () => {
+    const said = (workers: readonly LeasedWorker[]) =>
+      judgeWorkers({ workers, now: t0 + 15_000, countsFrom: 0, leaseSeconds: 15, graceSeconds: 60 }).verdicts.map(({ message }) => message)
+    expect(said([on('n1', { name: 'a', lease: 15 })])).toEqual([
+      "Host n1 can't be reached: its worker has not renewed its lease. It is lost after 60 s more.",
+    ])
+    expect(said([on('n1', { name: 'a', lease: 15 }), on('n1', { name: 'b', lease: 99 })])).toEqual([
+      "Worker a on host n1 can't be reached: it has not renewed its lease. It is lost after 60 s more.",
+    ])
   })
 })

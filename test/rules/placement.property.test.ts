@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { PlacementHost, PlacementProject, WaitingReplica } from '../../src/model/host.ts'
-import type { HostId, ProjectId, ReplicaId, ServiceId } from '../../src/model/id.ts'
+import type { PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../../src/model/host.ts'
+import type { HostId, ProjectId, ReplicaId, ServiceId, WorkerId } from '../../src/model/id.ts'
+import { bestOf } from '../../src/rules/hostState.ts'
 import { place } from '../../src/rules/placement.ts'
 import { ledgersOf, QuotaLedger, queued } from '../support/placementModel.ts'
 
@@ -9,18 +10,35 @@ const now = 1_000_000
 const services = ['a', 'b', 'c'] as ServiceId[]
 const protocol = fc.constantFrom('TCP' as const, 'UDP' as const)
 
+const reachability = fc.constantFrom('REACHABLE', 'REACHABLE', 'REACHABLE', 'REACHABLE', 'UNREACHABLE', 'LOST')
+
+const workerArbitrary = (id: string): fc.Arbitrary<PlacementWorker> =>
+  fc.record({
+    id: fc.constant(id as WorkerId),
+    reachability,
+    draining: fc.constantFrom(false, false, false, true),
+    cpuMillis: fc.integer({ min: 1, max: 40 }),
+    memoryMiB: fc.integer({ min: 1, max: 40 }),
+    usedCpuMillis: fc.nat(10),
+    usedMemoryMiB: fc.nat(10),
+  })
+
 const hostArbitrary = (id: number): fc.Arbitrary<PlacementHost> =>
+  fc
+    .tuple(hostAlone(id), fc.nat(2))
+    .chain(([host, more]) =>
+      fc
+        .tuple(...Array.from({ length: 1 + more }, (_, at) => workerArbitrary(`worker-${id}-${at}`)))
+        .map((workers) => ({ ...host, workers, reachability: bestOf(workers) })),
+    )
+
+const hostAlone = (id: number): fc.Arbitrary<Omit<PlacementHost, 'workers' | 'reachability'>> =>
   fc.record({
     id: fc.constant(`host-${id}` as HostId),
     name: fc.constant(`host-${id}`),
     addresses: fc.constant(['10.0.0.1']),
     scheduling: fc.constantFrom('OPEN', 'OPEN', 'OPEN', 'OPEN', 'CORDONED', 'DRAINING'),
-    reachability: fc.constantFrom('REACHABLE', 'REACHABLE', 'REACHABLE', 'REACHABLE', 'UNREACHABLE', 'LOST'),
     allocation: fc.nat(9),
-    cpuMillis: fc.integer({ min: 1, max: 40 }),
-    memoryMiB: fc.integer({ min: 1, max: 40 }),
-    usedCpuMillis: fc.nat(10),
-    usedMemoryMiB: fc.nat(10),
     portFrom: fc.constant(100),
     portTo: fc.integer({ min: 99, max: 112 }),
     reservedPorts: fc.uniqueArray(fc.integer({ min: 95, max: 115 }), { maxLength: 3 }),
@@ -103,7 +121,7 @@ test('each replica in turn gets the best host that has room, or a blocker where 
       granted++
       const ledger = ledgers.get(grant.hostId)
       if (ledger === undefined) throw new Error('an unknown host')
-      holds(ledger.allows(replica), `${replica.id} does not fit on ${grant.hostId}`)
+      holds(ledger.allowsOn(grant.workerId, replica), `${replica.id} does not fit on ${grant.workerId}`)
       holds(quota.allows(replica), 'over quota')
       holds(grant.allocation === ledger.host.allocation, 'another allocation')
       const others = fitting.filter((other) => other.host.id !== replica.avoidHostId)
@@ -131,7 +149,7 @@ test('each replica in turn gets the best host that has room, or a blocker where 
         ledger.block(port.port, port.protocol)
       }
       holds(grant.lastPort === cursors.get(grant.hostId), 'another cursor')
-      ledger.use(replica)
+      ledger.use(grant.workerId, replica)
       quota.use(replica)
     }
   })

@@ -22,6 +22,7 @@ test('a grant says all that its commit takes', () => {
         hostId: 'h1',
         hostName: 'h1',
         hostAddresses: ['10.0.0.1'],
+        workerId: 'h1',
         allocation: 7,
         ports: [
           { name: 'http', port: 20_000, protocol: 'TCP' },

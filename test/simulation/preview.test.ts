@@ -29,7 +29,7 @@ function previewOf(scene: Scene, intent: ServiceIntent, over: Partial<PreviewInp
 }
 
 /** The scene's one host, with what the replicas hold there. */
-function hostOf({ replicas }: ServiceSnapshot, over: Partial<PlacementHost> = {}): PlacementHost {
+function hostOf({ replicas }: ServiceSnapshot, over: Parameters<typeof host>[1] = {}): PlacementHost {
   const rows = [...replicas.values()]
   const sum = (of: (row: Replica) => number) => rows.reduce((total, row) => total + of(row), 0)
   return host('host-1', {

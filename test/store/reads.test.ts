@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { HostId, ServiceId } from '../../src/model/id.ts'
+import type { ServiceId, WorkerId } from '../../src/model/id.ts'
 import type { Reporter } from '../../src/model/intent.ts'
 import { renewLease } from '../../src/store/lease.ts'
 import { readAssignments } from '../../src/store/readAssignments.ts'
@@ -54,7 +54,7 @@ eachDatabase((database) => {
     expect(await store.place([id])).toBe(3)
     await database().prisma.host.update({ where: { id: worker.hostId }, data: { scheduling: 'OPEN' } })
     await store.reportReady(id, host, 1)
-    const all = await readAssignments(database(), host.hostId, 'all')
+    const all = await readAssignments(database(), host.workerId, 'all')
     expect(all.revision).toBe(await readHead(database()))
     const service = await store.load(id)
     expect(all.assignments.map(({ goal, service: name, project }) => [goal, name, project])).toEqual(
@@ -65,14 +65,14 @@ eachDatabase((database) => {
     const stopping = [...(await store.load(id)).replicas.values()].filter(({ state }) => state === 'STOPPING')
     expect(stopping).toHaveLength(2)
     const ids = stopping.map((replica) => replica.id)
-    const some = await readAssignments(database(), host.hostId, ids)
+    const some = await readAssignments(database(), host.workerId, ids)
     expect(some.assignments.map(({ replicaId, goal }) => [replicaId, goal])).toEqual(ids.map((replica) => [replica, 'STOP']))
     const [first] = stopping
     if (!first) throw new Error('none is stopping')
     const ended = reportOf(first, { state: 'ENDED', ready: false, endReason: 'STOPPED', exitCode: 0 })
     await store.committer.submit(id, { kind: 'report', reporter: host, sequence: 2, reports: [ended] })
-    expect((await readAssignments(database(), host.hostId, [first.id])).assignments).toEqual([])
-    expect((await readAssignments(database(), 'none' as HostId, 'all')).assignments).toEqual([])
+    expect((await readAssignments(database(), host.workerId, [first.id])).assignments).toEqual([])
+    expect((await readAssignments(database(), 'none' as WorkerId, 'all')).assignments).toEqual([])
   })
 
   test('placement sees what waits, with its queue and service, and what hosts have', async () => {

@@ -28,6 +28,8 @@ interface WorkerOptions {
   readonly urls?: readonly string[]
   readonly env?: NodeJS.ProcessEnv
   readonly before?: readonly string[]
+  /** Left out: the worker's name. */
+  readonly host?: string
 }
 
 /** Servers and workers as processes, the workers as hosts of their own, with a short lease and grace. */
@@ -80,7 +82,7 @@ export class HostScene {
   }
 
   /** `urls`: the servers that it knows; left out: all. `before`: stands before its command. */
-  async worker(name: string, { urls, env = {}, before = [] }: WorkerOptions = {}): Promise<WorkerProcess> {
+  async worker(name: string, { urls, env = {}, before = [], host = name }: WorkerOptions = {}): Promise<WorkerProcess> {
     const known = urls ?? (this.database === null ? [] : this.servers.map(({ url }) => url))
     const servers = known.length === 0 ? {} : { XCE_WORKER_SERVER_FILE: '', XCE_WORKER_SERVERS: known.join(',') }
     const worker = new WorkerProcess(this.server, name, this.#ports, { ...servers, ...env })
@@ -88,7 +90,7 @@ export class HostScene {
     this.#ports += 100
     this.#workers.push(worker)
     worker.start()
-    await this.becomes(name, 'REACHABLE')
+    await this.becomes(host, 'REACHABLE')
     return worker
   }
 

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import type { Direction } from './tcpProxy.ts'
 
+let namespaces = 0
+
 /** No machine has these, so what is sent there is gone without a word. */
 const nobody = '02:00:00:00:00:01'
 
@@ -14,16 +16,29 @@ export class NetworkNamespace {
   readonly address: string
   readonly gateway: string
   readonly #card: string
+  #isJoined = false
 
   /** `number`: 1 to 254; it is in the addresses. */
   constructor(number: number) {
-    this.name = `xce-${process.pid}-${number}`
-    this.#card = `xce${process.pid % 100_000}v${number}`
+    // Names of its own: the kernel takes those of one that was removed away only later.
+    const made = ++namespaces
+    this.name = `xce-${process.pid}-${made}`
+    this.#card = `xce${process.pid % 100_000}v${made}`
     const net = `10.231.${number}`
     this.gateway = `${net}.1`
     this.address = `${net}.2`
     run('netns', 'add', this.name)
+    try {
+      this.#join()
+    } catch (error) {
+      this.remove()
+      throw error
+    }
+  }
+
+  #join(): void {
     run('link', 'add', this.#card, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', this.name)
+    this.#isJoined = true
     run('address', 'add', `${this.gateway}/24`, 'dev', this.#card)
     run('link', 'set', this.#card, 'up')
     run('-n', this.name, 'address', 'add', `${this.address}/24`, 'dev', 'eth0')
@@ -52,6 +67,8 @@ export class NetworkNamespace {
   }
 
   remove(): void {
+    // The card first, so that its addresses are free for the next one at once.
+    if (this.#isJoined) run('link', 'delete', this.#card)
     run('netns', 'delete', this.name)
   }
 

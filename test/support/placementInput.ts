@@ -1,6 +1,6 @@
 import type { AllocatedPort, PortDeclaration } from '../../src/model/content.ts'
-import type { PlacementHost, PlacementProject, WaitingReplica } from '../../src/model/host.ts'
-import type { HostId, ProjectId, ReplicaId, ServiceId } from '../../src/model/id.ts'
+import type { PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../../src/model/host.ts'
+import type { HostId, ProjectId, ReplicaId, ServiceId, WorkerId } from '../../src/model/id.ts'
 
 export const project = (change: Partial<PlacementProject> = {}): PlacementProject => ({
   id: 'project' as ProjectId,
@@ -10,17 +10,37 @@ export const project = (change: Partial<PlacementProject> = {}): PlacementProjec
   ...change,
 })
 
-export const host = (name: string, change: Partial<PlacementHost> = {}): PlacementHost => ({
+type Room = Pick<PlacementWorker, 'cpuMillis' | 'memoryMiB' | 'usedCpuMillis' | 'usedMemoryMiB'>
+
+/** A worker of 8 cores and 16 GiB. */
+export const worker = (name: string, change: Partial<PlacementWorker> = {}): PlacementWorker => ({
+  id: name as WorkerId,
+  reachability: 'REACHABLE',
+  draining: false,
+  cpuMillis: 8_000,
+  memoryMiB: 16_384,
+  usedCpuMillis: 0,
+  usedMemoryMiB: 0,
+  ...change,
+})
+
+/** A host with one worker, which is as reachable as the host and has the room that is told. */
+export const host = (
+  name: string,
+  { cpuMillis = 8_000, memoryMiB = 16_384, usedCpuMillis = 0, usedMemoryMiB = 0, ...change }: Partial<PlacementHost & Room> = {},
+): PlacementHost => ({
   id: name as HostId,
   name,
   addresses: ['10.0.0.1'],
   scheduling: 'OPEN',
   reachability: 'REACHABLE',
   allocation: 7,
-  cpuMillis: 8_000,
-  memoryMiB: 16_384,
-  usedCpuMillis: 0,
-  usedMemoryMiB: 0,
+  workers: [
+    worker(name.replace('host', 'worker'), {
+      ...{ cpuMillis, memoryMiB, usedCpuMillis, usedMemoryMiB },
+      reachability: change.reachability ?? 'REACHABLE',
+    }),
+  ],
   portFrom: 20_000,
   portTo: 32_000,
   reservedPorts: [],

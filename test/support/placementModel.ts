@@ -1,27 +1,26 @@
 import type { PlacementHost, PlacementProject, WaitingReplica } from '../../src/model/host.ts'
-import type { HostId, Instant } from '../../src/model/id.ts'
+import type { HostId, Instant, WorkerId } from '../../src/model/id.ts'
 
 /** A host as plain sets and numbers, for tests that judge a placement. */
 export class HostLedger {
   readonly host: PlacementHost
-  cpuMillis: number
-  memoryMiB: number
   readonly replicas: Map<string, number>
+  /** What is left, by worker. */
+  readonly #free: Map<WorkerId, { cpuMillis: number; memoryMiB: number }>
   readonly #blocked: Set<string>
 
   constructor(host: PlacementHost, now: Instant) {
     this.host = host
-    this.cpuMillis = host.usedCpuMillis
-    this.memoryMiB = host.usedMemoryMiB
+    this.#free = new Map(
+      host.workers.map(({ id, cpuMillis, memoryMiB, usedCpuMillis, usedMemoryMiB }) => {
+        return [id, { cpuMillis: cpuMillis - usedCpuMillis, memoryMiB: memoryMiB - usedMemoryMiB }]
+      }),
+    )
     this.replicas = new Map(host.replicasOf)
     this.#blocked = new Set(
       host.takenPorts.filter((p) => p.quarantinedUntil === null || p.quarantinedUntil > now).map((p) => `${p.port}/${p.protocol}`),
     )
     for (const port of host.reservedPorts) for (const protocol of ['TCP', 'UDP']) this.#blocked.add(`${port}/${protocol}`)
-  }
-
-  get takesReplicas(): boolean {
-    return this.host.scheduling === 'OPEN' && this.host.reachability === 'REACHABLE'
   }
 
   isFree(port: number, protocol: string): boolean {
@@ -37,7 +36,12 @@ export class HostLedger {
     return Array.from({ length: Math.max(0, portTo - portFrom + 1) }, (_, i) => portFrom + i).filter((port) => this.isFree(port, protocol))
   }
 
+  /** Some worker of it can have the replica. */
   allows(replica: WaitingReplica): boolean {
+    return this.host.workers.some(({ id }) => this.allowsOn(id, replica))
+  }
+
+  allowsOn(worker: WorkerId, replica: WaitingReplica): boolean {
     const fixed = replica.ports.filter((declared) => declared.port !== null)
     const enough = (protocol: string) => {
       const taken = fixed.filter((declared) => declared.protocol === protocol).map((declared) => declared.port)
@@ -46,9 +50,9 @@ export class HostLedger {
       return wanted.length <= free.length
     }
     return (
-      this.takesReplicas &&
-      this.cpuMillis + replica.cpuMillis <= this.host.cpuMillis &&
-      this.memoryMiB + replica.memoryMiB <= this.host.memoryMiB &&
+      this.#takesReplicas(worker) &&
+      replica.cpuMillis <= (this.#free.get(worker)?.cpuMillis ?? 0) &&
+      replica.memoryMiB <= (this.#free.get(worker)?.memoryMiB ?? 0) &&
       (replica.spreadMode !== 'STRICT' || this.count(replica) < replica.maxPerHost) &&
       fixed.every((declared) => this.isFree(declared.port ?? 0, declared.protocol)) &&
       enough('TCP') &&
@@ -60,10 +64,17 @@ export class HostLedger {
     return this.replicas.get(replica.serviceId) ?? 0
   }
 
-  use(replica: WaitingReplica): void {
-    this.cpuMillis += replica.cpuMillis
-    this.memoryMiB += replica.memoryMiB
+  use(worker: WorkerId, replica: WaitingReplica): void {
+    const free = this.#free.get(worker)
+    if (free === undefined) throw new Error(`Host ${this.host.name} has no worker ${worker}.`)
+    free.cpuMillis -= replica.cpuMillis
+    free.memoryMiB -= replica.memoryMiB
     this.replicas.set(replica.serviceId, this.count(replica) + 1)
+  }
+
+  #takesReplicas(id: WorkerId): boolean {
+    const worker = this.host.workers.find((other) => other.id === id)
+    return this.host.scheduling === 'OPEN' && worker?.reachability === 'REACHABLE' && !worker.draining
   }
 }
 

@@ -21,6 +21,8 @@ export class ServiceStore {
   readonly versions = new Map<number, Version>()
   readonly rollouts = new Map<number, Rollout>()
   readonly table = new Map<string, EndpointAddress>()
+  /** Ports that a lost worker may use still. */
+  readonly kept = new Set<string>()
   readonly used = new Map<HostId, { cpuMillis: number; memoryMiB: number; ports: Set<string> }>()
   usedQuota = 0
   readonly changes: ServiceChange[] = []
@@ -167,8 +169,17 @@ export class ServiceStore {
       for (const port of [...use.portsReleased, ...use.portsQuarantined]) {
         check(used.ports.delete(`${port.port}/${port.protocol}/${port.replicaId}`), 'a port that is released was held')
       }
+      for (const port of use.portsKept) {
+        check(used.ports.delete(`${port.port}/${port.protocol}/${port.replicaId}`), 'a port that is kept was held')
+        check(
+          port.workerId !== null && this.rows.get(port.replicaId)?.endReason !== null,
+          'a port is kept for the worker whose replica ended',
+        )
+        this.kept.add(`${use.hostId} ${port.port}/${port.protocol}`)
+      }
       for (const port of use.portsTaken) {
         const key = `${port.port}/${port.protocol}`
+        check(!this.kept.has(`${use.hostId} ${key}`), `port ${key} is not kept for a lost worker when it is taken`)
         check(![...used.ports].some((held) => held.startsWith(`${key}/`)), `port ${key} is free when it is taken`)
         used.ports.add(`${key}/${port.replicaId}`)
       }

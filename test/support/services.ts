@@ -87,8 +87,11 @@ export function manualContext(now: Instant = epochMillis): ManualContext {
 
 export const hostId = (number: number): HostId => `host-${number}` as HostId
 
+/** The one worker of a host. */
+export const workerOf = (host: HostId): WorkerId => host.replace('host', 'worker') as WorkerId
+
 export const reporter = (over: Partial<Reporter> = {}): Reporter => ({
-  workerId: 'worker-1' as WorkerId,
+  workerId: workerOf(over.hostId ?? hostId(1)),
   hostId: hostId(1),
   epoch: 1,
   ...over,
@@ -99,6 +102,7 @@ export const grantOf = (replica: ReplicaId, over: Partial<Grant> = {}): Grant =>
   hostId: hostId(1),
   hostName: 'node1',
   hostAddresses: ['10.0.0.1'],
+  workerId: workerOf(over.hostId ?? hostId(1)),
   allocation: 1,
   ports: [{ name: 'http', port: 20_000, protocol: 'TCP' }],
   lastPort: 20_000,

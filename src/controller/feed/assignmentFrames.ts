@@ -15,7 +15,7 @@ export interface AssignmentFrame {
   /** The final part. */
   readonly last: boolean
   readonly assignments: readonly Assignment[]
-  /** Replicas that are no longer this host's. */
+  /** Replicas that are no longer this worker's. */
   readonly removed: readonly ReplicaId[]
   readonly logRequests: readonly LogRequest[]
 }
@@ -26,8 +26,8 @@ const assignmentsPerFrame = 500
 const logRequestsKept = 256
 
 /**
- * Follows the assignments of a worker's host: a SNAPSHOT, or what changed since `after`, then what changes, read when it is sent. It ends with
- * FENCED when the worker has registered anew.
+ * Follows the assignments of a worker: a SNAPSHOT, or what changed since `after`, then what changes, read when it is sent. Facts name hosts, so what
+ * concerns another worker of the host wakes it too, and is none of its rows. It ends with FENCED when the worker has registered anew.
  */
 export function assignmentFrames(
   { feed, database, logRequests }: Pick<App, 'feed' | 'database' | 'logRequests'>,
@@ -37,7 +37,7 @@ export function assignmentFrames(
 ): FrameSource<AssignmentFrame> {
   let subscription = feed.openHost(hostId, wake)
   let asked: LogRequest[] = []
-  const unfollow = logRequests.follow(hostId, (request) => {
+  const unfollow = logRequests.follow(workerId, (request) => {
     if (asked.length < logRequestsKept) asked.push(request)
     wake()
   })
@@ -73,7 +73,7 @@ export function assignmentFrames(
 
   const snapshot = async () => {
     await requireEpoch()
-    const { revision, assignments } = await readAssignments(database, hostId, 'all')
+    const { revision, assignments } = await readAssignments(database, workerId, 'all')
     known.clear()
     return frame('SNAPSHOT', revision, assignments, [])
   }
@@ -83,7 +83,7 @@ export function assignmentFrames(
     const read = await readAssignmentFacts(database, hostId, from)
     if (read === null) return snapshot()
     await requireEpoch()
-    const { assignments } = await readAssignments(database, hostId, 'all')
+    const { assignments } = await readAssignments(database, workerId, 'all')
     for (const { replicaId } of assignments) known.add(replicaId)
     const touched = new Set(read.facts.flatMap(({ replicas }) => replicas))
     const removed = [...touched].filter((id) => !known.has(id))
@@ -106,7 +106,7 @@ export function assignmentFrames(
     if (changes === null) return snapshot()
     if (changes.some(({ change }) => change.registration)) await requireEpoch()
     const ids = [...new Set(changes.flatMap(({ change }) => change.replicas))]
-    const { assignments } = ids.length === 0 ? { assignments: [] } : await readAssignments(database, hostId, ids)
+    const { assignments } = ids.length === 0 ? { assignments: [] } : await readAssignments(database, workerId, ids)
     const present = new Set(assignments.map(({ replicaId }) => replicaId))
     const removed = ids.filter((id) => known.has(id) && !present.has(id))
     if (assignments.length > 0 || removed.length > 0) return frame('DELTA', revision, assignments, removed)

@@ -105,19 +105,20 @@ function addItem(rows: Record<Input, Row[]>, { change, remember }: BatchItem, or
   for (const [kind, dueAt] of change.timers.upserted) rows.timers.push({ ord, kind, dueAt: encodeInstant(dueAt) })
   for (const kind of change.timers.deleted) rows.timers.push({ ord, kind })
   for (const use of change.hosts) addHostUse(rows, use, ord)
-  for (const { hostId, reachability, draining } of change.standings) rows.standings.push({ ord, host: hostId, reachability, draining })
+  for (const { workerId, reachability, draining } of change.standings)
+    rows.standings.push({ ord, worker: workerId, reachability, draining })
   for (const fence of change.fences) rows.fences.push({ ord, worker: fence.workerId, epoch: fence.epoch })
 }
 
 function addHostUse(rows: Record<Input, Row[]>, use: HostUse, ord: number): void {
-  const { portsTaken, portsReleased, portsQuarantined } = use
+  const { portsTaken, portsReleased, portsQuarantined, portsKept } = use
   rows.hosts.push({
     ord,
     host: use.hostId,
     allocation: use.allocation,
     cpu: use.cpuMillis,
     memory: use.memoryMiB,
-    ports: portsTaken.length - portsReleased.length - portsQuarantined.length,
+    ports: portsTaken.length - portsReleased.length - portsQuarantined.length - portsKept.length,
     bump: use.allocation !== null || portsQuarantined.length > 0,
     lastPort: use.lastPort,
   })
@@ -126,7 +127,11 @@ function addHostUse(rows: Record<Input, Row[]>, use: HostUse, ord: number): void
     ['release', portsReleased],
     ['quarantine', portsQuarantined],
   ] as const
+  const held = { ord, host: use.hostId }
   for (const [act, ports] of acts) {
-    for (const { port, protocol, replicaId } of ports) rows.ports.push({ ord, host: use.hostId, port, protocol, replica: replicaId, act })
+    for (const { port, protocol, replicaId: replica } of ports) rows.ports.push({ ...held, port, protocol, replica, act })
+  }
+  for (const { port, protocol, replicaId: replica, workerId: worker } of portsKept) {
+    rows.ports.push({ ...held, port, protocol, replica, worker, act: 'keep' })
   }
 }

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Worker } from '../../generated/prisma/client.ts'
 import { leaseSeconds } from '../../model/bounds.ts'
 import type { Content } from '../../model/content.ts'
 import type { HostId, ProfileId, ProfileRevisionId, ProjectId, QueueId, WorkerId } from '../../model/id.ts'
 import { sameContent } from '../../rules/content.ts'
-import { heldBy } from '../../rules/hostHolder.ts'
+import { hostStateOf, reasonOf } from '../../rules/hostState.ts'
+import { isSame, nameHeldBy } from '../../rules/workerName.ts'
 import type { Database } from '../database.ts'
 import type { CatalogueWrite } from './catalogueStatement.ts'
-import { planHost, schedulingReason, uncleanReason } from './hostPlan.ts'
+import { isEmpty, planHost, uncleanReason } from './hostPlan.ts'
 import type { CatalogueChange, CatalogueOutcome, RegisterWorker } from './outcome.ts'
 
 /** What to write, and the answer once it is written. `write` null: it says what is so already. */
@@ -102,47 +104,52 @@ async function planQueue({ prisma }: Database, change: ApplyQueue, newId: NewId)
 
 async function planWorker(database: Database, change: RegisterWorker, newId: NewId): Promise<CataloguePlan> {
   const { prisma } = database
-  const host = await prisma.host.findUnique({ where: { name: change.host } })
+  const host = await prisma.host.findUnique({ where: { name: change.host }, include: { workers: { orderBy: { name: 'asc' } } } })
   const instance = change.instance ?? null
-  const registrations = await prisma.worker.findMany({
-    where: { OR: [{ name: change.name }, { hostId: host?.id ?? '' }] },
-    include: { host: { select: { name: true } } },
-    orderBy: { name: 'asc' },
-  })
-  const held = heldBy(
-    registrations.map((worker) => ({ ...worker, host: worker.host.name })),
-    { name: change.name, host: change.host, instance },
-  )
-  if (held !== null) {
-    const { field, message } = held
-    return {
-      write: null,
-      outcome: { kind: 'refused', refusal: { code: 'INVALID_INPUT', message, issues: [{ path: ['input', field], message }] } },
-    }
-  }
-  const known = registrations.find((worker) => worker.name === change.name)
+  const newcomer = { name: change.name, host: change.host, instance }
+  const named = await prisma.worker.findUnique({ where: { name: change.name }, include: { host: { select: { name: true } } } })
+  const held = named && nameHeldBy({ ...named, host: named.host.name }, newcomer)
+  if (held !== null) return invalid('name', held)
+  // The same state directory is the same worker, also under a new name.
+  const known = named ?? host?.workers.find((worker) => worker.instance !== null && isSame(worker, newcomer)) ?? null
   const hostId = (host?.id ?? newId()) as HostId
   const workerId = (known?.id ?? newId()) as WorkerId
-  // Above all that was said of the host's replicas, by whichever worker: what this one says is newer.
-  const { _max } = await prisma.replica.aggregate({ where: { hostId, state: { not: 'ENDED' } }, _max: { reportedEpoch: true } })
-  const epoch = Math.max(_max.reportedEpoch ?? 0, ...registrations.map((worker) => worker.epoch)) + 1
+  // Above all that was said of its replicas: what it says now is newer.
+  const { _max } = await prisma.replica.aggregate({ where: { workerId, state: { not: 'ENDED' } }, _max: { reportedEpoch: true } })
+  const epoch = Math.max(_max.reportedEpoch ?? 0, known?.epoch ?? 0) + 1
   const { name, addresses, cpuMillis, memoryMiB, portRange, reservedPorts, softwareVersion, protocolVersion, subject } = change
   // A removed host begins anew.
   const scheduling = host === null || host.removedAt !== null ? 'OPEN' : host.scheduling
-  const returned = host?.reachability !== 'LOST' || host.removedAt !== null || change.clean === true
+  const returned = known?.reachability !== 'LOST' || change.clean === true
+  const reachability = returned ? 'REACHABLE' : 'LOST'
+  const others = (host?.workers ?? []).filter(({ id }) => id !== workerId)
+  const forgotten = await forgettable(database, others)
+  const workers = [
+    ...others.filter(({ id }) => !forgotten.includes(id)),
+    { name, reachability, draining: false, cpuMillis, memoryMiB } as const,
+  ]
+  const state = hostStateOf(workers)
+  const isDrained = host !== null && scheduling === 'DRAINING' && (await isEmpty(database, hostId))
+  const reason = returned ? null : uncleanReason
   const row = {
     hostId,
     hostName: change.host,
     scheduling,
-    reachability: returned ? 'REACHABLE' : 'LOST',
-    reason: returned ? await schedulingReason(database, host?.id ?? null, scheduling) : uncleanReason,
+    hostReachability: state.reachability,
+    hostReason: state.reachability === 'REACHABLE' ? reasonOf(scheduling, isDrained, workers) : reason,
+    hostCpuMillis: state.cpuMillis,
+    hostMemoryMiB: state.memoryMiB,
     allocation: host ? host.allocation + 1 : 0,
     addresses,
     portFrom: portRange.from,
     portTo: portRange.to,
     reservedPorts,
     workerId,
+    // What another state directory has on another host is not known to be gone.
+    oldHostId: known && isSame(known, newcomer) ? known.hostId : hostId,
     name,
+    reachability,
+    reason,
     knownEpoch: known?.epoch ?? 0,
     epoch,
     instance,
@@ -152,10 +159,12 @@ async function planWorker(database: Database, change: RegisterWorker, newId: New
     softwareVersion,
     protocolVersion,
     subject,
+    forgotten,
   }
   const stale = returned ? '' : ' It runs replicas that have been replaced, and takes no others before those have stopped.'
   const offer = `${cpuMillis} CPU millis, ${memoryMiB} MiB, ports ${portRange.from}–${portRange.to}`
-  const message = `Worker ${name} registered on host ${change.host} (epoch ${epoch}): ${offer}.${stale}`
+  const beside = workers.length > 1 ? `, one of ${workers.length} workers there` : ''
+  const message = `Worker ${name} registered on host ${change.host}${beside} (epoch ${epoch}): ${offer}.${stale}`
   return {
     write: {
       table: 'worker',
@@ -169,6 +178,29 @@ async function planWorker(database: Database, change: RegisterWorker, newId: New
     },
     outcome: { kind: 'worker', workerId, hostId, epoch, returned },
   }
+}
+
+/** LOST ones of a host that nothing is kept for: nobody needs to know of them when another one comes. */
+async function forgettable({ prisma }: Database, workers: readonly Worker[]): Promise<readonly string[]> {
+  const lost = workers.filter(({ reachability }) => reachability === 'LOST').map(({ id }) => id)
+  if (lost.length === 0) return []
+  const kept = await prisma.hostPort.findMany({
+    where: { lostWorkerId: { in: lost } },
+    select: { lostWorkerId: true },
+    distinct: ['lostWorkerId'],
+  })
+  const alive = await prisma.replica.findMany({
+    where: { workerId: { in: lost }, hostId: { not: null }, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
+    select: { workerId: true },
+    distinct: ['workerId'],
+  })
+  const needed = new Set([...kept.map(({ lostWorkerId }) => lostWorkerId), ...alive.map(({ workerId }) => workerId)])
+  return lost.filter((id) => !needed.has(id))
+}
+
+function invalid(field: string, message: string): CataloguePlan {
+  const refusal = { code: 'INVALID_INPUT', message, issues: [{ path: ['input', field], message }] } as const
+  return { write: null, outcome: { kind: 'refused', refusal } }
 }
 
 function said(kind: CatalogueWrite['fact']['event']['kind'], message: string, actor: string): CatalogueWrite['fact']['event'] {

@@ -56,10 +56,11 @@ queue AS (
   ON CONFLICT ("id") DO UPDATE SET "priority" = excluded."priority")`,
   },
   worker: {
-    input: `"hostId" text, "hostName" text, "allocation" int, "addresses" text[], "portFrom" int, "portTo" int,
-  "reservedPorts" int[], "workerId" text, "name" text, "knownEpoch" int, "epoch" int, "instance" text, "leaseSeconds" int, "cpuMillis" int, "memoryMiB" int,
-  "softwareVersion" text, "protocolVersion" int, "subject" text, "scheduling" "HostScheduling", "reachability" "Reachability", "reason" text`,
-    // A new host has allocation 0 to be, a new worker epoch 0 so far. Whoever was the host's worker before is forgotten: its id is nobody's then.
+    input: `"hostId" text, "hostName" text, "allocation" int, "addresses" text[], "portFrom" int, "portTo" int, "reservedPorts" int[],
+  "hostCpuMillis" int, "hostMemoryMiB" int, "workerId" text, "oldHostId" text, "name" text, "knownEpoch" int, "epoch" int, "instance" text,
+  "leaseSeconds" int, "cpuMillis" int, "memoryMiB" int, "softwareVersion" text, "protocolVersion" int, "subject" text, "scheduling" "HostScheduling",
+  "hostReachability" "Reachability", "hostReason" text, "reachability" "Reachability", "reason" text, "forgotten" text[]`,
+    // A new host has allocation 0 to be, a new worker epoch 0 so far. A worker that is clean, here or on another host by now, has no ports kept.
     guard: `
 host_lock AS MATERIALIZED (
   SELECT t."id", t."allocation" FROM "Host" t JOIN input x ON x."hostId" = t."id" FOR NO KEY UPDATE OF t),
@@ -72,8 +73,8 @@ guard AS MATERIALIZED (
 host AS (
   INSERT INTO "Host" AS t ("id", "name", "addresses", "scheduling", "schedulingSince", "reachabilitySince", "cpuMillis", "memoryMiB", "portFrom", "portTo",
     "reservedPorts", "allocation", "createdAt", "reachability", "reason")
-  SELECT x."hostId", x."hostName", x."addresses", x."scheduling", ${now}, ${now}, x."cpuMillis", x."memoryMiB", x."portFrom", x."portTo",
-    x."reservedPorts", x."allocation", ${now}, x."reachability", x."reason" FROM input x, counter
+  SELECT x."hostId", x."hostName", x."addresses", x."scheduling", ${now}, ${now}, x."hostCpuMillis", x."hostMemoryMiB", x."portFrom", x."portTo",
+    x."reservedPorts", x."allocation", ${now}, x."hostReachability", x."hostReason" FROM input x, counter
   ON CONFLICT ("id") DO UPDATE SET "addresses" = excluded."addresses", "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
     "portFrom" = excluded."portFrom", "portTo" = excluded."portTo", "reservedPorts" = excluded."reservedPorts",
     "allocation" = excluded."allocation", "removedAt" = NULL, "reason" = excluded."reason",
@@ -83,46 +84,58 @@ host AS (
     "reachabilitySince" = CASE WHEN t."reachability" = excluded."reachability" THEN t."reachabilitySince" ELSE ${now} END),
 worker AS (
   INSERT INTO "Worker" AS t ("id", "hostId", "name", "epoch", "leaseUntil", "reachabilitySince", "cpuMillis", "memoryMiB", "softwareVersion",
-    "protocolVersion", "subject", "instance", "registeredAt", "lastSeenAt", "reachability")
+    "protocolVersion", "subject", "instance", "registeredAt", "lastSeenAt", "reachability", "reason", "draining")
   SELECT x."workerId", x."hostId", x."name", x."epoch", ${now} + make_interval(secs => x."leaseSeconds"), ${now}, x."cpuMillis",
-    x."memoryMiB", x."softwareVersion", x."protocolVersion", x."subject", x."instance", ${now}, ${now}, x."reachability"
+    x."memoryMiB", x."softwareVersion", x."protocolVersion", x."subject", x."instance", ${now}, ${now}, x."reachability", x."reason", false
   FROM input x, counter
-  ON CONFLICT ("id") DO UPDATE SET "hostId" = excluded."hostId", "epoch" = excluded."epoch", "leaseUntil" = excluded."leaseUntil",
-    "reachability" = excluded."reachability", "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
+  ON CONFLICT ("id") DO UPDATE SET "hostId" = excluded."hostId", "name" = excluded."name", "epoch" = excluded."epoch", "leaseUntil" = excluded."leaseUntil",
+    "reachability" = excluded."reachability", "reason" = excluded."reason", "draining" = false,
+    "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
     "softwareVersion" = excluded."softwareVersion", "protocolVersion" = excluded."protocolVersion", "subject" = excluded."subject",
     "instance" = excluded."instance", "registeredAt" = excluded."registeredAt", "lastSeenAt" = excluded."lastSeenAt",
     "reachabilitySince" = CASE WHEN t."reachability" = excluded."reachability" THEN t."reachabilitySince" ELSE ${now} END),
-forgotten AS (DELETE FROM "Worker" t USING input x, counter WHERE t."hostId" = x."hostId" AND t."id" <> x."workerId")`,
+clean AS (
+  DELETE FROM "HostPort" t USING input x, counter
+  WHERE t."hostId" IN (x."hostId", x."oldHostId") AND t."lostWorkerId" IS NOT NULL AND (
+    (t."lostWorkerId" = x."workerId" AND x."reachability" = 'REACHABLE')
+    OR EXISTS (SELECT FROM "Worker" w WHERE w."id" = t."lostWorkerId" AND w."hostId" <> t."hostId" AND w."reachability" = 'REACHABLE'))),
+forgotten AS (DELETE FROM "Worker" t USING input x, counter WHERE t."id" = ANY (x."forgotten"))`,
   },
   host: {
-    input: `"hostId" text, "allocation" int, "scheduling" "HostScheduling", "reachability" "Reachability", "reason" text, "fences" boolean,
-  "removes" boolean, "workerId" text, "epoch" int, "serverId" text, "heartbeatSeconds" float8, "leaseUntil" timestamptz(3)`,
-    // A word on a silent host (`serverId`) holds while no lease was renewed and the server that says it is well; that of a worker in its epoch.
+    input: `"hostId" text, "allocation" int, "scheduling" "HostScheduling", "reachability" "Reachability", "reason" text, "cpuMillis" int, "memoryMiB" int,
+  "removes" boolean, "workers" jsonb, "workerId" text, "epoch" int, "serverId" text, "heartbeatSeconds" float8, "leaseUntil" timestamptz(3)`,
+    // A word on a silent worker (`serverId`) holds while its lease was not renewed and the server that says it is well; that of a worker in its epoch.
     guard: `
+next AS MATERIALIZED (
+  SELECT w.* FROM input x, jsonb_to_recordset(x."workers") AS w("id" text, "reachability" "Reachability", "reason" text, "draining" boolean,
+    "fences" boolean, "clean" boolean, "removes" boolean)),
 host_lock AS MATERIALIZED (
   SELECT t."id" FROM "Host" t JOIN input x ON x."hostId" = t."id" AND t."allocation" = x."allocation" - 1 FOR NO KEY UPDATE OF t),
 worker_lock AS MATERIALIZED (
   SELECT t."id", t."epoch", t."leaseUntil" FROM "Worker" t JOIN input x ON x."hostId" = t."hostId" WHERE (SELECT count(*) FROM host_lock) >= 0
   ORDER BY t."id" FOR NO KEY UPDATE OF t),
 guard AS MATERIALIZED (
-  SELECT 1 FROM input x, host_lock h
-  WHERE (x."serverId" IS NULL OR ((SELECT max(w."leaseUntil") FROM worker_lock w) IS NOT DISTINCT FROM x."leaseUntil" AND EXISTS (
-      SELECT FROM "Server" s WHERE s."id" = x."serverId" AND s."heartbeatAt" > clock_timestamp() - make_interval(secs => x."heartbeatSeconds"))))
-    AND (x."workerId" IS NULL OR EXISTS (SELECT FROM worker_lock w WHERE w."id" = x."workerId" AND w."epoch" = x."epoch")))`,
+  SELECT 1 FROM input x CROSS JOIN host_lock h LEFT JOIN worker_lock w ON w."id" = x."workerId"
+  WHERE (x."leaseUntil" IS NULL OR w."leaseUntil" = x."leaseUntil") AND (x."epoch" IS NULL OR w."epoch" = x."epoch")
+    AND (x."serverId" IS NULL OR EXISTS (
+      SELECT FROM "Server" s WHERE s."id" = x."serverId" AND s."heartbeatAt" > clock_timestamp() - make_interval(secs => x."heartbeatSeconds"))))`,
     writes: `
 host AS (
   UPDATE "Host" t SET "allocation" = x."allocation", "reason" = x."reason", "removedAt" = CASE WHEN x."removes" THEN ${now} END,
-    "scheduling" = x."scheduling",
+    "cpuMillis" = x."cpuMillis", "memoryMiB" = x."memoryMiB", "scheduling" = x."scheduling",
     "schedulingSince" = CASE WHEN t."scheduling" = x."scheduling" THEN t."schedulingSince" ELSE ${now} END,
     "reachability" = x."reachability",
     "reachabilitySince" = CASE WHEN t."reachability" = x."reachability" THEN t."reachabilitySince" ELSE ${now} END
   FROM input x, counter WHERE t."id" = x."hostId"),
 worker AS (
-  UPDATE "Worker" t SET "epoch" = t."epoch" + CASE WHEN x."fences" THEN 1 ELSE 0 END, "reachability" = x."reachability",
-    "reachabilitySince" = CASE WHEN t."reachability" = x."reachability" THEN t."reachabilitySince" ELSE ${now} END
-  FROM input x, counter WHERE t."hostId" = x."hostId" AND (x."workerId" IS NULL OR t."id" = x."workerId")),
-quarantines AS (
-  DELETE FROM "HostPort" t USING input x, counter WHERE t."hostId" = x."hostId" AND x."removes")`,
+  UPDATE "Worker" t SET "epoch" = t."epoch" + CASE WHEN n."fences" THEN 1 ELSE 0 END, "reason" = n."reason", "draining" = n."draining",
+    "reachability" = n."reachability",
+    "reachabilitySince" = CASE WHEN t."reachability" = n."reachability" THEN t."reachabilitySince" ELSE ${now} END
+  FROM next n, counter WHERE t."id" = n."id" AND NOT n."removes"),
+gone AS (DELETE FROM "Worker" t USING next n, counter WHERE t."id" = n."id" AND n."removes"),
+ports AS (
+  DELETE FROM "HostPort" t USING input x, counter WHERE t."hostId" = x."hostId"
+    AND (x."removes" OR t."lostWorkerId" IN (SELECT n."id" FROM next n WHERE n."clean" OR n."removes")))`,
   },
 } as const
 

@@ -19,6 +19,7 @@ export const replicaColumns = {
   leaving: '"LeaveReason"',
   twinOf: 'text',
   hostId: 'text',
+  workerId: 'text',
   ports: 'jsonb',
   cpuMillis: 'int',
   memoryMiB: 'int',

@@ -1,4 +1,4 @@
-import type { HostId, ServiceId } from '../../model/id.ts'
+import type { ServiceId } from '../../model/id.ts'
 import type { ServiceIntent } from '../../model/intent.ts'
 import type { Outcome } from '../../model/outcome.ts'
 import type { ServiceSnapshot } from '../../model/service.ts'
@@ -6,7 +6,7 @@ import type { ServiceChange } from '../../rules/change.ts'
 import type { Context } from '../../rules/context.ts'
 import { closeDraft, createDraft, type Draft, decide, openDraft } from '../../rules/decide.ts'
 import type { CreateEntry, IntentEntry, ServiceEntry } from './entry.ts'
-import { hostsOfIntent } from './intentHosts.ts'
+import { type Place, placesOfIntent } from './intentPlaces.ts'
 import type { Remember } from './outcome.ts'
 
 export interface Answered {
@@ -25,22 +25,22 @@ export interface Decision {
 }
 
 /**
- * Decides intents of one service one after the other and folds them into one change. Those that take one host for different things are parted: the
+ * Decides intents of one service one after the other and folds them into one change. Those that take one worker for different things are parted: the
  * database refuses such a change as a whole, and what was right of it would go with what was wrong (a word of silence that came late would take
  * the return with it).
  */
 export function foldIntents(snapshot: ServiceSnapshot, entries: readonly IntentEntry[], context: Context): Decision {
   const draft = openDraft(snapshot)
   const answered: Answered[] = []
-  const claims = new Map<HostId, ServiceIntent['kind']>()
+  const claims = new Map<Place, ServiceIntent['kind']>()
   let taken = 0
   for (const entry of entries) {
     const { intent } = entry
     // What it expects is compared with a specRevision that is known only after this commit.
     if (draft.specChanged && expectsRevision(entry)) break
-    const hosts = hostsOfIntent(intent)
-    if (hosts.some((host) => (claims.get(host) ?? intent.kind) !== intent.kind)) break
-    for (const host of hosts) claims.set(host, intent.kind)
+    const places = placesOfIntent(intent)
+    if (places.some((place) => (claims.get(place) ?? intent.kind) !== intent.kind)) break
+    for (const place of places) claims.set(place, intent.kind)
     taken++
     const outcome = decideSafely(draft, entry, context)
     if (outcome) answered.push({ entry, outcome })

@@ -2,46 +2,61 @@ import type { Host, Worker } from '../../generated/prisma/client.ts'
 import type { HostScheduling, Reachability } from '../../generated/prisma/enums.ts'
 import type { HostId, WorkerId } from '../../model/id.ts'
 import type { Refusal } from '../../model/refusal.ts'
-import { drainedMessage, drainedReason } from '../../rules/hostLife.ts'
+import { counted } from '../../rules/counted.ts'
+import { drainedMessage, drainedReason, hostStateOf, reasonOf } from '../../rules/hostState.ts'
 import type { Database } from '../database.ts'
 import type { CataloguePlan } from './cataloguePlan.ts'
-import type { HostChange, JudgeHost } from './outcome.ts'
+import type { HostChange, JudgeWorker } from './outcome.ts'
 
 type HostRow = Host & { readonly workers: readonly Worker[] }
 type Change<Kind extends HostChange['kind']> = Extract<HostChange, { readonly kind: Kind }>
 
-/** What a host's row becomes, beside its allocation. */
-interface NextHost {
-  readonly scheduling?: HostScheduling
+/** What becomes of a worker's row. What is left out stays. */
+interface NextWorker {
   readonly reachability?: Reachability
-  readonly reason: string | null
-  /** The epochs of its workers are raised: what they say under the old one is FENCED. */
+  readonly reason?: string | null
+  readonly draining?: boolean
+  /** Its epoch is raised: what it says under the old one is FENCED. */
   readonly fences?: boolean
+  /** It runs nothing: its host has the ports back that were kept for it. */
+  readonly clean?: boolean
   readonly removes?: boolean
-  /** Only this worker is meant, in this epoch. */
-  readonly worker?: { readonly workerId: WorkerId; readonly epoch: number }
-  readonly judged?: Pick<JudgeHost, 'serverId' | 'heartbeatSeconds' | 'leaseUntil'>
+}
+
+/** What becomes of a host's row, beside its allocation and what follows from its workers. */
+interface NextHost {
+  readonly workers: ReadonlyMap<string, NextWorker>
+  readonly scheduling?: HostScheduling
+  /** Of one that can't be reached; left out: as it was. */
+  readonly reason?: string
+  readonly removes?: boolean
   readonly wakesPlacement?: boolean
+  readonly guard?: Guard
 }
 
-/** Why a host that takes no new replicas does not; null: it is OPEN. `id` null: it is new. */
-export async function schedulingReason(database: Database, id: string | null, scheduling: HostScheduling): Promise<string | null> {
-  if (scheduling === 'DRAINING' && id !== null && (await replicasOn(database, id)) === 0) return drainedReason
-  if (scheduling === 'CORDONED') return 'It is cordoned: it takes no new replicas until uncordonHost.'
-  return scheduling === 'DRAINING' ? 'It is being drained: its replicas are replaced elsewhere, until uncordonHost.' : null
+/** What else must hold when it is written. */
+interface Guard {
+  readonly workerId: WorkerId
+  readonly epoch?: number
+  readonly judged?: Pick<JudgeWorker, 'serverId' | 'heartbeatSeconds' | 'leaseUntil'>
 }
 
-/** Of a LOST host whose worker is back. */
-export const uncleanReason =
-  'Its worker is back after it was lost, and has to stop what was replaced meanwhile before it takes new replicas.'
+const none: ReadonlyMap<string, NextWorker> = new Map()
+
+/** Of a LOST worker that is back. */
+export const uncleanReason = 'It is back after it was lost, and has to stop what was replaced meanwhile before it takes new replicas.'
 
 /** Reads the host and decides on it (R15). */
 export function planHost(database: Database, change: HostChange): Promise<CataloguePlan> {
   switch (change.kind) {
-    case 'judgeHost':
+    case 'judgeWorker':
       return planJudgement(database, change)
-    case 'returnHost':
+    case 'returnWorker':
       return planReturn(database, change)
+    case 'drainWorker':
+      return planWorkerDrain(database, change)
+    case 'leaveHost':
+      return planLeave(database, change)
     case 'scheduleHost':
       return planScheduling(database, change)
     case 'hostDrained':
@@ -50,66 +65,96 @@ export function planHost(database: Database, change: HostChange): Promise<Catalo
       return planLoss(database, change)
     case 'removeHost':
       return planRemoval(database, change)
+    case 'removeWorker':
+      return planWorkerRemoval(database, change)
   }
 }
 
-async function planJudgement(database: Database, change: JudgeHost): Promise<CataloguePlan> {
-  const { hostId, to, reason, message, serverId, heartbeatSeconds, leaseUntil } = change
-  const host = await findHost(database, { id: hostId })
-  const isDone = to === 'HELD' ? host?.reason === reason : host?.reachability === to
-  if (host === null || isDone || host.reachability === 'LOST') return unchanged(hostId)
-  if (leaseOf(host) !== leaseUntil || !(await isWell(database, serverId, heartbeatSeconds))) return unchanged(hostId)
-  const reachability = to === 'HELD' ? host.reachability : to
-  return written(host, { reachability, reason, fences: to === 'LOST', judged: { serverId, heartbeatSeconds, leaseUntil } }, message, 'xce')
-}
-
-async function planReturn(database: Database, { hostId, workerId, epoch }: Change<'returnHost'>): Promise<CataloguePlan> {
+async function planJudgement(database: Database, change: JudgeWorker): Promise<CataloguePlan> {
+  const { hostId, workerId, to, reason, message, serverId, heartbeatSeconds, leaseUntil } = change
   const host = await findHost(database, { id: hostId })
   const worker = host?.workers.find(({ id }) => id === workerId)
-  if (host === null || host.reachability === 'REACHABLE' || worker?.epoch !== epoch) return unchanged(hostId)
-  const how = host.reachability === 'LOST' ? 'and runs nothing that was replaced' : 'before it was lost'
-  const next = {
-    reachability: 'REACHABLE',
-    reason: await schedulingReason(database, hostId, host.scheduling),
-    worker: { workerId, epoch },
-    wakesPlacement: true,
-  } as const
-  return written(host, next, `Host ${host.name} is back, ${how}.`, worker.subject)
+  if (host === null || worker === undefined || worker.reachability === 'LOST') return unchanged(hostId)
+  const isDone = to === 'HELD' ? worker.reason === reason : worker.reachability === to
+  if (isDone || worker.leaseUntil.getTime() !== leaseUntil || !(await isWell(database, serverId, heartbeatSeconds)))
+    return unchanged(hostId)
+  const reachability = to === 'HELD' ? worker.reachability : to
+  const workers = new Map([[workerId, { reachability, reason, fences: to === 'LOST' }]])
+  const guard = { workerId, judged: { serverId, heartbeatSeconds, leaseUntil } }
+  return written(database, host, { workers, reason, guard }, message, 'xce')
+}
+
+async function planReturn(database: Database, { hostId, workerId, epoch }: Change<'returnWorker'>): Promise<CataloguePlan> {
+  const host = await findHost(database, { id: hostId })
+  const worker = host?.workers.find(({ id }) => id === workerId)
+  if (host === null || worker?.epoch !== epoch || worker.reachability === 'REACHABLE') return unchanged(hostId)
+  const how = worker.reachability === 'LOST' ? 'and runs nothing that was replaced' : 'before it was lost'
+  const workers = new Map([[workerId, { reachability: 'REACHABLE', reason: null, clean: true } as const]])
+  const next = { workers, guard: { workerId, epoch }, wakesPlacement: true }
+  return written(database, host, next, `${subjectOf(host, worker)} is back, ${how}.`, worker.subject)
+}
+
+async function planWorkerDrain(database: Database, { hostId, workerId, epoch, actor }: Change<'drainWorker'>): Promise<CataloguePlan> {
+  const host = await findHost(database, { id: hostId })
+  const worker = host?.workers.find(({ id }) => id === workerId)
+  if (host === null || worker?.epoch !== epoch || worker.draining) return unchanged(hostId)
+  const next = { workers: new Map([[workerId, { draining: true }]]), guard: { workerId, epoch } }
+  const message = `Worker ${worker.name} on host ${host.name} is drained, for it is to end: its replicas are replaced elsewhere, within the limits of their services.`
+  return written(database, host, next, message, actor)
+}
+
+async function planLeave(database: Database, { hostId, workerId, epoch, to }: Change<'leaveHost'>): Promise<CataloguePlan> {
+  const host = await findHost(database, { id: hostId })
+  const worker = host?.workers.find(({ id }) => id === workerId)
+  if (host === null || worker?.epoch !== epoch || worker.reachability === 'LOST') return unchanged(hostId)
+  const reason = `It has started again on host ${to}.`
+  const workers = new Map([[workerId, { reachability: 'LOST', reason, fences: true } as const]])
+  const message = `Worker ${worker.name} has left host ${host.name} for host ${to}: its replicas are replaced.`
+  return written(database, host, { workers, reason, guard: { workerId, epoch } }, message, worker.subject)
 }
 
 async function planScheduling(database: Database, { name, scheduling, actor }: Change<'scheduleHost'>): Promise<CataloguePlan> {
   const host = await findHost(database, { name })
   if (host === null) return refused(noHost(name))
-  if (host.scheduling === scheduling) {
+  const drained = scheduling === 'OPEN' ? host.workers.filter(({ draining }) => draining) : []
+  if (host.scheduling === scheduling && drained.length === 0) {
     const message = `Host ${name} is ${scheduling} already: there is nothing to change.`
     return refused({ code: 'NO_CHANGE', message, path: ['input', 'host'] })
   }
+  const wasDrained = host.scheduling === 'DRAINING' || drained.length > 0
   const said = {
-    OPEN: `${actor} uncordoned host ${name}: it takes replicas${host.scheduling === 'DRAINING' ? ', and those that have not left it stay' : ''}.`,
-    CORDONED: `${actor} cordoned host ${name}: it takes no new replicas${host.scheduling === 'DRAINING' ? ', and those that have not left it stay' : ''}.`,
+    OPEN: `${actor} uncordoned host ${name}: it takes replicas${wasDrained ? ', and those that have not left it stay' : ''}.`,
+    CORDONED: `${actor} cordoned host ${name}: it takes no new replicas${wasDrained ? ', and those that have not left it stay' : ''}.`,
     DRAINING: `${actor} drains host ${name}: its replicas are replaced elsewhere, within the limits of their services.`,
   }[scheduling]
-  const reason = host.reachability === 'REACHABLE' ? await schedulingReason(database, host.id, scheduling) : host.reason
-  const message = reason === drainedReason ? `${actor} drained host ${name}: it has no replicas, and takes none.` : said
-  return written(host, { scheduling, reason, wakesPlacement: scheduling === 'OPEN' }, message, actor)
+  const isDrained = scheduling === 'DRAINING' && host.reachability === 'REACHABLE' && (await isEmpty(database, host.id))
+  const message = isDrained ? `${actor} drained host ${name}: it has no replicas, and takes none.` : said
+  const workers = new Map(drained.map(({ id }) => [id, { draining: false }]))
+  return written(database, host, { workers, scheduling, wakesPlacement: scheduling === 'OPEN' }, message, actor)
 }
 
 async function planDrained(database: Database, { hostId }: Change<'hostDrained'>): Promise<CataloguePlan> {
   const host = await findHost(database, { id: hostId })
   const isDraining = host?.scheduling === 'DRAINING' && host.reachability === 'REACHABLE'
-  if (host === null || !isDraining || host.reason === drainedReason || (await replicasOn(database, hostId)) > 0) return unchanged(hostId)
-  return written(host, { reason: drainedReason }, drainedMessage(host.name), 'xce')
+  if (host === null || !isDraining || host.reason === drainedReason || !(await isEmpty(database, hostId))) return unchanged(hostId)
+  return written(database, host, { workers: none }, drainedMessage(host.name), 'xce')
 }
 
 async function planLoss(database: Database, { name, actor }: Change<'confirmHostLoss'>): Promise<CataloguePlan> {
   const host = await findHost(database, { name })
   if (host === null) return refused(noHost(name))
-  if (host.reachability !== 'UNREACHABLE') {
+  const silent = host.workers.filter(({ reachability }) => reachability === 'UNREACHABLE')
+  if (silent.length === 0) {
     const why = host.reachability === 'LOST' ? 'is lost already' : 'is reachable, so that it is not lost: drain it, then stop its worker'
     return refused({ code: 'INVALID_STATE', message: `Host ${name} ${why}.`, path: ['input', 'host'] })
   }
   const reason = `${actor} confirmed that it is lost.`
-  return written(host, { reachability: 'LOST', reason, fences: true }, `${actor} confirmed that host ${name} is lost.`, actor)
+  const workers = new Map(silent.map(({ id }) => [id, { reachability: 'LOST', reason, fences: true } as const]))
+  const what =
+    host.reachability === 'REACHABLE'
+      ? `${counted(silent.length, 'silent worker')} of host ${name} (${silent.map((worker) => worker.name).join(', ')}) ${silent.length === 1 ? 'is' : 'are'}`
+      : `host ${name} is`
+  return written(database, host, { workers, reason }, `${actor} confirmed that ${what} lost.`, actor)
 }
 
 async function planRemoval(database: Database, { name, actor }: Change<'removeHost'>): Promise<CataloguePlan> {
@@ -119,29 +164,54 @@ async function planRemoval(database: Database, { name, actor }: Change<'removeHo
     const message = `Host ${name} is reachable: drain it, stop its worker, and remove it when its lease is over.`
     return refused({ code: 'INVALID_STATE', message, path: ['input', 'host'] })
   }
-  const replicas = await replicasOn(database, host.id)
+  const replicas = await replicasOf(database, { hostId: host.id })
   if (replicas > 0) {
     const help = host.reachability === 'LOST' ? 'they are being replaced, so try again' : 'wait until it is lost, or use confirmHostLoss'
-    const message = `Host ${name} has ${replicas} ${replicas === 1 ? 'replica' : 'replicas'} that have not ended: ${help}.`
+    const message = `Host ${name} has ${counted(replicas, 'replica')} that have not ended: ${help}.`
     return refused({ code: 'INVALID_STATE', message, path: ['input', 'host'] })
   }
-  const next = { reachability: 'LOST', reason: `${actor} removed it.`, fences: true, removes: true } as const
-  return written(host, next, `${actor} removed host ${name}.`, actor)
+  const workers = new Map(host.workers.map(({ id }) => [id, { removes: true }]))
+  return written(database, host, { workers, reason: `${actor} removed it.`, removes: true }, `${actor} removed host ${name}.`, actor)
+}
+
+async function planWorkerRemoval(database: Database, { name, actor }: Change<'removeWorker'>): Promise<CataloguePlan> {
+  const worker = await database.prisma.worker.findUnique({ where: { name } })
+  const host = worker && (await findHost(database, { id: worker.hostId }))
+  if (worker === null || host === null) {
+    const message = `There is no worker named ${JSON.stringify(name)}: see the workers of the query hosts.`
+    return refused({ code: 'NOT_FOUND', message, path: ['input', 'worker'] })
+  }
+  const replicas = await replicasOf(database, { workerId: worker.id })
+  if (worker.reachability !== 'LOST' || replicas > 0) {
+    const why = {
+      REACHABLE: 'is reachable: drain and stop it, and remove it when it is lost',
+      UNREACHABLE: `is not lost yet: wait until its grace is over, or use confirmHostLoss of host ${host.name}`,
+      LOST: `has ${counted(replicas, 'replica')} that are being replaced: try again`,
+    }[worker.reachability]
+    return refused({ code: 'INVALID_STATE', message: `Worker ${name} ${why}.`, path: ['input', 'worker'] })
+  }
+  const next = { workers: new Map([[worker.id, { removes: true }]]), wakesPlacement: true }
+  return written(database, host, next, `${actor} removed worker ${name} of host ${host.name}.`, actor)
+}
+
+/** "Host n1", or its worker, where the host is reachable by another one. */
+function subjectOf(host: HostRow, worker: Worker): string {
+  return host.reachability === 'REACHABLE' ? `Worker ${worker.name} on host ${host.name}` : `Host ${host.name}`
 }
 
 /** A host that is not removed. */
 function findHost({ prisma }: Database, where: { readonly id: string } | { readonly name: string }): Promise<HostRow | null> {
-  return prisma.host.findFirst({ where: { ...where, removedAt: null }, include: { workers: true } })
+  return prisma.host.findFirst({ where: { ...where, removedAt: null }, include: { workers: { orderBy: { name: 'asc' } } } })
 }
 
 /** How many have not ended. */
-function replicasOn({ prisma }: Database, hostId: string): Promise<number> {
-  return prisma.replica.count({ where: { hostId, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } } })
+function replicasOf({ prisma }: Database, where: { readonly hostId: string } | { readonly workerId: string }): Promise<number> {
+  return prisma.replica.count({ where: { hostId: { not: null }, ...where, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } } })
 }
 
-/** When the last of its workers' leases ends. */
-function leaseOf({ workers }: HostRow): number | null {
-  return workers.length === 0 ? null : Math.max(...workers.map(({ leaseUntil }) => leaseUntil.getTime()))
+/** Whether no replica is left on it. */
+export async function isEmpty(database: Database, hostId: string): Promise<boolean> {
+  return (await replicasOf(database, { hostId })) === 0
 }
 
 async function isWell({ prisma }: Database, serverId: string, seconds: number): Promise<boolean> {
@@ -150,25 +220,37 @@ async function isWell({ prisma }: Database, serverId: string, seconds: number): 
   return row?.well === true
 }
 
-function written(host: HostRow, next: NextHost, message: string, actor: string): CataloguePlan {
+async function written(database: Database, host: HostRow, next: NextHost, message: string, actor: string): Promise<CataloguePlan> {
   const hostId = host.id as HostId
-  const { judged, worker } = next
+  const workers = host.workers.map((worker) => ({ ...worker, ...next.workers.get(worker.id) }))
+  const staying = workers.filter(({ removes }) => removes !== true)
+  const { reachability, cpuMillis, memoryMiB } = hostStateOf(staying)
+  const scheduling = next.scheduling ?? host.scheduling
+  const isDrained = scheduling === 'DRAINING' && (await isEmpty(database, hostId))
+  const { guard } = next
+  const judged = guard?.judged
   return {
     write: {
       table: 'host',
       row: {
         hostId,
         allocation: host.allocation + 1,
-        scheduling: next.scheduling ?? host.scheduling,
-        reachability: next.reachability ?? host.reachability,
-        reason: next.reason,
-        fences: next.fences === true,
+        scheduling,
+        reachability,
+        reason: reachability === 'REACHABLE' ? reasonOf(scheduling, isDrained, staying) : (next.reason ?? host.reason),
+        cpuMillis,
+        memoryMiB,
         removes: next.removes === true,
-        workerId: worker?.workerId ?? null,
-        epoch: worker?.epoch ?? null,
+        workers: workers
+          .filter(({ id }) => next.workers.has(id))
+          .map(({ id, reachability: reach, reason, draining, fences, clean, removes }) => {
+            return { id, reachability: reach, reason, draining, fences: fences === true, clean: clean === true, removes: removes === true }
+          }),
+        workerId: guard?.workerId ?? null,
+        epoch: guard?.epoch ?? null,
         serverId: judged?.serverId ?? null,
         heartbeatSeconds: judged?.heartbeatSeconds ?? null,
-        leaseUntil: judged?.leaseUntil == null ? null : new Date(judged.leaseUntil).toISOString(),
+        leaseUntil: judged === undefined ? null : new Date(judged.leaseUntil).toISOString(),
       },
       fact: {
         kind: 'host',

@@ -1,11 +1,11 @@
-import type { HostId, ServiceId, WorkerId } from '../../model/id.ts'
+import type { ServiceId } from '../../model/id.ts'
 import type { ServiceSnapshot } from '../../model/service.ts'
 import type { DatabaseClock } from '../clock.ts'
 import type { Database } from '../database.ts'
 import { loadSnapshots } from '../snapshot.ts'
 import type { IntentEntry } from './entry.ts'
 import { type Decision, remembersOf } from './fold.ts'
-import { hostsOfIntent } from './intentHosts.ts'
+import { type Place, placesOfIntent } from './intentPlaces.ts'
 import { type Answer, runBatch } from './run.ts'
 
 interface LockedWrite {
@@ -25,10 +25,11 @@ WITH project AS MATERIALIZED (
 host AS MATERIALIZED (
   SELECT t."id" FROM "Host" t WHERE (SELECT count(*) FROM project) >= 0 AND (
     t."id" IN (SELECT json_array_elements_text($2::json))
+    OR t."id" IN (SELECT k."hostId" FROM "Worker" k WHERE k."id" IN (SELECT json_array_elements_text($2::json)))
     OR t."id" IN (SELECT r."hostId" FROM "Replica" r WHERE r."serviceId" = $1 AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')))
   ORDER BY t."id" FOR NO KEY UPDATE OF t),
 worker AS MATERIALIZED (
-  SELECT t."id" FROM "Worker" t WHERE t."id" IN (SELECT json_array_elements_text($3::json)) AND (SELECT count(*) FROM host) >= 0
+  SELECT t."id" FROM "Worker" t WHERE t."id" IN (SELECT json_array_elements_text($2::json)) AND (SELECT count(*) FROM host) >= 0
   ORDER BY t."id" FOR SHARE OF t)
 SELECT t."id" FROM "Service" t WHERE t."id" = $1 AND (SELECT count(*) FROM worker) >= 0 FOR NO KEY UPDATE OF t`
 
@@ -42,16 +43,13 @@ export function writeLocked({ database, clock, batchId, id, entries, decideOn }:
     await sql.$executeRawUnsafe(
       `SELECT set_config('idle_in_transaction_session_timeout', '5s', true), set_config('lock_timeout', '10s', true)`,
     )
-    await sql.$queryRawUnsafe(lockText, id, JSON.stringify(hostsOf(entries)), JSON.stringify(workersOf(entries)))
+    await sql.$queryRawUnsafe(lockText, id, JSON.stringify(placesOf(entries)))
     const decision = decideOn((await loadSnapshots(sql, [id])).get(id))
     return decision && runBatch(sql, clock, batchId, [{ change: decision.change, remember: remembersOf(decision) }])
   })
 }
 
-function hostsOf(entries: readonly IntentEntry[]): HostId[] {
-  return entries.flatMap(({ intent }) => hostsOfIntent(intent))
-}
-
-function workersOf(entries: readonly IntentEntry[]): WorkerId[] {
-  return entries.flatMap(({ intent }) => ('reporter' in intent ? [intent.reporter.workerId] : []))
+/** Ids of hosts and workers, which are never the same. */
+function placesOf(entries: readonly IntentEntry[]): Place[] {
+  return entries.flatMap(({ intent }) => ['reporter' in intent ? [intent.reporter.workerId] : [], placesOfIntent(intent)].flat())
 }

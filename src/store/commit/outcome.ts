@@ -35,28 +35,42 @@ export type CatalogueChange =
   | RegisterWorker
   | HostChange
 
-/** What becomes of a host (R15). Each raises its allocation, so that grants which were decided before are refused. */
+/** What becomes of a host and its workers (R15). Each raises the host's allocation, so that grants which were decided before are refused. */
 export type HostChange =
-  | JudgeHost
-  /** Its worker has told everything, within this epoch: REACHABLE. Of a LOST one: it runs nothing any more. */
-  | { readonly kind: 'returnHost'; readonly hostId: HostId; readonly workerId: WorkerId; readonly epoch: number }
-  /** What operators want; by name. NO_CHANGE where they want it already. */
+  | JudgeWorker
+  /** The worker has told everything, within this epoch: REACHABLE. Of a LOST one: it runs nothing any more, so that its host has its ports back. */
+  | ({ readonly kind: 'returnWorker' } & Registration)
+  /** The worker is to end: it takes no new replicas, and those it has are to leave. */
+  | ({ readonly kind: 'drainWorker'; readonly actor: string } & Registration)
+  /** The worker has started again on another host: here it is LOST, by its own word. */
+  | ({ readonly kind: 'leaveHost'; readonly to: string } & Registration)
+  /** What operators want; by name. NO_CHANGE where they want it already. OPEN also ends the drains of workers. */
   | { readonly kind: 'scheduleHost'; readonly name: string; readonly scheduling: HostScheduling; readonly actor: string }
   /** Its last replica may have left. Nothing is changed unless it is being drained, REACHABLE and empty, and that was not said yet. */
   | { readonly kind: 'hostDrained'; readonly hostId: HostId }
-  /** An operator's word that an UNREACHABLE host is gone; by name. INVALID_STATE for any other. */
+  /** An operator's word that the UNREACHABLE workers of a host are gone; by the host's name. INVALID_STATE where it has none. */
   | { readonly kind: 'confirmHostLoss'; readonly name: string; readonly actor: string }
   /** By name. INVALID_STATE while it is reachable or has replicas. */
   | { readonly kind: 'removeHost'; readonly name: string; readonly actor: string }
+  /** A LOST worker is forgotten, and its host has its ports back; by name. INVALID_STATE for any other. */
+  | { readonly kind: 'removeWorker'; readonly name: string; readonly actor: string }
 
-/** The rules' word on a silent host. Nothing is changed where its lease was renewed since, or where the server that judges is late itself. */
-export interface JudgeHost {
-  readonly kind: 'judgeHost'
+/** A worker on its host, in its newest epoch: nothing is changed where it has another by now. */
+interface Registration {
   readonly hostId: HostId
+  readonly workerId: WorkerId
+  readonly epoch: number
+}
+
+/** The rules' word on a silent worker. Nothing is changed where its lease was renewed since, or where the server that judges is late itself. */
+export interface JudgeWorker {
+  readonly kind: 'judgeWorker'
+  readonly hostId: HostId
+  readonly workerId: WorkerId
   /** HELD: it would be LOST, but for the brake. */
   readonly to: 'UNREACHABLE' | 'LOST' | 'HELD'
-  /** Of the last of its workers, as it was judged; null: it has none. */
-  readonly leaseUntil: Instant | null
+  /** As it was judged. */
+  readonly leaseUntil: Instant
   readonly serverId: string
   /** The server's heartbeat must be younger. */
   readonly heartbeatSeconds: number
@@ -78,9 +92,9 @@ export interface RegisterWorker {
   readonly protocolVersion: number
   /** Of the token that registers it. */
   readonly subject: string
-  /** Of its state directory (see heldBy); left out or null: it does not say. */
+  /** Of its state directory (see isSame); left out or null: it does not say. */
   readonly instance?: string | null | undefined
-  /** It runs nothing: a LOST host may come back with it. */
+  /** It runs nothing: a LOST one may come back. */
   readonly clean?: boolean
   /** How long its lease is; left out: the default (R15). */
   readonly leaseSeconds?: number
@@ -91,7 +105,7 @@ export type CatalogueOutcome =
   | { readonly kind: 'profile'; readonly profileId: ProfileId; readonly profileRevisionId: ProfileRevisionId; readonly created: boolean }
   | { readonly kind: 'project'; readonly projectId: ProjectId; readonly changed: boolean }
   | { readonly kind: 'queue'; readonly queueId: QueueId; readonly changed: boolean }
-  /** `returned` false: the host is LOST still, for its worker runs something that has been replaced. */
+  /** `returned` false: it is LOST still, for it runs something that has been replaced. */
   | {
       readonly kind: 'worker'
       readonly workerId: WorkerId

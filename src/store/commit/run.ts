@@ -1,13 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { HostId, Revision, WorkerId } from '../../model/id.ts'
+import type { Revision, WorkerId } from '../../model/id.ts'
 import type { DatabaseClock } from '../clock.ts'
 import type { Database } from '../database.ts'
 import { DatabaseTrouble, patienceMillis, troubleOf } from '../databaseTrouble.ts'
 import type { Sql } from '../snapshot.ts'
 import { sqlErrorOf, uniqueViolation } from '../sqlError.ts'
 import { type BatchItem, encodeBatch } from './batch.ts'
+import type { Place } from './intentPlaces.ts'
 
-export type Verdict = 'stale' | 'fenced' | 'host' | 'quota'
+export type Verdict = 'stale' | 'fenced' | 'place' | 'quota'
 
 /** What the statement answered. Positions are those in the batch. */
 export interface Answer {
@@ -17,8 +18,8 @@ export interface Answer {
   readonly refused: ReadonlyMap<number, Verdict>
   /** Workers whose epoch is another by now. */
   readonly fenced: ReadonlyMap<number, readonly WorkerId[]>
-  /** Hosts that are not as the grants took them to be. */
-  readonly hosts: ReadonlyMap<number, readonly HostId[]>
+  /** Hosts and workers that are not as the intents took them to be. */
+  readonly places: ReadonlyMap<number, readonly Place[]>
 }
 
 /** The batch was cut and is certain never to be applied: decide its intents again. */
@@ -37,7 +38,7 @@ interface Said {
   readonly head: string | null
   readonly refused: readonly { readonly ord: number; readonly verdict: Verdict }[] | null
   readonly fenced?: readonly { readonly ord: number; readonly worker: WorkerId }[] | null
-  readonly hosts?: readonly { readonly ord: number; readonly host: HostId }[] | null
+  readonly places?: readonly { readonly ord: number; readonly place: Place }[] | null
   readonly abandoned?: true
 }
 
@@ -92,7 +93,7 @@ function toAnswer(said: Said): Answer {
     head: said.head === null ? null : BigInt(said.head),
     refused: new Map((said.refused ?? []).map(({ ord, verdict }) => [ord, verdict])),
     fenced: grouped(said.fenced ?? [], ({ worker }) => worker),
-    hosts: grouped(said.hosts ?? [], ({ host }) => host),
+    places: grouped(said.places ?? [], ({ place }) => place),
   }
 }
 

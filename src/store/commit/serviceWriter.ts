@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { HostId, Revision, ServiceId, WorkerId } from '../../model/id.ts'
+import type { Revision, ServiceId, WorkerId } from '../../model/id.ts'
 import type { Meter } from '../../model/metrics.ts'
 import type { ServiceSnapshot } from '../../model/service.ts'
 import type { Context } from '../../rules/context.ts'
@@ -13,9 +13,9 @@ import { isWritten } from './batch.ts'
 import type { SnapshotCache } from './cache.ts'
 import { type IntentEntry, type ServiceEntry, serviceOf } from './entry.ts'
 import { type Decision, foldCreation, foldIntents, remembersOf } from './fold.ts'
-import { hostsOfIntent } from './intentHosts.ts'
+import { type Place, placesOfIntent } from './intentPlaces.ts'
 import { writeLocked } from './locked.ts'
-import { fenced, hostSilent, nameTaken, notFound } from './refusals.ts'
+import { fenced, nameTaken, notFound, workerSilent } from './refusals.ts'
 import { type Answer, BatchAbandoned, outcomeOfCutBatch, runBatch } from './run.ts'
 
 export interface ServiceWriterOptions {
@@ -198,8 +198,8 @@ export class ServiceWriter {
         case 'fenced':
           this.#fencedOut(decision, answer.fenced.get(ord) ?? [])
           break
-        case 'host':
-          this.#withoutHosts(decision, answer.hosts.get(ord) ?? [])
+        case 'place':
+          this.#withoutPlaces(decision, answer.places.get(ord) ?? [])
           break
         case 'quota':
           this.#withoutGrants(decision)
@@ -252,16 +252,16 @@ export class ServiceWriter {
     this.#again(rest, new Error(`The grants of ${decision.id} were refused, ${out.length} of them.`))
   }
 
-  /** Hosts are not as these intents took them to be. Whoever sent them looks at what is true now. Deferred ones take them for something else. */
-  #withoutHosts(decision: Decision, hosts: readonly HostId[]): void {
+  /** Hosts or workers are not as these intents took them to be. Whoever sent them looks at what is true now. Deferred ones take them for something else. */
+  #withoutPlaces(decision: Decision, places: readonly Place[]): void {
     this.#o.requeue(decision.deferred)
     const decided = decision.answered.map(({ entry }) => entry)
     const [out, rest] = split(decided, (entry) => {
-      if (entry.kind !== 'intent' || !hostsOfIntent(entry.intent).some((host) => hosts.includes(host))) return false
-      entry.resolve(entry.intent.kind === 'report' ? hostSilent(entry.intent.reporter) : { kind: 'done', changed: false })
+      if (entry.kind !== 'intent' || !placesOfIntent(entry.intent).some((place) => places.includes(place))) return false
+      entry.resolve(entry.intent.kind === 'report' ? workerSilent(entry.intent.reporter) : { kind: 'done', changed: false })
       return true
     })
-    this.#again(rest, new Error(`Hosts of ${decision.id} have changed, for ${out.length} of its intents.`))
+    this.#again(rest, new Error(`Workers of ${decision.id} have changed, for ${out.length} of its intents.`))
   }
 
   /** No service's part was at fault: the database takes nothing now. */

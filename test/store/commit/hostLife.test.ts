@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/model/id.ts'
-import type { HostIntent, Reporter } from '../../../src/model/intent.ts'
+import type { Reporter, WorkerIntent } from '../../../src/model/intent.ts'
 import { place } from '../../../src/rules/placement.ts'
-import type { JudgeHost } from '../../../src/store/commit/outcome.ts'
+import type { JudgeWorker } from '../../../src/store/commit/outcome.ts'
 import { renewLease, writeHeartbeat } from '../../../src/store/lease.ts'
 import { readPlacement } from '../../../src/store/readPlacement.ts'
 import { readUnsettled } from '../../../src/store/readUnsettled.ts'
@@ -23,11 +23,12 @@ eachDatabase((database) => {
 
   const host = (reporter: Reporter) =>
     database().prisma.host.findUniqueOrThrow({ where: { id: reporter.hostId }, include: { workers: true } })
-  const judge = async (reporter: Reporter, to: JudgeHost['to'], over: Partial<JudgeHost> = {}) => {
-    const leaseUntil = (await host(reporter)).workers[0]?.leaseUntil.getTime() ?? null
+  const judge = async (reporter: Reporter, to: JudgeWorker['to'], over: Partial<JudgeWorker> = {}) => {
+    const leaseUntil = (await host(reporter)).workers.find(({ id }) => id === reporter.workerId)?.leaseUntil.getTime() ?? 0
     const change = {
-      kind: 'judgeHost',
+      kind: 'judgeWorker',
       hostId: reporter.hostId,
+      workerId: reporter.workerId,
       to,
       leaseUntil,
       serverId,
@@ -40,8 +41,8 @@ eachDatabase((database) => {
   }
   const schedule = async (reporter: Reporter, scheduling: 'OPEN' | 'CORDONED' | 'DRAINING') =>
     store.committer.write({ kind: 'scheduleHost', name: (await host(reporter)).name, scheduling, actor: 'alice' })
-  const told = (id: ServiceId, kind: HostIntent['kind'], reporter: Reporter, by = store) =>
-    by.committer.submit(id, { kind, host: reporter.hostId })
+  const told = (id: ServiceId, kind: WorkerIntent['kind'], reporter: Reporter, by = store) =>
+    by.committer.submit(id, { kind, worker: reporter.workerId })
   const unsettled = async (reporter: Reporter) => (await readUnsettled(database(), [reporter.hostId])).map(({ kind }) => kind)
 
   /** A service whose replicas are all on a host of its own, running and ready. */
@@ -91,7 +92,10 @@ eachDatabase((database) => {
     const { waiting, hosts, projects } = await readPlacement(database())
     const { name, addresses } = await host(reporter)
     const again = await store.register({ name: name.slice('h-'.length) })
-    const open = hosts.map((view) => (view.id === reporter.hostId ? { ...view, reachability: 'REACHABLE' as const } : view))
+    const open = hosts.map((view) => ({
+      ...view,
+      workers: view.workers.map((worker) => ({ ...worker, reachability: 'REACHABLE' as const })),
+    }))
     const { grants } = place({
       waiting: waiting.filter(({ serviceId }) => serviceId === id),
       hosts: open,
@@ -126,7 +130,8 @@ eachDatabase((database) => {
       ['PENDING', 1],
     ])
     expect(await host(reporter)).toMatchObject({ usedCpuMillis: 0, usedMemoryMiB: 0, usedPorts: 0 })
-    expect(await database().prisma.hostPort.count({ where: { hostId: reporter.hostId } })).toBe(0)
+    // Until the worker is back clean.
+    expect(await database().prisma.hostPort.count({ where: { lostWorkerId: reporter.workerId, replicaId: null } })).toBe(2)
     // Nothing is placed there.
     expect(await store.place([id])).toBe(0)
   })
@@ -157,7 +162,7 @@ eachDatabase((database) => {
     const heads = await Promise.all([judge(reporter, 'UNREACHABLE'), judge(reporter, 'UNREACHABLE', { serverId })])
     expect(heads.filter((outcome) => outcome.kind === 'host' && outcome.changed)).toHaveLength(1)
     expect(await renewLease(database(), reporter.workerId, reporter.epoch, 15)).toMatchObject({ resync: true })
-    const back = { kind: 'returnHost', ...reporter } as const
+    const back = { kind: 'returnWorker', ...reporter } as const
     expect(await store.committer.write({ ...back, epoch: reporter.epoch - 1 })).toMatchObject({ changed: false })
     expect(await store.committer.write(back)).toMatchObject({ changed: true })
     expect(await store.committer.write(back)).toMatchObject({ changed: false })

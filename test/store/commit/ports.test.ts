@@ -60,7 +60,13 @@ eachDatabase((database) => {
     test('is given to nobody meanwhile, also by a placer that does not know of it', async () => {
       const { id: replicaId } = await row()
       const host = await database().prisma.host.findUniqueOrThrow({ where: { id: reporter.hostId } })
-      const place = { hostId: reporter.hostId, hostName: host.name, hostAddresses: host.addresses, allocation: host.allocation }
+      const place = {
+        hostId: reporter.hostId,
+        hostName: host.name,
+        hostAddresses: host.addresses,
+        workerId: reporter.workerId,
+        allocation: host.allocation,
+      }
       const grant = { replicaId, ...place, ports: [{ name: 'http', port: 8080, protocol: 'TCP' as const }], lastPort: 0 }
       expect(await store.committer.submit(id, { kind: 'grant', grants: [grant] })).toEqual({ kind: 'done', changed: false })
       expect(await row()).toMatchObject({ state: 'PENDING', hostId: null })

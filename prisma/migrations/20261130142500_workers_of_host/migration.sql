@@ -1,0 +1,33 @@
+-- AlterTable
+ALTER TABLE "Replica" ADD COLUMN     "workerId" TEXT;
+
+-- AlterTable
+ALTER TABLE "Worker" ADD COLUMN     "reason" TEXT,
+ADD COLUMN     "draining" BOOLEAN NOT NULL DEFAULT false;
+
+-- AlterTable
+ALTER TABLE "HostPort" ADD COLUMN     "lostWorkerId" TEXT;
+
+-- CreateIndex
+CREATE INDEX "Replica_workerId_state_idx" ON "Replica"("workerId", "state");
+
+-- CreateIndex
+CREATE INDEX "Worker_hostId_idx" ON "Worker"("hostId");
+
+-- A host had one worker so far.
+UPDATE "Replica" r SET "workerId" = w."id" FROM "Worker" w
+WHERE w."hostId" = r."hostId" AND (r."endedAt" IS NULL OR r."endedAt" > now() - interval '1 day');
+UPDATE "Worker" w SET "reason" = h."reason" FROM "Host" h WHERE h."id" = w."hostId" AND w."reachability" <> 'REACHABLE';
+
+-- A server that knows nothing of this places replicas on hosts only: they are the host's one worker's.
+CREATE FUNCTION "name_worker_of_replica"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM "Worker" w WHERE w."id" = NEW."workerId" AND w."hostId" = NEW."hostId") THEN
+    NEW."workerId" := (SELECT w."id" FROM "Worker" w WHERE w."hostId" = NEW."hostId" ORDER BY w."registeredAt" DESC LIMIT 1);
+  END IF;
+  RETURN NEW;
+END
+$$;
+CREATE TRIGGER "name_worker_of_replica" BEFORE UPDATE ON "Replica" FOR EACH ROW
+  WHEN (NEW."hostId" IS NOT NULL AND NEW."hostId" IS DISTINCT FROM OLD."hostId" AND NEW."workerId" IS NOT DISTINCT FROM OLD."workerId")
+  EXECUTE FUNCTION "name_worker_of_replica"();

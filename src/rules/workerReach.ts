@@ -1,0 +1,46 @@
+import { rowsPerCommit } from '../model/bounds.ts'
+import type { WorkerId } from '../model/id.ts'
+import type { Outcome } from '../model/outcome.ts'
+import { isOn } from '../model/replica.ts'
+import type { Replica } from '../model/service.ts'
+import type { Context } from './context.ts'
+import { type Draft, hostOf, put } from './draft.ts'
+import { note } from './note.ts'
+import { withReadiness } from './readiness.ts'
+
+/** R9, R15: the worker's lease is over. Its replicas run on, perhaps, but are ready for nobody: their addresses leave with this commit. */
+export function unreach(draft: Draft, worker: WorkerId, ctx: Context): Outcome {
+  draft.standings.push({ workerId: worker, reachability: 'UNREACHABLE', draining: null })
+  let changed = false
+  for (const row of [...draft.alive.rows]) {
+    if (!isOn(row, worker) || !row.hostReachable) continue
+    if (draft.touched.size >= rowsPerCommit && !draft.touched.has(row.id)) break
+    put(draft, withReadiness({ ...row, hostReachable: false }, draft.columns.settings.minReadySeconds, ctx.now))
+    const said = `can't be reached: ${workerOn(draft, row)} is silent`
+    note(draft, row, said, said)
+    changed = true
+  }
+  return { kind: 'done', changed }
+}
+
+/**
+ * R15: the worker has told everything: what it said last of its replicas counts again, so that addresses return with this commit. True: some were
+ * unreachable.
+ */
+export function reachAgain(draft: Draft, worker: WorkerId, ctx: Context): boolean {
+  draft.standings.push({ workerId: worker, reachability: 'REACHABLE', draining: null })
+  let changed = false
+  for (const row of [...draft.alive.rows]) {
+    if (!isOn(row, worker) || row.hostReachable) continue
+    put(draft, withReadiness({ ...row, hostReachable: true }, draft.columns.settings.minReadySeconds, ctx.now))
+    const said = `can be reached again: ${workerOn(draft, row)} is back`
+    note(draft, row, said, said)
+    changed = true
+  }
+  return changed
+}
+
+/** "the worker on host n7". */
+export function workerOn(draft: Draft, row: Pick<Replica, 'hostId'>): string {
+  return `the worker on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}`
+}
