@@ -18,7 +18,7 @@ const help = `The worker of XCE Services: runs replicas on this host for the ser
 Usage: xce-worker [options]
 
   --drain
-      move all replicas to other hosts, then end: the worker that runs on the state directory, or, where none does, this one
+      move all replicas to other workers, then end: the worker that runs on the state directory, or, where none does, this one
   -h, --help
       print this
 
@@ -27,7 +27,7 @@ ${settingsText}
 
 Signals:
   SIGTERM, SIGINT, SIGHUP    end; the replicas run on, and the next worker with this state directory finds them
-  SIGQUIT                    as --drain: move all replicas to other hosts, then end
+  SIGQUIT                    as --drain: move all replicas to other workers, then end
   SIGUSR2                    disconnect, stop all replicas by their stop policies, forget them, end
 `
 

@@ -30,7 +30,7 @@ export const settingsHelp: readonly (readonly [string, string])[] = [
   ['XCE_WORKER_SERVER_FILE', 'instead of XCE_WORKER_SERVERS: a file with one URL, read at every connect'],
   ['XCE_WORKER_TOKEN_FILE', 'a file with a worker token, such as the servers write to worker-token (required)'],
   ['XCE_WORKER_STATE_DIR', 'where replicas are recorded and logged, on a local disk; one worker each (.xce-worker)'],
-  ['XCE_WORKER_HOST', "the name of the host it runs replicas on, which has one worker (this machine's name)"],
+  ['XCE_WORKER_HOST', "the name of the host it runs replicas on; workers of one host share its ports (this machine's name)"],
   ['XCE_WORKER_NAME', "this worker's name, the same at every start (the name of its host)"],
   ['XCE_WORKER_ADDRESSES', 'IP addresses of the host, separated by commas, the primary one first (found by itself)'],
   ['XCE_WORKER_CPU_MILLIS', 'CPU to give to replicas, 1000 is one core (all cores)'],
@@ -78,7 +78,7 @@ export function readSettings(environment: Environment): { settings: WorkerSettin
     servers: readServers(text('XCE_WORKER_SERVERS'), text('XCE_WORKER_SERVER_FILE'), faults),
     tokenFile: tokenFile ?? '',
     stateDirectory: stateDirectoryOf(environment),
-    // A machine's second worker has a host of its own: one name says both.
+    // Most hosts have one worker: one name says both.
     name: name('XCE_WORKER_NAME', host),
     host,
     addresses: readAddresses(text('XCE_WORKER_ADDRESSES'), faults),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { encodeGlobalId } from '../../src/graphql/globalId.ts'
+import { encodeGlobalId, idOf } from '../../src/graphql/globalId.ts'
 import type { Database } from '../../src/store/database.ts'
 import { createService, scale } from '../support/apiService.ts'
 import { FactAudit } from '../support/audit/factAudit.ts'
@@ -8,7 +8,8 @@ import { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
 
-// Four servers on one PostgreSQL, whose hosts have exactly the room that is wanted: whoever places, everything is placed, and nothing twice (R13, R14).
+// Four servers on one PostgreSQL, whose hosts have exactly the room that is wanted, half of it on each of two workers: whoever places, everything is
+// placed, and nothing twice (R13, R14, R15).
 
 const hosts = 5
 const perHost = 16
@@ -52,9 +53,9 @@ describe.each([
 
   /** What was told to stop has stopped, as far as the workers heard of it. */
   async function endStopping(): Promise<void> {
-    const stopping = await database.prisma.replica.findMany({ where: { state: 'STOPPING' }, include: { host: true } })
+    const stopping = await database.prisma.replica.findMany({ where: { state: 'STOPPING' } })
     for (const worker of workers) {
-      const own = stopping.filter(({ host }) => host?.name === worker.name)
+      const own = stopping.filter(({ workerId }) => workerId === idOf('Worker', worker.id))
       const reports = own.map(({ id }) => ({ replica: encodeGlobalId('Replica', id), state: 'ENDED', endReason: 'STOPPED' }) as const)
       if (own.length > 0) await worker.report(...reports)
     }
@@ -71,12 +72,15 @@ describe.each([
 
   async function noRoomIsLeft(): Promise<void> {
     const found = await database.prisma.host.findMany({ select: { name: true, usedCpuMillis: true }, orderBy: { name: 'asc' } })
-    expect(found).toEqual(workers.map(({ name }) => ({ name, usedCpuMillis: 10 * perHost })))
+    expect(found).toEqual(Array.from({ length: hosts }, (_, number) => ({ name: `host-${number}`, usedCpuMillis: 10 * perHost })))
+    const held = await database.prisma.replica.groupBy({ by: ['workerId'], where: { state: { not: 'ENDED' } }, _count: true })
+    expect(held.map(({ _count }) => _count)).toEqual(workers.map(() => perHost / 2))
   }
 
   test('everything has a place, in as much room as there is', async () => {
-    workers = Array.from({ length: hosts }, (_, number) => new HandWorker(server(number).client, `host-${number}`))
-    await Promise.all(workers.map((worker) => worker.register([], { cpuMillis: 10 * perHost })))
+    workers = Array.from({ length: 2 * hosts }, (_, number) => new HandWorker(server(number).client, `worker-${number}`))
+    const room = { cpuMillis: (10 * perHost) / 2 }
+    await Promise.all(workers.map((worker, number) => worker.register([], { host: `host-${number % hosts}`, ...room })))
     const ports = (number: number) => (number % 2 === 0 ? [{ name: 'x' }, { name: 'y' }] : [])
     await Promise.all(services.map((name, number) => createService(server(number).client, name, each, { ports: ports(number) })))
     await allPlaced()

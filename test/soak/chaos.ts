@@ -50,10 +50,15 @@ export class Chaos {
     await Promise.all(this.#spells)
   }
 
-  /** Whether this host's worker was silent so long before the instant that the host may be lost. */
-  mayBeLost(host: string, at: number): boolean {
+  /** Whether the worker, or one of the host where it is null, was silent so long before the instant that it may be lost. */
+  mayBeLost(worker: string | null, host: string, at: number): boolean {
+    const workers = worker === null ? [...this.#cluster.hosts].flatMap(([name, on]) => (on === host ? [name] : [])) : [worker]
+    return workers.some((name) => this.#wasSilent(name, at))
+  }
+
+  #wasSilent(worker: string, at: number): boolean {
     const from = at - (leaseSeconds + graceSeconds) * 1_000 - slackMillis
-    const silent = (this.#silences.get(host) ?? []).reduce(
+    const silent = (this.#silences.get(worker) ?? []).reduce(
       (sum, silence) => sum + Math.max(0, Math.min(silence.until ?? at, at) - Math.max(silence.from, from)),
       0,
     )

@@ -19,9 +19,14 @@ export interface Cluster {
   readonly directory: string
   readonly servers: readonly SoakServer[]
   readonly workers: readonly WorkerProcess[]
+  /** By worker. */
+  readonly hosts: ReadonlyMap<string, string>
 }
 
-/** Real servers on one database, and real workers on hosts of their own that know all servers. Everything is in `directory`. */
+/**
+ * Real servers on one database, and real workers that know all servers, each on a host of its own, but for the last two of at least four, which share
+ * one. Everything is in `directory`.
+ */
 export async function startCluster(directory: string, databaseUrl: string, counts: { servers: number; workers: number }): Promise<Cluster> {
   const servers: SoakServer[] = []
   for (let number = 1; number <= counts.servers; number++) {
@@ -47,12 +52,16 @@ export async function startCluster(directory: string, databaseUrl: string, count
   const urls = servers.map(({ client }) => client.url).join(',')
   const [first] = servers
   if (first === undefined) throw new Error('A cluster has a server.')
+  const hosts = new Map<string, string>()
   const workers = Array.from({ length: counts.workers }, (_, at) => {
-    const env = { XCE_WORKER_SERVER_FILE: '', XCE_WORKER_SERVERS: urls, XCE_LOG_LEVEL: 'warn' }
-    return new WorkerProcess(first.process, `host-${at + 1}`, 21_000 + 100 * at, env)
+    const number = at > 2 && at === counts.workers - 1 ? at : at + 1
+    const [name, host] = [`worker-${at + 1}`, `host-${number}`]
+    hosts.set(name, host)
+    const env = { XCE_WORKER_SERVER_FILE: '', XCE_WORKER_SERVERS: urls, XCE_LOG_LEVEL: 'warn', XCE_WORKER_HOST: host }
+    return new WorkerProcess(first.process, name, 21_000 + 100 * number, env)
   })
   for (const worker of workers) worker.start()
-  return { directory, servers, workers }
+  return { directory, servers, workers, hosts }
 }
 
 /** Appends what a server has said to its log in the cluster's directory: a start forgets it. */

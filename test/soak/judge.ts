@@ -13,6 +13,9 @@ import { count, type Tally } from './tally.ts'
 /** Ends that somebody wanted. */
 const wanted = ['KILLED', 'SCALED_DOWN', 'REPLACED_BY_ROLLOUT', 'SERVICE_DELETED', 'DRAINED']
 
+/** Of a host, or of one of its workers while others are there. */
+const saidOfHost = /^(?:Host|Worker (\S+) on host) (\S+) (is lost|can't be reached|is not taken for lost)/
+
 interface Moment {
   readonly revision: bigint
   readonly addresses: readonly EndpointAddress[]
@@ -108,7 +111,7 @@ export class Judge {
     }
   }
 
-  /** No host is lost whose worker was there. */
+  /** No worker is lost that was there, and no host whose workers were. */
   async #judgeHosts(): Promise<void> {
     const events = await this.#database.prisma.event.findMany({
       where: { kind: 'HOST', revision: { gt: this.#events } },
@@ -116,11 +119,11 @@ export class Judge {
     })
     for (const { revision, message, at } of events) {
       this.#events = revision
-      const [, name = '', what] = /^Host (\S+) (is lost|can't be reached|is not taken for lost)/.exec(message) ?? []
+      const [, worker, host = '', what] = saidOfHost.exec(message) ?? []
       if (what === undefined) continue
       count(this.#tally.hosts, what)
-      if (what === 'is lost' && !this.#chaos.mayBeLost(name, at.getTime()))
-        this.#tally.fault(`Host ${name} was lost at ${at.toISOString()}, and its worker was there: ${message}`)
+      if (what === 'is lost' && !this.#chaos.mayBeLost(worker ?? null, host, at.getTime()))
+        this.#tally.fault(`Host ${host} was lost at ${at.toISOString()}, and its worker was there: ${message}`)
     }
   }
 

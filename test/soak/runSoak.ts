@@ -89,8 +89,8 @@ async function soak(
   const rng = new Rng(seed)
   const clients = cluster.servers.map(({ client }) => client)
   const caller = (who: string) => new Caller(who, clients, rng.fork(), tally)
-  const hosts = cluster.workers.map((worker) => worker.name)
-  await until(async () => (await database.prisma.host.count()) === hosts.length, 'all hosts are there')
+  const hosts = [...new Set(cluster.hosts.values())]
+  await until(async () => (await database.prisma.worker.count()) === cluster.workers.length, 'all workers are there')
   const users = Array.from({ length: services }, (_, at) => {
     const name = `soak-${at + 1}`
     return new ServiceUser(name, cluster.directory, caller(name), database, rng.fork(), tally)

@@ -12,7 +12,7 @@ random, and checks all the time that no invariant is broken, no acknowledged mut
   --minutes N    how long (1); then everything has to come to rest
   --seed S       the same choices again (another one each time); what the machine does in between differs
   --servers N    (2)
-  --workers N    hosts, a worker each (4)
+  --workers N    workers, each on a host of its own, but for the last two of four or more (4)
   --services N   (6), with up to 6 replicas each
 
 PostgreSQL is brought along, or DATABASE_URL names a server: the soak makes a database of its own there, and drops it.
@@ -33,7 +33,7 @@ async function main(words: string[]): Promise<number> {
   const given = process.env['DATABASE_URL']
   const postgresql = given ? null : await startPostgreSQL()
   try {
-    console.log(`Seed ${read.seed}: ${read.minutes} min, ${read.servers} servers, ${read.workers} hosts, ${read.services} services.`)
+    console.log(`Seed ${read.seed}: ${read.minutes} min, ${read.servers} servers, ${read.workers} workers, ${read.services} services.`)
     const serverUrl = given || (postgresql?.url ?? '')
     const result = await runSoak({ ...read, serverUrl, onProgress: (progress) => console.log(progressLine(progress)) })
     const { text, failed } = summary(read, result)
