@@ -17,6 +17,16 @@ const findings = {
   'a host’s use is not the sum of its replicas': `SELECT h."name" || ' ' || h."usedCpuMillis" || ' ' || sum(coalesce(r."cpuMillis", 0)) AS what
     FROM "Host" h LEFT JOIN "Replica" r ON r."hostId" = h."id" AND r."state" <> 'ENDED' WHERE h."reachability" <> 'LOST'
     GROUP BY h."id" HAVING h."usedCpuMillis" <> sum(coalesce(r."cpuMillis", 0)) OR h."usedMemoryMiB" <> sum(coalesce(r."memoryMiB", 0))`,
+  'a placed replica is on no worker of its host': `SELECT r."id" AS what FROM "Replica" r WHERE r."state" <> 'ENDED' AND r."hostId" IS NOT NULL
+    AND NOT EXISTS (SELECT FROM "Worker" w WHERE w."id" = r."workerId" AND w."hostId" = r."hostId")`,
+  'a worker has more than its room': `SELECT w."name" || ' ' || sum(r."cpuMillis") AS what FROM "Worker" w JOIN "Replica" r ON r."workerId" = w."id"
+    WHERE r."state" <> 'ENDED' AND r."hostId" IS NOT NULL GROUP BY w."id" HAVING sum(r."cpuMillis") > w."cpuMillis" OR sum(r."memoryMiB") > w."memoryMiB"`,
+  'a host is not what its workers are': `SELECT h."name" || ' ' || h."reachability" || ' ' || h."cpuMillis" AS what FROM "Host" h LEFT JOIN "Worker" w ON w."hostId" = h."id"
+    WHERE h."removedAt" IS NULL GROUP BY h."id" HAVING h."cpuMillis" <> coalesce(sum(w."cpuMillis") FILTER (WHERE w."reachability" <> 'LOST'), 0)
+      OR h."reachability" <> CASE WHEN bool_or(w."reachability" = 'REACHABLE') THEN 'REACHABLE' WHEN bool_or(w."reachability" = 'UNREACHABLE') THEN 'UNREACHABLE' ELSE 'LOST' END::"Reachability"`,
+  'a host’s used ports are not those of its replicas': `SELECT h."name" || ' ' || h."usedPorts" AS what FROM "Host" h LEFT JOIN "HostPort" p ON p."hostId" = h."id" AND p."replicaId" IS NOT NULL
+    GROUP BY h."id" HAVING h."usedPorts" <> count(p)`,
+  'a port is kept for a worker that is not lost': `SELECT p."port"::text AS what FROM "HostPort" p JOIN "Worker" w ON w."id" = p."lostWorkerId" AND w."hostId" = p."hostId" WHERE w."reachability" <> 'LOST'`,
   'a service’s counts are not those of its rows': `SELECT s."name" AS what FROM "Service" s LEFT JOIN "Replica" r ON r."serviceId" = s."id" AND r."state" <> 'ENDED' GROUP BY s."id"
     HAVING (s."activeReplicas", s."readyReplicas", s."availableReplicas", s."stoppingReplicas") <> (count(r) FILTER (WHERE r."state" <> 'STOPPING'),
       count(r) FILTER (WHERE r."ready"), count(r) FILTER (WHERE r."available"), count(r) FILTER (WHERE r."state" = 'STOPPING'))`,
