@@ -56,12 +56,12 @@ const settings = {
   XCE_LEASE_SECONDS: {
     read: wholeNumber(1, 3_600, 'seconds'),
     unset: String(leaseSeconds),
-    does: 'How long a worker may be silent before its host is unreachable.',
+    does: 'How long a worker may be silent before it is unreachable.',
   },
   XCE_GRACE_SECONDS: {
     read: wholeNumber(0, 86_400, 'seconds'),
     unset: String(graceSeconds),
-    does: 'How long a host may be unreachable before it is lost.',
+    does: 'How long a worker may be unreachable before it is lost.',
   },
   XCE_FACTS_KEPT: {
     read: wholeNumber(1_000, 100_000_000, 'a number'),

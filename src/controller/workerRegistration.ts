@@ -1,6 +1,8 @@
 import type { HostId, ReplicaId, WorkerId } from '../model/id.ts'
 import type { ReplicaReport, Reporter } from '../model/intent.ts'
 import type { Refusal } from '../model/refusal.ts'
+import type { HostView } from '../model/service.ts'
+import { sameHost } from '../rules/hostView.ts'
 import { isSame } from '../rules/workerName.ts'
 import type { RegisterWorker } from '../store/commit/outcome.ts'
 import type { App } from './app.ts'
@@ -26,20 +28,8 @@ export async function registerWorker(
   parts: Parts,
   worker: Omit<RegisterWorker, 'kind'>,
   running: readonly ReplicaReport[],
-  /** An admin may register a worker that another token registered before. */
-  asAdmin: boolean,
 ): Promise<Registered | { readonly kind: 'refused'; readonly refusal: Refusal }> {
-  const known = await parts.database.prisma.worker.findUnique({
-    where: { name: worker.name },
-    select: { id: true, epoch: true, name: true, instance: true, hostId: true, subject: true, host: { select: { name: true } } },
-  })
-  if (known !== null && known.subject !== worker.subject && !asAdmin) {
-    const message = `Worker ${worker.name} was registered with another token: use that one, or another name.`
-    return { kind: 'refused', refusal: { code: 'FORBIDDEN', message } }
-  }
-  if (known !== null && known.host.name !== worker.host && isSame(known, { name: worker.name, instance: worker.instance ?? null })) {
-    await leaveHost(parts, known, worker.host)
-  }
+  await leaveOtherHost(parts, worker)
   const alive = running.flatMap(({ replica, state }) => (state === 'ENDED' ? [] : [replica]))
   const outcome = await parts.committer.write({ kind: 'registerWorker', ...worker, clean: alive.length === 0 })
   if (outcome.kind === 'refused') return outcome
@@ -48,26 +38,47 @@ export async function registerWorker(
   // It was lost, and is so until it has stopped what was replaced meanwhile: it says so by a full report without that.
   if (!outcome.returned) return { kind: 'registered', workerId, hostId, epoch, stop: alive }
   const reporter: Reporter = { workerId, hostId, epoch }
-  const host = { id: hostId, name: worker.host, addresses: worker.addresses }
-
-  const said = running.map((report) => report.replica)
-  const reports = reportsByService(running, await ownersOf(parts.database, said))
-  const services = new Set([...reports.keys(), ...(await servicesOn(parts.database, { hostId }))])
-  await Promise.all(
-    [...services].map((id) => parts.committer.submit(id, { kind: 'adopt', reporter, host, running: reports.get(id) ?? [] })),
-  )
-
-  const owners = await ownersOf(parts.database, said)
+  await adoptAll(parts, reporter, running)
+  // A drain of before is over, and ports may have been kept for it elsewhere.
+  await settleHosts(parts, [hostId])
+  const owners = await ownersOf(parts.database, alive)
   return { kind: 'registered', workerId, hostId, epoch, stop: alive.filter((replica) => !owners.get(replica)?.aliveOn(reporter)) }
 }
 
-/** What it ran on the host before ends there: it is told to stop that, and takes nothing on the new host before it has. */
-async function leaveHost(
-  parts: Parts,
-  worker: { readonly id: string; readonly hostId: string; readonly epoch: number },
-  to: string,
-): Promise<void> {
-  const hostId = worker.hostId as HostId
-  await parts.committer.write({ kind: 'leaveHost', hostId, workerId: worker.id as WorkerId, epoch: worker.epoch, to })
+/** Tells the services; again where another worker of the host has told other addresses meanwhile, so that the last word is the host's. */
+async function adoptAll(parts: Parts, reporter: Reporter, running: readonly ReplicaReport[]): Promise<void> {
+  const { hostId } = reporter
+  const said = running.map((report) => report.replica)
+  const reports = reportsByService(running, await ownersOf(parts.database, said))
+  for (let host = await viewOf(parts, hostId), next = host; ; host = next) {
+    const services = new Set([...reports.keys(), ...(await servicesOn(parts.database, { hostId }))])
+    const adopted = [...services].map((id) => parts.committer.submit(id, { kind: 'adopt', reporter, host, running: reports.get(id) ?? [] }))
+    await Promise.all(adopted)
+    next = await viewOf(parts, hostId)
+    if (sameHost(host, next)) return
+  }
+}
+
+async function viewOf({ database }: Parts, hostId: HostId): Promise<HostView> {
+  const { name, addresses } = await database.prisma.host.findUniqueOrThrow({
+    where: { id: hostId },
+    select: { name: true, addresses: true },
+  })
+  return { id: hostId, name, addresses }
+}
+
+/**
+ * What the worker ran on the host before ends there: it is told to stop that, and takes nothing on the new host before it has. Where it is lost there
+ * already, its services are told of that first.
+ */
+async function leaveOtherHost(parts: Parts, worker: Omit<RegisterWorker, 'kind'>): Promise<void> {
+  const known = await parts.database.prisma.worker.findUnique({
+    where: { name: worker.name },
+    include: { host: { select: { name: true } } },
+  })
+  if (known === null || known.host.name === worker.host || !isSame(known, { name: worker.name, instance: worker.instance ?? null })) return
+  if (known.subject !== worker.subject && worker.asAdmin !== true) return
+  const hostId = known.hostId as HostId
+  await parts.committer.write({ kind: 'leaveHost', hostId, workerId: known.id as WorkerId, epoch: known.epoch, to: worker.host })
   await settleHosts(parts, [hostId])
 }

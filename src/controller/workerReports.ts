@@ -64,7 +64,11 @@ export async function reportReplicas(
   if (reachability === 'LOST' && (running.length > 0 || !full)) return { kind: 'done', fenced: running }
   // What was there ends while the worker is LOST, also where a server died before it had told every service.
   if (reachability === 'LOST') await settleHosts(parts, [reporter.hostId])
-  if (reachability !== 'REACHABLE' && full) await committer.write({ kind: 'returnWorker', ...reporter })
+  if (reachability !== 'REACHABLE' && full) {
+    await committer.write({ kind: 'returnWorker', ...reporter })
+    // Ports may be kept for it on a host that it left.
+    if (reachability === 'LOST') await settleHosts(parts, [reporter.hostId])
+  }
   const owners = await ownersOf(
     database,
     reports.map((report) => report.replica),

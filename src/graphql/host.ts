@@ -29,7 +29,7 @@ export const Host = builder.prismaNode('Host', {
   nullable: true,
   description: 'A machine that replicas run on.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name its worker gave; unique.' }),
+    name: t.exposeString('name', { description: 'The name its workers gave; unique.' }),
     addresses: t.exposeStringList('addresses', {
       description: 'Its addresses, as a worker of it told them last; endpoints list the first one (R12).',
     }),

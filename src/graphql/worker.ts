@@ -27,6 +27,20 @@ export const Worker = builder.prismaNode('Worker', {
     }),
     cpuMillis: t.exposeInt('cpuMillis', { description: 'CPU it offers, in thousandths of a core.' }),
     memoryMiB: t.exposeInt('memoryMiB', { description: 'Memory it offers, in MiB.' }),
+    keptPorts: t.loadable({
+      type: 'Int',
+      description: 'Ports that are kept for it while it is LOST, until it is back and runs nothing of them, or removeWorker (R15).',
+      loaderOptions: { cache: false },
+      load: async (ids: string[], { app }) => {
+        const counts = await app.database.prisma.hostPort.groupBy({
+          by: ['lostWorkerId'],
+          where: { lostWorkerId: { in: ids } },
+          _count: true,
+        })
+        return ids.map((id) => counts.find(({ lostWorkerId }) => lostWorkerId === id)?._count ?? 0)
+      },
+      resolve: (worker) => worker.id,
+    }),
     softwareVersion: t.exposeString('softwareVersion', { description: 'Its version, as it says.' }),
     registeredAt: t.expose('registeredAt', { type: 'DateTime', description: 'When it last registered.' }),
     lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', description: 'When its lease was last renewed.' }),

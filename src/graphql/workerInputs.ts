@@ -81,7 +81,7 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
     running: t.field({ type: [ReplicaReportInput], required: true, description: 'Everything that it still runs.' }),
     instance: t.string({
       description:
-        'Of its state directory, at most 100 printable ASCII characters. The same one again is a restart; with another one a name or host that has a worker is refused until it is LOST. Left out: whoever has the name is taken for the same worker.',
+        'Of its state directory, at most 100 printable ASCII characters. The same one again is a restart; with another one a name that a worker has is refused until that one is LOST. Left out: whoever has the name is taken for the same worker.',
     }),
   }),
 })

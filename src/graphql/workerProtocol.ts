@@ -72,11 +72,17 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { app, viewer }) => {
       const { running, reservedPorts, ...rest } = input
       const { leaseSeconds, graceSeconds } = app.config
-      const worker = { ...rest, reservedPorts: reservedPorts ?? [], subject: viewer?.subject ?? '', leaseSeconds }
+      const worker = {
+        ...rest,
+        reservedPorts: reservedPorts ?? [],
+        subject: viewer?.subject ?? '',
+        asAdmin: hasRole(viewer, 'admin'),
+        leaseSeconds,
+      }
       const issues = [...workerIssues(worker), ...reportIssues('running', running)]
       if (issues.length > 0) throw new InvalidInputError('The registration is refused: see issues.', issues)
       const { reports, strangers } = partition(running)
-      const outcome = await registerWorker(app, worker, reports, hasRole(viewer, 'admin'))
+      const outcome = await registerWorker(app, worker, reports)
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
       const { workerId, epoch, stop } = outcome
       app.meter.count('registrations')

@@ -1,4 +1,5 @@
 import type { WorkerId } from './id.ts'
+import type { Reporter } from './intent.ts'
 import type { Replica } from './service.ts'
 
 /** Alive: not ended. A stopping replica still holds its host, ports and quota. */
@@ -13,6 +14,10 @@ export const isPlaced = (replica: Pick<Replica, 'state' | 'hostId'>): boolean =>
 /** On the worker: what that one is to run, or to stop. */
 export const isOn = (replica: Pick<Replica, 'state' | 'hostId' | 'workerId'>, worker: WorkerId): boolean =>
   isPlaced(replica) && replica.workerId === worker
+
+/** On the worker, and on the host that it speaks for now. */
+export const isOfReporter = (replica: Pick<Replica, 'state' | 'hostId' | 'workerId'>, { workerId, hostId }: Reporter): boolean =>
+  isOn(replica, workerId) && replica.hostId === hostId
 
 /** Its worker has confirmed the process of the current start. */
 export const isConfirmed = (replica: Pick<Replica, 'state' | 'startedAt'>): boolean =>

@@ -1,11 +1,12 @@
 import type { ReplicaReport, Reporter, ReportIntent } from '../model/intent.ts'
 import type { Outcome } from '../model/outcome.ts'
+import { isOfReporter } from '../model/replica.ts'
 import type { HostView, Replica } from '../model/service.ts'
 import type { Context } from './context.ts'
 import type { Draft } from './draft.ts'
 import { end } from './end.ts'
 import { sameHost } from './hostView.ts'
-import { fence, isLater, isOfReporter, report } from './report.ts'
+import { fence, isLater, report } from './report.ts'
 import { reachAgain } from './workerReach.ts'
 
 /**
@@ -39,7 +40,7 @@ function takeAll(
     const lost = { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }
     end(draft, lost, { reason: 'HOST_LOST', exitCode: null, exitSignal: null, message: without }, ctx)
   }
-  const returned = reachAgain(draft, reporter.workerId, ctx)
+  const returned = reachAgain(draft, reporter, ctx)
   return returned || gone.length > 0 || (taken.kind === 'done' && taken.changed)
 }
 

@@ -12,6 +12,8 @@ export interface LeasedWorker {
   /** Since when it is that. */
   readonly reachabilitySince: Instant
   readonly leaseUntil: Instant
+  /** Since when its host is as reachable as it is. */
+  readonly hostSince: Instant
   /** Why it is not reachable, as it was said last. */
   readonly reason: string | null
 }
@@ -111,12 +113,12 @@ function leaseEndOf({ leaseUntil }: LeasedWorker, { countsFrom, leaseSeconds }: 
   return Math.max(leaseUntil, countsFrom + leaseSeconds * 1000)
 }
 
-/** When a worker last came (back) that is reachable now. */
+/** When a host last came (back) that is reachable now. One more worker on a host that was there proves nothing. */
 function lastReturn(workers: readonly LeasedWorker[], view: LeaseView): Instant | null {
   let last: Instant | null = null
   for (const worker of workers) {
     if (worker.reachability !== 'REACHABLE' || leaseEndOf(worker, view) <= view.now) continue
-    last = Math.max(last ?? worker.reachabilitySince, worker.reachabilitySince)
+    last = Math.max(last ?? worker.hostSince, worker.hostSince)
   }
   return last
 }

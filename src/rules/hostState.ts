@@ -5,6 +5,8 @@ import { counted } from './counted.ts'
 export interface WorkerState {
   readonly name: string
   readonly reachability: Reachability
+  /** Why it is not reachable. */
+  readonly reason: string | null
   readonly draining: boolean
   readonly cpuMillis: number
   readonly memoryMiB: number
@@ -38,8 +40,10 @@ export function drainedMessage(name: string): string {
   return `Host ${name} is drained: none of its replicas is left on it.`
 }
 
-/** Why a host that can be reached is not simply open, as a sentence; null: it is. */
+/** Why a host is not simply open and reachable, as a sentence; null: it is. */
 export function reasonOf(scheduling: HostScheduling, isEmpty: boolean, workers: readonly WorkerState[]): string | null {
+  const reachability = bestOf(workers)
+  if (reachability !== 'REACHABLE') return workers.find((worker) => worker.reachability === reachability)?.reason ?? 'It has no worker.'
   if (scheduling === 'DRAINING' && isEmpty) return drainedReason
   if (scheduling === 'CORDONED') return 'It is cordoned: it takes no new replicas until uncordonHost.'
   if (scheduling === 'DRAINING') return 'It is being drained: its replicas are replaced elsewhere, until uncordonHost.'

@@ -1,7 +1,7 @@
 import type { Instant } from '../model/id.ts'
 import type { Replica } from '../model/service.ts'
 
-/** R9: the last report of this start says ready, its host is reachable, and it is not stopping. */
+/** R9: the last report of this start says ready, its worker is reachable, and it is not stopping. */
 export function isEffectivelyReady(row: Pick<Replica, 'state' | 'reportedReady' | 'hostReachable'>): boolean {
   return row.reportedReady && row.hostReachable && row.state === 'RUNNING'
 }

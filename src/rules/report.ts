@@ -1,7 +1,7 @@
 import type { ReplicaId } from '../model/id.ts'
 import type { ReplicaReport, Reporter } from '../model/intent.ts'
 import type { Outcome } from '../model/outcome.ts'
-import { isOn } from '../model/replica.ts'
+import { isOfReporter } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import type { Context } from './context.ts'
 import { type Draft, put, versionOf } from './draft.ts'
@@ -22,11 +22,6 @@ export function report(draft: Draft, reporter: Reporter, sequence: number, repor
     take(draft, { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }, said, ctx)
   }
   return { kind: 'done', changed: taken.size > 0 }
-}
-
-/** Placed on the worker, and on the host that it speaks for now. */
-export function isOfReporter(row: Replica, { workerId, hostId }: Reporter): boolean {
-  return isOn(row, workerId) && row.hostId === hostId
 }
 
 /**

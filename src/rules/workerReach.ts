@@ -1,7 +1,8 @@
 import { rowsPerCommit } from '../model/bounds.ts'
 import type { WorkerId } from '../model/id.ts'
+import type { Reporter } from '../model/intent.ts'
 import type { Outcome } from '../model/outcome.ts'
-import { isOn } from '../model/replica.ts'
+import { isOfReporter, isOn } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import type { Context } from './context.ts'
 import { type Draft, hostOf, put } from './draft.ts'
@@ -27,11 +28,11 @@ export function unreach(draft: Draft, worker: WorkerId, ctx: Context): Outcome {
  * R15: the worker has told everything: what it said last of its replicas counts again, so that addresses return with this commit. True: some were
  * unreachable.
  */
-export function reachAgain(draft: Draft, worker: WorkerId, ctx: Context): boolean {
-  draft.standings.push({ workerId: worker, reachability: 'REACHABLE', draining: null })
+export function reachAgain(draft: Draft, reporter: Reporter, ctx: Context): boolean {
+  draft.standings.push({ workerId: reporter.workerId, reachability: 'REACHABLE', draining: null })
   let changed = false
   for (const row of [...draft.alive.rows]) {
-    if (!isOn(row, worker) || row.hostReachable) continue
+    if (!isOfReporter(row, reporter) || row.hostReachable) continue
     put(draft, withReadiness({ ...row, hostReachable: true }, draft.columns.settings.minReadySeconds, ctx.now))
     const said = `can be reached again: ${workerOn(draft, row)} is back`
     note(draft, row, said, said)

@@ -152,7 +152,8 @@ export class HostLife {
     const leaseUntil = silence === undefined ? Number.POSITIVE_INFINITY : silence.since + this.#options.leaseSeconds * 1_000
     const said = { hostId: host.id, hostName: host.name, leaseUntil, reason: silence?.reason ?? null }
     return host.workers.map(({ id, reachability }) => {
-      return { id, name: id, reachability, reachabilitySince: this.#since.get(id) ?? this.#begin, ...said }
+      const since = this.#since.get(id) ?? this.#begin
+      return { id, name: id, reachability, reachabilitySince: since, hostSince: since, ...said }
     })
   }
 

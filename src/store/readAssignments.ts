@@ -44,7 +44,7 @@ export async function readAssignments(
        FROM "Replica" r JOIN "Service" s ON s."id" = r."serviceId" JOIN "Project" p ON p."id" = s."projectId"
          JOIN "ServiceVersion" v ON v."serviceId" = r."serviceId" AND v."number" = r."versionNumber"
        WHERE r."workerId" = $1 AND r."hostId" IS NOT NULL AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')
-         AND NOT EXISTS (SELECT FROM "Worker" w WHERE w."id" = r."workerId" AND w."reachability" = 'LOST')
+         AND EXISTS (SELECT FROM "Worker" w WHERE w."id" = r."workerId" AND w."hostId" = r."hostId" AND w."reachability" <> 'LOST')
          AND ($2::json IS NULL OR r."id" IN (SELECT json_array_elements_text($2::json)))) a ON true
      WHERE e."id" = 1 ORDER BY a."replicaId"`,
     workerId,

@@ -14,7 +14,7 @@ export async function readWorkerLeases({ prisma }: Database): Promise<LeasedWork
       reachabilitySince: true,
       reason: true,
       leaseUntil: true,
-      host: { select: { name: true } },
+      host: { select: { name: true, reachabilitySince: true } },
     },
     orderBy: [{ hostId: 'asc' }, { id: 'asc' }],
   })
@@ -23,6 +23,7 @@ export async function readWorkerLeases({ prisma }: Database): Promise<LeasedWork
     id: id as WorkerId,
     hostId: hostId as HostId,
     hostName: host.name,
+    hostSince: host.reachabilitySince.getTime(),
     reachabilitySince: reachabilitySince.getTime(),
     leaseUntil: leaseUntil.getTime(),
   }))

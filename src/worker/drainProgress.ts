@@ -46,7 +46,7 @@ export class DrainProgress {
 }
 
 /**
- * Asks the worker with this process id, which has the state directory, to drain its host, and shows how far that is until it has ended. The exit
+ * Asks the worker with this process id, which has the state directory, to move its replicas, and shows how far that is until it has ended. The exit
  * status: 0 when all has moved. `leave` ends the watching, not the drain.
  */
 export async function watchDrain(
@@ -56,7 +56,7 @@ export async function watchDrain(
   show: (sentence: string) => void,
 ): Promise<number> {
   if (!ask(pid)) {
-    show(`The worker with process id ${pid} can't be asked to drain its host: it has ended, or is another user's.`)
+    show(`The worker with process id ${pid} can't be asked to move its replicas: it has ended, or is another user's.`)
     return 1
   }
   let shown = ''

@@ -1,8 +1,8 @@
 import { bootSeconds } from './bootClock.ts'
 
 /**
- * Watches for how long no server has taken this worker's renewals, on the machine's own clock. When that is longer than lease and grace, the host
- * is LOST to the servers, or will be: `onLost` is called once per silence, and again only after contact in between.
+ * Watches for how long no server has taken this worker's renewals, on the machine's own clock. When that is longer than lease and grace, it is
+ * LOST to the servers, or will be: `onLost` is called once per silence, and again only after contact in between.
  */
 export class LostContact {
   readonly #onLost: () => void

@@ -23,8 +23,8 @@ export interface SessionParts {
 }
 
 /**
- * A registered worker on one socket: it follows its assignments, reports, renews its lease, answers requests for logs and drains its host when it
- * is asked to, all at once, until the first of them fails. All is level-triggered: what was missed between two sockets is in the next SNAPSHOT and in the outbox.
+ * A registered worker on one socket: it follows its assignments, reports, renews its lease, answers requests for logs and is drained when it is asked
+ * to, all at once, until the first of them fails. All is level-triggered: what was missed between two sockets is in the next SNAPSHOT and in the outbox.
  */
 export class WorkerSession {
   readonly #connection: Connection

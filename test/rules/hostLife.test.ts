@@ -22,6 +22,7 @@ function host(over: Partial<Omit<LeasedWorker, 'leaseUntil'>> & { lease: number;
     hostName: `host-of-${rest.name ?? `w${made}`}`,
     reachability: 'REACHABLE',
     reachabilitySince: t0 + (since ?? -1000) * 1000,
+    hostSince: t0 + (since ?? -1000) * 1000,
     reason: null,
     ...rest,
     leaseUntil: t0 + lease * 1000,
@@ -131,6 +132,12 @@ describe('several workers on one host (R15)', () => {
     expect(judge(75, most).told).toEqual(['a LOST', 'b LOST', 'c LOST'])
     const both = [silentOn('n1', 'a'), silentOn('n1', 'b'), silentOn('n2', 'c'), on('n3', { lease: 200 })]
     expect(judge(75, both).told).toEqual(['a HELD', 'b HELD', 'c HELD'])
+  })
+
+  test('one more worker on a host that was there all the time does not end the brake', () => {
+    const all = [silent('a', 15), silent('b', 15), silent('c', 15), on('n4', { lease: 500 })]
+    const more = on('n4', { name: 'new', lease: 500, since: 300, hostSince: t0 - 1_000_000 })
+    expect(judge(375, [...all, more]).told).toEqual(['a HELD', 'b HELD', 'c HELD'])
   })
 
   test('the event names the worker where the host has others, and the host where it has none', () => {

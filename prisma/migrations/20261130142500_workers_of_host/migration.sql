@@ -12,12 +12,10 @@ ALTER TABLE "HostPort" ADD COLUMN     "lostWorkerId" TEXT;
 CREATE INDEX "Replica_workerId_state_idx" ON "Replica"("workerId", "state");
 
 -- CreateIndex
-CREATE INDEX "Worker_hostId_idx" ON "Worker"("hostId");
+CREATE INDEX "HostPort_lostWorkerId_idx" ON "HostPort"("lostWorkerId");
 
--- A host had one worker so far.
-UPDATE "Replica" r SET "workerId" = w."id" FROM "Worker" w
-WHERE w."hostId" = r."hostId" AND (r."endedAt" IS NULL OR r."endedAt" > now() - interval '1 day');
-UPDATE "Worker" w SET "reason" = h."reason" FROM "Host" h WHERE h."id" = w."hostId" AND w."reachability" <> 'REACHABLE';
+-- CreateIndex
+CREATE INDEX "Worker_hostId_idx" ON "Worker"("hostId");
 
 -- A server that knows nothing of this places replicas on hosts only: they are the host's one worker's.
 CREATE FUNCTION "name_worker_of_replica"() RETURNS trigger LANGUAGE plpgsql AS $$

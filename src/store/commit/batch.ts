@@ -119,7 +119,7 @@ function addHostUse(rows: Record<Input, Row[]>, use: HostUse, ord: number): void
     cpu: use.cpuMillis,
     memory: use.memoryMiB,
     ports: portsTaken.length - portsReleased.length - portsQuarantined.length - portsKept.length,
-    bump: use.allocation !== null || portsQuarantined.length > 0,
+    bump: use.allocation !== null || portsQuarantined.length + portsKept.length > 0,
     lastPort: use.lastPort,
   })
   const acts = [

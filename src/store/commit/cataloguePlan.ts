@@ -5,10 +5,10 @@ import type { Content } from '../../model/content.ts'
 import type { HostId, ProfileId, ProfileRevisionId, ProjectId, QueueId, WorkerId } from '../../model/id.ts'
 import { sameContent } from '../../rules/content.ts'
 import { hostStateOf, reasonOf } from '../../rules/hostState.ts'
-import { isSame, nameHeldBy } from '../../rules/workerName.ts'
+import { isSame, type Newcomer, nameHeldBy } from '../../rules/workerName.ts'
 import type { Database } from '../database.ts'
 import type { CatalogueWrite } from './catalogueStatement.ts'
-import { isEmpty, planHost, uncleanReason } from './hostPlan.ts'
+import { hasReplicas, isEmpty, planHost, uncleanReason } from './hostPlan.ts'
 import type { CatalogueChange, CatalogueOutcome, RegisterWorker } from './outcome.ts'
 
 /** What to write, and the answer once it is written. `write` null: it says what is so already. */
@@ -110,10 +110,20 @@ async function planWorker(database: Database, change: RegisterWorker, newId: New
   const named = await prisma.worker.findUnique({ where: { name: change.name }, include: { host: { select: { name: true } } } })
   const held = named && nameHeldBy({ ...named, host: named.host.name }, newcomer)
   if (held !== null) return invalid('name', held)
-  // The same state directory is the same worker, also under a new name.
-  const known = named ?? host?.workers.find((worker) => worker.instance !== null && isSame(worker, newcomer)) ?? null
+  // The same state directory is the same worker, also under a new name. With another one it is another worker, and who had the name is LOST.
+  const known = named && isSame(named, newcomer) ? named : (host?.workers.find((worker) => isAlike(worker, newcomer)) ?? null)
+  const aside = named && named.id !== known?.id ? named : null
+  for (const { subject, name } of [named, known].filter((worker) => worker !== null)) {
+    if (subject === change.subject || change.asAdmin === true) continue
+    const message = `Worker ${name} was registered with another token: use that one, or another name.`
+    return { write: null, outcome: { kind: 'refused', refusal: { code: 'FORBIDDEN', message } } }
+  }
   const hostId = (host?.id ?? newId()) as HostId
   const workerId = (known?.id ?? newId()) as WorkerId
+  // Of a LOST one those only get fewer.
+  if (known !== null && known.hostId !== hostId && (await hasReplicas(database, known.id))) {
+    return invalid('name', `Worker ${change.name} has replicas on another host, which are being replaced: register again in a moment.`)
+  }
   // Above all that was said of its replicas: what it says now is newer.
   const { _max } = await prisma.replica.aggregate({ where: { workerId, state: { not: 'ENDED' } }, _max: { reportedEpoch: true } })
   const epoch = Math.max(_max.reportedEpoch ?? 0, known?.epoch ?? 0) + 1
@@ -122,31 +132,32 @@ async function planWorker(database: Database, change: RegisterWorker, newId: New
   const scheduling = host === null || host.removedAt !== null ? 'OPEN' : host.scheduling
   const returned = known?.reachability !== 'LOST' || change.clean === true
   const reachability = returned ? 'REACHABLE' : 'LOST'
+  const reason = returned ? null : uncleanReason
   const others = (host?.workers ?? []).filter(({ id }) => id !== workerId)
-  const forgotten = await forgettable(database, others)
-  const workers = [
-    ...others.filter(({ id }) => !forgotten.includes(id)),
-    { name, reachability, draining: false, cpuMillis, memoryMiB } as const,
-  ]
+  const forgotten = await forgettable(database, aside === null || others.some(({ id }) => id === aside.id) ? others : [...others, aside])
+  const own = { name, reachability, reason, draining: false, cpuMillis, memoryMiB } as const
+  const workers = [...others.filter(({ id }) => !forgotten.includes(id)), own]
   const state = hostStateOf(workers)
   const isDrained = host !== null && scheduling === 'DRAINING' && (await isEmpty(database, hostId))
-  const reason = returned ? null : uncleanReason
+  // What one that is to be clean first says of the host does not count while others are there.
+  const counts = returned || host === null || !others.some((other) => other.reachability === 'REACHABLE')
+  const told = counts ? { addresses, reservedPorts, portFrom: portRange.from, portTo: portRange.to } : host
   const row = {
     hostId,
     hostName: change.host,
     scheduling,
     hostReachability: state.reachability,
-    hostReason: state.reachability === 'REACHABLE' ? reasonOf(scheduling, isDrained, workers) : reason,
+    hostReason: reasonOf(scheduling, isDrained, workers),
     hostCpuMillis: state.cpuMillis,
     hostMemoryMiB: state.memoryMiB,
     allocation: host ? host.allocation + 1 : 0,
-    addresses,
-    portFrom: portRange.from,
-    portTo: portRange.to,
-    reservedPorts,
+    addresses: told.addresses,
+    portFrom: told.portFrom,
+    portTo: told.portTo,
+    reservedPorts: told.reservedPorts,
     workerId,
-    // What another state directory has on another host is not known to be gone.
-    oldHostId: known && isSame(known, newcomer) ? known.hostId : hostId,
+    asideId: aside?.id ?? null,
+    asideName: aside && `${aside.name}.lost-${aside.id.slice(-8)}`,
     name,
     reachability,
     reason,
@@ -163,7 +174,8 @@ async function planWorker(database: Database, change: RegisterWorker, newId: New
   }
   const stale = returned ? '' : ' It runs replicas that have been replaced, and takes no others before those have stopped.'
   const offer = `${cpuMillis} CPU millis, ${memoryMiB} MiB, ports ${portRange.from}–${portRange.to}`
-  const beside = workers.length > 1 ? `, one of ${workers.length} workers there` : ''
+  const there = workers.filter((worker) => worker.reachability !== 'LOST').length
+  const beside = there > 1 ? `, one of ${there} workers there` : ''
   const message = `Worker ${name} registered on host ${change.host}${beside} (epoch ${epoch}): ${offer}.${stale}`
   return {
     write: {
@@ -180,22 +192,19 @@ async function planWorker(database: Database, change: RegisterWorker, newId: New
   }
 }
 
-/** LOST ones of a host that nothing is kept for: nobody needs to know of them when another one comes. */
-async function forgettable({ prisma }: Database, workers: readonly Worker[]): Promise<readonly string[]> {
-  const lost = workers.filter(({ reachability }) => reachability === 'LOST').map(({ id }) => id)
-  if (lost.length === 0) return []
-  const kept = await prisma.hostPort.findMany({
-    where: { lostWorkerId: { in: lost } },
-    select: { lostWorkerId: true },
-    distinct: ['lostWorkerId'],
-  })
-  const alive = await prisma.replica.findMany({
-    where: { workerId: { in: lost }, hostId: { not: null }, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
-    select: { workerId: true },
-    distinct: ['workerId'],
-  })
-  const needed = new Set([...kept.map(({ lostWorkerId }) => lostWorkerId), ...alive.map(({ workerId }) => workerId)])
-  return lost.filter((id) => !needed.has(id))
+/** LOST ones that nothing is kept for: nobody needs to know of them when another one comes. */
+async function forgettable(database: Database, workers: readonly Worker[]): Promise<readonly string[]> {
+  const forgotten: string[] = []
+  for (const { id, reachability } of workers) {
+    // First the replicas, whose ports are kept when they end.
+    if (reachability !== 'LOST' || (await hasReplicas(database, id))) continue
+    if ((await database.prisma.hostPort.count({ where: { lostWorkerId: id } })) === 0) forgotten.push(id)
+  }
+  return forgotten
+}
+
+function isAlike(worker: Worker, newcomer: Newcomer): boolean {
+  return worker.instance !== null && newcomer.instance !== null && isSame(worker, newcomer)
 }
 
 function invalid(field: string, message: string): CataloguePlan {

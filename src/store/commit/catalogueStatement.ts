@@ -57,10 +57,10 @@ queue AS (
   },
   worker: {
     input: `"hostId" text, "hostName" text, "allocation" int, "addresses" text[], "portFrom" int, "portTo" int, "reservedPorts" int[],
-  "hostCpuMillis" int, "hostMemoryMiB" int, "workerId" text, "oldHostId" text, "name" text, "knownEpoch" int, "epoch" int, "instance" text,
+  "hostCpuMillis" int, "hostMemoryMiB" int, "workerId" text, "asideId" text, "asideName" text, "name" text, "knownEpoch" int, "epoch" int, "instance" text,
   "leaseSeconds" int, "cpuMillis" int, "memoryMiB" int, "softwareVersion" text, "protocolVersion" int, "subject" text, "scheduling" "HostScheduling",
   "hostReachability" "Reachability", "hostReason" text, "reachability" "Reachability", "reason" text, "forgotten" text[]`,
-    // A new host has allocation 0 to be, a new worker epoch 0 so far. A worker that is clean, here or on another host by now, has no ports kept.
+    // A new host has allocation 0 to be, a new worker epoch 0 so far. Whose name is taken over must still be LOST.
     guard: `
 host_lock AS MATERIALIZED (
   SELECT t."id", t."allocation" FROM "Host" t JOIN input x ON x."hostId" = t."id" FOR NO KEY UPDATE OF t),
@@ -68,8 +68,10 @@ worker_lock AS MATERIALIZED (
   SELECT t."id", t."epoch" FROM "Worker" t JOIN input x ON x."workerId" = t."id" WHERE (SELECT count(*) FROM host_lock) >= 0 FOR NO KEY UPDATE OF t),
 guard AS MATERIALIZED (
   SELECT 1 FROM input x LEFT JOIN host_lock h ON true LEFT JOIN worker_lock w ON true
-  WHERE coalesce(h."allocation" + 1, 0) = x."allocation" AND coalesce(w."epoch", 0) = x."knownEpoch")`,
+  WHERE coalesce(h."allocation" + 1, 0) = x."allocation" AND coalesce(w."epoch", 0) = x."knownEpoch"
+    AND (x."asideId" IS NULL OR EXISTS (SELECT FROM "Worker" a WHERE a."id" = x."asideId" AND a."reachability" = 'LOST')))`,
     writes: `
+aside AS (UPDATE "Worker" t SET "name" = x."asideName" FROM input x, counter WHERE t."id" = x."asideId" AND t."reachability" = 'LOST' RETURNING 1),
 host AS (
   INSERT INTO "Host" AS t ("id", "name", "addresses", "scheduling", "schedulingSince", "reachabilitySince", "cpuMillis", "memoryMiB", "portFrom", "portTo",
     "reservedPorts", "allocation", "createdAt", "reachability", "reason")
@@ -87,7 +89,7 @@ worker AS (
     "protocolVersion", "subject", "instance", "registeredAt", "lastSeenAt", "reachability", "reason", "draining")
   SELECT x."workerId", x."hostId", x."name", x."epoch", ${now} + make_interval(secs => x."leaseSeconds"), ${now}, x."cpuMillis",
     x."memoryMiB", x."softwareVersion", x."protocolVersion", x."subject", x."instance", ${now}, ${now}, x."reachability", x."reason", false
-  FROM input x, counter
+  FROM input x, counter WHERE (SELECT count(*) FROM aside) >= 0
   ON CONFLICT ("id") DO UPDATE SET "hostId" = excluded."hostId", "name" = excluded."name", "epoch" = excluded."epoch", "leaseUntil" = excluded."leaseUntil",
     "reachability" = excluded."reachability", "reason" = excluded."reason", "draining" = false,
     "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
@@ -96,9 +98,7 @@ worker AS (
     "reachabilitySince" = CASE WHEN t."reachability" = excluded."reachability" THEN t."reachabilitySince" ELSE ${now} END),
 clean AS (
   DELETE FROM "HostPort" t USING input x, counter
-  WHERE t."hostId" IN (x."hostId", x."oldHostId") AND t."lostWorkerId" IS NOT NULL AND (
-    (t."lostWorkerId" = x."workerId" AND x."reachability" = 'REACHABLE')
-    OR EXISTS (SELECT FROM "Worker" w WHERE w."id" = t."lostWorkerId" AND w."hostId" <> t."hostId" AND w."reachability" = 'REACHABLE'))),
+  WHERE t."hostId" = x."hostId" AND t."lostWorkerId" = x."workerId" AND x."reachability" = 'REACHABLE'),
 forgotten AS (DELETE FROM "Worker" t USING input x, counter WHERE t."id" = ANY (x."forgotten"))`,
   },
   host: {
@@ -131,11 +131,12 @@ worker AS (
   UPDATE "Worker" t SET "epoch" = t."epoch" + CASE WHEN n."fences" THEN 1 ELSE 0 END, "reason" = n."reason", "draining" = n."draining",
     "reachability" = n."reachability",
     "reachabilitySince" = CASE WHEN t."reachability" = n."reachability" THEN t."reachabilitySince" ELSE ${now} END
-  FROM next n, counter WHERE t."id" = n."id" AND NOT n."removes"),
-gone AS (DELETE FROM "Worker" t USING next n, counter WHERE t."id" = n."id" AND n."removes"),
+  FROM next n JOIN worker_lock l ON l."id" = n."id", counter WHERE t."id" = n."id" AND NOT n."removes"),
+gone AS (DELETE FROM "Worker" t USING next n JOIN worker_lock l ON l."id" = n."id", counter WHERE t."id" = n."id" AND n."removes"),
 ports AS (
   DELETE FROM "HostPort" t USING input x, counter WHERE t."hostId" = x."hostId"
-    AND (x."removes" OR t."lostWorkerId" IN (SELECT n."id" FROM next n WHERE n."clean" OR n."removes")))`,
+    AND (x."removes" OR t."lostWorkerId" IN (SELECT n."id" FROM next n WHERE n."clean" OR n."removes")
+      OR (t."lostWorkerId" IS NOT NULL AND NOT EXISTS (SELECT FROM "Worker" w WHERE w."id" = t."lostWorkerId" AND w."reachability" = 'LOST'))))`,
   },
 } as const
 

@@ -5,6 +5,7 @@ import type { Refusal } from '../../model/refusal.ts'
 import { counted } from '../../rules/counted.ts'
 import { drainedMessage, drainedReason, hostStateOf, reasonOf } from '../../rules/hostState.ts'
 import type { Database } from '../database.ts'
+import { readFreeable } from '../readFreeable.ts'
 import type { CataloguePlan } from './cataloguePlan.ts'
 import type { HostChange, JudgeWorker } from './outcome.ts'
 
@@ -27,8 +28,10 @@ interface NextWorker {
 interface NextHost {
   readonly workers: ReadonlyMap<string, NextWorker>
   readonly scheduling?: HostScheduling
-  /** Of one that can't be reached; left out: as it was. */
+  /** Of one that can't be reached; left out: that of its workers. */
   readonly reason?: string
+  /** Said that it is drained, where it is; left out: only if that was said before. */
+  readonly mayBeDrained?: boolean
   readonly removes?: boolean
   readonly wakesPlacement?: boolean
   readonly guard?: Guard
@@ -67,6 +70,8 @@ export function planHost(database: Database, change: HostChange): Promise<Catalo
       return planRemoval(database, change)
     case 'removeWorker':
       return planWorkerRemoval(database, change)
+    case 'freePorts':
+      return planFreePorts(database, change)
   }
 }
 
@@ -81,7 +86,7 @@ async function planJudgement(database: Database, change: JudgeWorker): Promise<C
   const reachability = to === 'HELD' ? worker.reachability : to
   const workers = new Map([[workerId, { reachability, reason, fences: to === 'LOST' }]])
   const guard = { workerId, judged: { serverId, heartbeatSeconds, leaseUntil } }
-  return written(database, host, { workers, reason, guard }, message, 'xce')
+  return written(database, host, { workers, guard }, message, 'xce')
 }
 
 async function planReturn(database: Database, { hostId, workerId, epoch }: Change<'returnWorker'>): Promise<CataloguePlan> {
@@ -90,7 +95,7 @@ async function planReturn(database: Database, { hostId, workerId, epoch }: Chang
   if (host === null || worker?.epoch !== epoch || worker.reachability === 'REACHABLE') return unchanged(hostId)
   const how = worker.reachability === 'LOST' ? 'and runs nothing that was replaced' : 'before it was lost'
   const workers = new Map([[workerId, { reachability: 'REACHABLE', reason: null, clean: true } as const]])
-  const next = { workers, guard: { workerId, epoch }, wakesPlacement: true }
+  const next = { workers, guard: { workerId, epoch }, mayBeDrained: true, wakesPlacement: true }
   return written(database, host, next, `${subjectOf(host, worker)} is back, ${how}.`, worker.subject)
 }
 
@@ -110,7 +115,7 @@ async function planLeave(database: Database, { hostId, workerId, epoch, to }: Ch
   const reason = `It has started again on host ${to}.`
   const workers = new Map([[workerId, { reachability: 'LOST', reason, fences: true } as const]])
   const message = `Worker ${worker.name} has left host ${host.name} for host ${to}: its replicas are replaced.`
-  return written(database, host, { workers, reason, guard: { workerId, epoch } }, message, worker.subject)
+  return written(database, host, { workers, guard: { workerId, epoch } }, message, worker.subject)
 }
 
 async function planScheduling(database: Database, { name, scheduling, actor }: Change<'scheduleHost'>): Promise<CataloguePlan> {
@@ -130,14 +135,14 @@ async function planScheduling(database: Database, { name, scheduling, actor }: C
   const isDrained = scheduling === 'DRAINING' && host.reachability === 'REACHABLE' && (await isEmpty(database, host.id))
   const message = isDrained ? `${actor} drained host ${name}: it has no replicas, and takes none.` : said
   const workers = new Map(drained.map(({ id }) => [id, { draining: false }]))
-  return written(database, host, { workers, scheduling, wakesPlacement: scheduling === 'OPEN' }, message, actor)
+  return written(database, host, { workers, scheduling, mayBeDrained: true, wakesPlacement: scheduling === 'OPEN' }, message, actor)
 }
 
 async function planDrained(database: Database, { hostId }: Change<'hostDrained'>): Promise<CataloguePlan> {
   const host = await findHost(database, { id: hostId })
   const isDraining = host?.scheduling === 'DRAINING' && host.reachability === 'REACHABLE'
   if (host === null || !isDraining || host.reason === drainedReason || !(await isEmpty(database, hostId))) return unchanged(hostId)
-  return written(database, host, { workers: none }, drainedMessage(host.name), 'xce')
+  return written(database, host, { workers: none, mayBeDrained: true }, drainedMessage(host.name), 'xce')
 }
 
 async function planLoss(database: Database, { name, actor }: Change<'confirmHostLoss'>): Promise<CataloguePlan> {
@@ -154,7 +159,7 @@ async function planLoss(database: Database, { name, actor }: Change<'confirmHost
     host.reachability === 'REACHABLE'
       ? `${counted(silent.length, 'silent worker')} of host ${name} (${silent.map((worker) => worker.name).join(', ')}) ${silent.length === 1 ? 'is' : 'are'}`
       : `host ${name} is`
-  return written(database, host, { workers, reason }, `${actor} confirmed that ${what} lost.`, actor)
+  return written(database, host, { workers }, `${actor} confirmed that ${what} lost.`, actor)
 }
 
 async function planRemoval(database: Database, { name, actor }: Change<'removeHost'>): Promise<CataloguePlan> {
@@ -175,9 +180,11 @@ async function planRemoval(database: Database, { name, actor }: Change<'removeHo
 }
 
 async function planWorkerRemoval(database: Database, { name, actor }: Change<'removeWorker'>): Promise<CataloguePlan> {
-  const worker = await database.prisma.worker.findUnique({ where: { name } })
-  const host = worker && (await findHost(database, { id: worker.hostId }))
-  if (worker === null || host === null) {
+  const named = await database.prisma.worker.findUnique({ where: { name }, select: { hostId: true } })
+  const host = named && (await findHost(database, { id: named.hostId }))
+  // As it was when the host was, whose row is the guard.
+  const worker = host?.workers.find((other) => other.name === name)
+  if (!worker || !host) {
     const message = `There is no worker named ${JSON.stringify(name)}: see the workers of the query hosts.`
     return refused({ code: 'NOT_FOUND', message, path: ['input', 'worker'] })
   }
@@ -194,6 +201,13 @@ async function planWorkerRemoval(database: Database, { name, actor }: Change<'re
   return written(database, host, next, `${actor} removed worker ${name} of host ${host.name}.`, actor)
 }
 
+async function planFreePorts(database: Database, { hostId }: Change<'freePorts'>): Promise<CataloguePlan> {
+  const host = await findHost(database, { id: hostId })
+  if (host === null || !(await readFreeable(database)).includes(hostId)) return unchanged(hostId)
+  const message = `Host ${host.name} has the ports back that were kept for a worker which is gone, or runs nothing of it any more.`
+  return written(database, host, { workers: none, wakesPlacement: true }, message, 'xce')
+}
+
 /** "Host n1", or its worker, where the host is reachable by another one. */
 function subjectOf(host: HostRow, worker: Worker): string {
   return host.reachability === 'REACHABLE' ? `Worker ${worker.name} on host ${host.name}` : `Host ${host.name}`
@@ -207,6 +221,11 @@ function findHost({ prisma }: Database, where: { readonly id: string } | { reado
 /** How many have not ended. */
 function replicasOf({ prisma }: Database, where: { readonly hostId: string } | { readonly workerId: string }): Promise<number> {
   return prisma.replica.count({ where: { hostId: { not: null }, ...where, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } } })
+}
+
+/** Whether a worker has replicas that have not ended. */
+export async function hasReplicas(database: Database, workerId: string): Promise<boolean> {
+  return (await replicasOf(database, { workerId })) > 0
 }
 
 /** Whether no replica is left on it. */
@@ -226,7 +245,8 @@ async function written(database: Database, host: HostRow, next: NextHost, messag
   const staying = workers.filter(({ removes }) => removes !== true)
   const { reachability, cpuMillis, memoryMiB } = hostStateOf(staying)
   const scheduling = next.scheduling ?? host.scheduling
-  const isDrained = scheduling === 'DRAINING' && (await isEmpty(database, hostId))
+  const mayBeDrained = next.mayBeDrained === true || host.reason === drainedReason
+  const isDrained = scheduling === 'DRAINING' && mayBeDrained && (await isEmpty(database, hostId))
   const { guard } = next
   const judged = guard?.judged
   return {
@@ -237,7 +257,7 @@ async function written(database: Database, host: HostRow, next: NextHost, messag
         allocation: host.allocation + 1,
         scheduling,
         reachability,
-        reason: reachability === 'REACHABLE' ? reasonOf(scheduling, isDrained, staying) : (next.reason ?? host.reason),
+        reason: next.reason ?? reasonOf(scheduling, isDrained, staying),
         cpuMillis,
         memoryMiB,
         removes: next.removes === true,

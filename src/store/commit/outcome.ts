@@ -54,6 +54,8 @@ export type HostChange =
   | { readonly kind: 'removeHost'; readonly name: string; readonly actor: string }
   /** A LOST worker is forgotten, and its host has its ports back; by name. INVALID_STATE for any other. */
   | { readonly kind: 'removeWorker'; readonly name: string; readonly actor: string }
+  /** Ports may be kept there for workers that are not LOST any more, wherever they are now. Nothing is changed unless there are some. */
+  | { readonly kind: 'freePorts'; readonly hostId: HostId }
 
 /** A worker on its host, in its newest epoch: nothing is changed where it has another by now. */
 interface Registration {
@@ -96,6 +98,8 @@ export interface RegisterWorker {
   readonly instance?: string | null | undefined
   /** It runs nothing: a LOST one may come back. */
   readonly clean?: boolean
+  /** It may be a worker that another subject's token registered. */
+  readonly asAdmin?: boolean
   /** How long its lease is; left out: the default (R15). */
   readonly leaseSeconds?: number
 }

@@ -119,18 +119,19 @@ verdicts AS MATERIALIZED (
   SELECT w.ord, CASE WHEN w.guard >= 0 AND l."id" IS NULL THEN 'stale' ELSE 'done' END AS verdict
   FROM services w LEFT JOIN locked l ON l."id" = w.id)`
 
+// Room needs no look here: a host's allocation says that what was placed on it, or can be, is as the grants took it to be. A worker that is
+// forgotten was LOST.
 const resourceLocks = `
 project AS MATERIALIZED (
   SELECT t."id", t."maxReplicas", t."usedReplicas" FROM "Project" t
   WHERE t."id" IN (SELECT w.project FROM services w WHERE w.quota <> 0) ORDER BY t."id" FOR NO KEY UPDATE OF t),
 host AS MATERIALIZED (
-  SELECT t."id", t."allocation", t."cpuMillis", t."memoryMiB", t."usedCpuMillis", t."usedMemoryMiB", t."usedPorts", t."lastPort",
-    t."scheduling" = 'DRAINING' AS draining FROM "Host" t
-  WHERE (t."id" IN (SELECT x.host FROM hosts x) OR t."id" IN (SELECT k."hostId" FROM "Worker" k JOIN standings x ON x.worker = k."id"))
+  SELECT t."id", t."allocation", t."usedCpuMillis", t."usedMemoryMiB", t."usedPorts", t."lastPort", t."scheduling" = 'DRAINING' AS draining FROM "Host" t
+  WHERE t."id" IN (SELECT x.host FROM hosts x UNION SELECT k."hostId" FROM "Worker" k JOIN standings x ON x.worker = k."id")
     AND (SELECT count(*) FROM project) >= 0 ORDER BY t."id" FOR NO KEY UPDATE OF t),
 worker AS MATERIALIZED (
   SELECT t."id", t."epoch", t."reachability", t."draining", t."hostId" FROM "Worker" t
-  WHERE (t."id" IN (SELECT x.worker FROM fences x) OR t."id" IN (SELECT x.worker FROM standings x)) AND (SELECT count(*) FROM host) >= 0
+  WHERE t."id" IN (SELECT x.worker FROM fences x UNION SELECT x.worker FROM standings x) AND (SELECT count(*) FROM host) >= 0
   ORDER BY t."id" FOR SHARE OF t),
 ${serviceLocks('(SELECT count(*) FROM worker) >= 0').trim()},
 fenced AS MATERIALIZED (
@@ -139,17 +140,11 @@ moved AS MATERIALIZED (
   SELECT x.ord, x.host AS place FROM hosts x LEFT JOIN host h ON h."id" = x.host
   WHERE x.allocation IS NOT NULL AND h."allocation" IS DISTINCT FROM x.allocation
   UNION SELECT x.ord, x.worker FROM standings x LEFT JOIN worker k ON k."id" = x.worker LEFT JOIN host h ON h."id" = k."hostId"
-  WHERE k."id" IS NULL OR k."reachability" <> coalesce(x.reachability, k."reachability")
+  WHERE coalesce(k."reachability", 'LOST') <> coalesce(x.reachability, k."reachability", 'LOST')
     OR (k."draining" OR h.draining) IS DISTINCT FROM coalesce(x.draining, k."draining" OR h.draining)),
 standing AS MATERIALIZED (
   SELECT w.ord, w.project, w.quota FROM services w LEFT JOIN locked l ON l."id" = w.id
   WHERE (w.guard < 0 OR l."id" IS NOT NULL) AND w.ord NOT IN (SELECT ord FROM fenced) AND w.ord NOT IN (SELECT ord FROM moved)),
-full_host AS MATERIALIZED (
-  SELECT h."id" FROM hosts x JOIN standing s ON s.ord = x.ord JOIN host h ON h."id" = x.host
-  WHERE x.allocation IS NOT NULL GROUP BY h."id", h."usedCpuMillis", h."cpuMillis", h."usedMemoryMiB", h."memoryMiB"
-  HAVING h."usedCpuMillis" + sum(greatest(x.cpu, 0)) > h."cpuMillis" OR h."usedMemoryMiB" + sum(greatest(x.memory, 0)) > h."memoryMiB"),
-refused_place AS MATERIALIZED (
-  SELECT ord, place FROM moved UNION SELECT x.ord, x.host FROM hosts x JOIN full_host f ON f."id" = x.host WHERE x.allocation IS NOT NULL),
 over AS MATERIALIZED (
   SELECT s.ord FROM (
     SELECT ord, project, sum(quota) OVER (PARTITION BY project ORDER BY ord) AS taken FROM standing WHERE quota > 0) s
@@ -158,7 +153,7 @@ verdicts AS MATERIALIZED (
   SELECT w.ord, CASE
     WHEN w.guard >= 0 AND l."id" IS NULL THEN 'stale'
     WHEN w.ord IN (SELECT ord FROM fenced) THEN 'fenced'
-    WHEN w.ord IN (SELECT ord FROM refused_place) THEN 'place'
+    WHEN w.ord IN (SELECT ord FROM moved) THEN 'place'
     WHEN w.ord IN (SELECT ord FROM over) THEN 'quota'
     ELSE 'done' END AS verdict
   FROM services w LEFT JOIN locked l ON l."id" = w.id)`
@@ -278,7 +273,7 @@ answer AS MATERIALIZED (
     'base', (SELECT base::text FROM counter), 'head', (SELECT head::text FROM counter),
     'at', extract(epoch FROM statement_timestamp()) * 1000,
     'refused', (SELECT json_agg(json_build_object('ord', ord, 'verdict', verdict)) FROM verdicts WHERE verdict <> 'done')
-    ${hasResources ? `, 'fenced', (SELECT json_agg(f) FROM fenced f), 'places', (SELECT json_agg(r) FROM refused_place r)` : ''}) AS said
+    ${hasResources ? `, 'fenced', (SELECT json_agg(f) FROM fenced f), 'places', (SELECT json_agg(m) FROM moved m)` : ''}) AS said
   WHERE ${counted}),
 batch_row AS (
   INSERT INTO "Batch" ("id", "result", "at") SELECT $1, said, statement_timestamp() FROM answer

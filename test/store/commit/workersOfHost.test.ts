@@ -254,8 +254,87 @@ eachDatabase((database) => {
     await settleHosts({ database: database(), committer: store.committer }, [a.hostId])
     expect(await on(id, a)).toEqual([])
     expect(await store.committer.write({ ...moved, clean: true })).toMatchObject({ kind: 'worker', workerId: a.workerId, returned: true })
+    // The host that it left has its ports back with a fact of its own, which placers and lists of hosts follow.
+    const { allocation } = await hostOf(host)
+    await settleHosts({ database: database(), committer: store.committer }, [])
     expect((await hostOf(host)).hostPorts.filter(({ lostWorkerId }) => lostWorkerId !== null)).toEqual([])
+    expect((await hostOf(host)).allocation).toBe(allocation + 1)
     expect((await hostOf(host)).workers.map(({ name }) => name)).toEqual([`${host}-1`])
+  })
+
+  test('one that offers less than it runs takes nothing more, and keeps nothing from the others', async () => {
+    const { host, all } = await workers({ cpuMillis: 1_000 }, { cpuMillis: 10 })
+    const [a, b] = all as [Reporter, Reporter]
+    const id = await running([a], 10)
+    await store.register({ name: `${host}-0`, host, cpuMillis: 300 })
+    await store.register({ name: `${host}-1`, host, cpuMillis: 1_000 })
+    const more = await store.create({ replicas: 10, content: small })
+    expect(await store.place([more])).toBe(10)
+    expect([(await on(id, a)).length, (await on(more, b)).length]).toEqual([10, 10])
+  })
+
+  test('another state directory may take the name of a lost one, whose ports stay held under another name until it is removed', async () => {
+    const range = { portRange: { from: 20_000, to: 20_001 }, instance: 'old' }
+    const { host, all } = await workers(range)
+    const [old] = all as [Reporter]
+    const id = await running(all, 2)
+    await judge(old, 'UNREACHABLE')
+    const taken = { ...range, name: `${host}-0`, host, instance: 'new', clean: true }
+    await expect(store.register(taken)).rejects.toThrow('not registered')
+    await judge(old, 'LOST')
+    // Also before the services are told: it is not the one that had their replicas.
+    const next = await store.register(taken)
+    expect(next.workerId).not.toBe(old.workerId)
+    await settleHosts({ database: database(), committer: store.committer }, [old.hostId])
+    expect((await rowsOf(id)).map(({ state }) => state)).toEqual(['PENDING', 'PENDING'])
+    expect(await store.place([id])).toBe(0)
+    const [aside] = (await hostOf(host)).workers.filter((worker) => worker.id === old.workerId)
+    expect(aside).toMatchObject({ reachability: 'LOST', name: expect.stringMatching(`^${host}-0\\.lost-[0-9a-f]{8}$`) })
+    await store.committer.write({ kind: 'removeWorker', name: aside?.name ?? '', actor: 'alice' })
+    expect(await store.place([id])).toBe(2)
+  })
+
+  test('a lost one does not go to another host before its services are told', async () => {
+    const { host, all } = await workers({ instance: 'one' })
+    const [a] = all as [Reporter]
+    const id = await running(all, 2)
+    await judge(a, 'UNREACHABLE')
+    await judge(a, 'LOST')
+    const elsewhere = { name: `${host}-0`, host: `${host}-b`, instance: 'one', clean: true }
+    await expect(store.register(elsewhere)).rejects.toThrow('not registered')
+    await settleHosts({ database: database(), committer: store.committer }, [a.hostId])
+    expect(await store.register(elsewhere)).toMatchObject({ workerId: a.workerId })
+    expect((await rowsOf(id)).map(({ state }) => state)).toEqual(['PENDING', 'PENDING'])
+    expect(await hostOf(host)).toMatchObject({ reachability: 'LOST', workers: [] })
+  })
+
+  test('a worker is its token’s, also by its state directory', async () => {
+    const { host } = await workers({ instance: 'one', subject: 'mine' })
+    const other = { name: `${host}-other`, host, instance: 'one', subject: 'theirs' }
+    await expect(store.register(other)).rejects.toThrow('not registered')
+    expect(await store.register({ ...other, asAdmin: true })).toMatchObject({ epoch: 2 })
+  })
+
+  test('what one that has to be clean first says of the host does not count while others are there', async () => {
+    const { host, all } = await workers({ addresses: ['10.0.0.1'] }, { addresses: ['10.0.0.1'] })
+    const [, b] = all as [Reporter, Reporter]
+    for (const to of ['UNREACHABLE', 'LOST'] as const) await judge(b, to)
+    await running(all, 1)
+    const said = { name: `${host}-1`, host, addresses: ['10.0.0.9'], portRange: { from: 1, to: 2 } }
+    await store.register({ ...said, clean: false })
+    expect(await hostOf(host)).toMatchObject({ addresses: ['10.0.0.1'], portFrom: 20_000 })
+    await store.register({ ...said, clean: true })
+    expect(await hostOf(host)).toMatchObject({ addresses: ['10.0.0.9'], portFrom: 1 })
+  })
+
+  test('what is on a worker that nobody knows any more is lost', async () => {
+    const { all } = await workers({}, {})
+    const [a] = all as [Reporter]
+    const id = await running(all, 2)
+    await database().prisma.worker.delete({ where: { id: a.workerId } })
+    await settleHosts({ database: database(), committer: store.committer }, [a.hostId])
+    expect((await rowsOf(id)).map(({ state }) => state).sort()).toEqual(['PENDING', 'RUNNING'])
+    expect(await database().prisma.hostPort.count({ where: { lostWorkerId: a.workerId } })).toBe(0)
   })
 
   test('a replica that a server without workers of hosts places is the one worker’s of its host', async () => {
