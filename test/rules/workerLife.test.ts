@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { HostId, WorkerId } from '../../src/model/id.ts'
-import { heldReason, judgeWorkers, type LeasedWorker, type LeaseView } from '../../src/rules/hostLife.ts'
+import { heldReason, judgeWorkers, type LeasedWorker, type LeaseView } from '../../src/rules/workerLife.ts'
 
 const t0 = 1_000_000_000_000
 /** Lease 15 s, grace 60 s. `at` and the hosts' leases in seconds; leases count from long ago. */
