@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/model/id.ts'
 import { type Database, openDatabase } from '../../../src/store/database.ts'
+import { troubleOf } from '../../../src/store/databaseTrouble.ts'
 import { readHead } from '../../../src/store/readFacts.ts'
 import { freshPostgreSQL, silent, type TestDatabase } from '../../support/databases.ts'
 import { comparable, TestStore } from '../../support/store.ts'
@@ -169,4 +170,26 @@ describe('a service that other servers change all the time', () => {
     expect(await witness.prisma.replica.count({ where: { serviceId: id, state: 'ENDED' } })).toBe(40)
     await Promise.all(stores.map(({ committer }) => committer.stop()))
   })
+})
+
+test('a database that is gone without a word: after the silence its connections are cut, what was committed is found, and new ones go on', async () => {
+  const url = new URL(fresh.options.url ?? '')
+  const proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) })
+  url.port = String(proxy.port)
+  const database = await openDatabase({ dataDirectory: fresh.options.dataDirectory, url: url.href, silenceMillis: 300, log: silent })
+  const store = await TestStore.on(database)
+  try {
+    const id = await store.create({ replicas: 1 })
+    // Whatever is open stays so, and says nothing any more. Reads that wait on every connection of the pool, and a commit.
+    proxy.swallowAnswers()
+    const reads = Array.from({ length: 8 }, () => readHead(database).catch((error: unknown) => troubleOf(error)))
+    expect(await store.scale(id, 3)).toEqual({ kind: 'done', changed: true })
+    expect((await Promise.all(reads)).filter((read) => typeof read !== 'bigint' && read !== 'UNREACHABLE')).toEqual([])
+    expect((await store.load(id)).columns.desiredReplicas).toBe(3)
+    expect(await witness.prisma.event.count({ where: { serviceId: id, kind: 'SERVICE_SCALED' } })).toBe(1)
+  } finally {
+    await store.committer.stop()
+    await database.close()
+    await proxy.close()
+  }
 })
