@@ -7,6 +7,7 @@ import { Connection, RefusedError } from './connection.ts'
 import type { Drain } from './drain.ts'
 import { LostContact } from './lostContact.ts'
 import type { Outbox } from './outbox.ts'
+import { reconnectMillis } from './reconnect.ts'
 import { type Registration, register } from './registration.ts'
 import type { Servers, WorkerSettings } from './settings.ts'
 import { isServerUrl } from './settings.ts'
@@ -26,7 +27,7 @@ export interface LinkOptions {
   readonly signal: AbortSignal
 }
 
-/** A session that lived so long shows that the servers are well: the next connection is tried at once. */
+/** A session that lived so long shows that the servers are well: what failed before it does not count any more. */
 const steadyMillis = 2_000
 
 /**
@@ -54,7 +55,7 @@ export class Link {
     signal.addEventListener('abort', () => this.#contact.close(), { once: true })
     for (let failures = 0; !signal.aborted; ) {
       const began = performance.now()
-      const error = await this.#connectOnce()
+      const { error, connected } = await this.#connectOnce()
       if (signal.aborted) return
       if (isFenced(error)) {
         await this.#startOver()
@@ -62,21 +63,19 @@ export class Link {
         continue
       }
       failures = performance.now() - began > steadyMillis ? 0 : failures + 1
-      // The first try after a good session is at once; several workers that lost one server must not come back in step.
       // No pause is long in a lease: what was away for a moment must not be silent for longer by itself.
       const most = settings.servers.kind === 'file' ? 1_000 : ((this.#registration?.leaseSeconds ?? leaseSeconds) * 1_000) / 3
-      // The others are tried first: one of them may be back while this one is not.
       const servers = settings.servers.kind === 'file' ? 1 : settings.servers.urls.length
-      const rounds = failures / servers
-      const waitMillis =
-        rounds === 0 || !Number.isInteger(rounds) ? 0 : Math.round((0.5 + Math.random() / 2) * Math.min(most, 50 * 2 ** rounds))
+      const waitAfter = (failed: number): number => reconnectMillis(failed, servers, most, Math.random())
+      // A session that was short counts as a failure, and its server's other workers have lost it too.
+      const waitMillis = connected ? Math.max(waitAfter(0), waitAfter(failures)) : waitAfter(failures)
       log.warn({ waitMillis }, `not connected: ${error.message}`)
       await wait(waitMillis, undefined, { signal }).catch(() => undefined)
     }
   }
 
-  /** One socket's life. Resolves with what ended it. */
-  async #connectOnce(): Promise<Error> {
+  /** One socket's life. Resolves with what ended it, and whether a server had taken it. */
+  async #connectOnce(): Promise<{ error: Error; connected: boolean }> {
     const { settings, signal, log, supervisor, outbox, drain } = this.#options
     let connection: Connection | null = null
     const onEnd = (): void => connection?.close()
@@ -99,7 +98,7 @@ export class Link {
         nextSequence,
       }).run()
     } catch (error) {
-      return error instanceof Error ? error : new Error(String(error))
+      return { error: error instanceof Error ? error : new Error(String(error)), connected: connection !== null }
     } finally {
       signal.removeEventListener('abort', onEnd)
       connection?.close()

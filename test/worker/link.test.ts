@@ -117,6 +117,21 @@ test('that none of its servers takes, it tries all of them before each pause', a
   expect(waits.slice(0, 9).map((millis) => millis > 0)).toEqual([false, false, true, false, false, true, false, false, true])
 })
 
+test('a lost session, however short, is followed by a random wait: others have lost theirs in the same instant', async () => {
+  const lines: { msg: string; waitMillis?: number }[] = []
+  const log = pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) })
+  const waits = () => lines.flatMap(({ waitMillis }) => waitMillis ?? [])
+  connect({ kind: 'list', urls: [server.url, server.url, server.url] }, log)
+  for (const session of [1, 2]) {
+    await until(() => lines.filter(({ msg }) => msg === 'connected').length === session, 'it is connected')
+    server.drop()
+    await until(() => waits().length === session, 'it has lost the session')
+  }
+  // Both are 0 by chance once in some 300,000 runs.
+  expect(Math.max(...waits())).toBeGreaterThan(0)
+  expect(Math.max(...waits())).toBeLessThanOrEqual(300)
+})
+
 test('it runs what it is assigned, with its probes, and reports with rising sequences', async () => {
   connect()
   await followed()
