@@ -15,6 +15,8 @@ export interface Config {
   readonly logLevel: LogLevel
   readonly leaseSeconds: number
   readonly graceSeconds: number
+  readonly idleTransactionSeconds: number
+  readonly databaseSilenceSeconds: number
   readonly retention: Retention
   /** Who may read /metrics: holders of a token with the role metrics or admin, or anybody who reaches the port. */
   readonly metrics: 'token' | 'open'
@@ -62,6 +64,16 @@ const settings = {
     read: wholeNumber(0, 86_400, 'seconds'),
     unset: String(graceSeconds),
     does: 'How long a worker may be unreachable before it is lost.',
+  },
+  XCE_IDLE_TRANSACTION_SECONDS: {
+    read: wholeNumber(1, 60, 'seconds'),
+    unset: '5',
+    does: 'After how long PostgreSQL cuts off a server that froze inside a transaction, for the others.',
+  },
+  XCE_DATABASE_SILENCE_SECONDS: {
+    read: wholeNumber(5, 3_600, 'seconds'),
+    unset: '60',
+    does: 'After how long without a word a connection to PostgreSQL is cut, with what waits on it.',
   },
   XCE_FACTS_KEPT: {
     read: wholeNumber(1_000, 100_000_000, 'a number'),
@@ -151,6 +163,8 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     logLevel: read('XCE_LOG_LEVEL'),
     leaseSeconds: read('XCE_LEASE_SECONDS'),
     graceSeconds: read('XCE_GRACE_SECONDS'),
+    idleTransactionSeconds: read('XCE_IDLE_TRANSACTION_SECONDS'),
+    databaseSilenceSeconds: read('XCE_DATABASE_SILENCE_SECONDS'),
     retention: {
       facts: {
         kept: read('XCE_FACTS_KEPT'),

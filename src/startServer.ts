@@ -72,9 +72,10 @@ async function start(
   { config, log, workerProgram, env, bookmarkMillis }: ServerOptions,
   started: (what: string, stop: () => Promise<void> | void) => void,
 ): Promise<{ app: App; url: string }> {
-  const { dataDirectory } = config
+  const { dataDirectory, databaseUrl, databaseSilenceSeconds, idleTransactionSeconds } = config
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
-  const database = await openDatabase({ dataDirectory, log, ...(config.databaseUrl === null ? {} : { url: config.databaseUrl }) })
+  const patience = { silenceMillis: databaseSilenceSeconds * 1_000, idleTransactionSeconds }
+  const database = await openDatabase({ dataDirectory, log, ...patience, ...(databaseUrl === null ? {} : { url: databaseUrl }) })
   started('the database', () => database.close())
   const metrics = new Metrics()
   const clock = new DatabaseClock()

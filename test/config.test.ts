@@ -24,6 +24,8 @@ describe('settings', () => {
       logLevel: 'info',
       leaseSeconds: 15,
       graceSeconds: 60,
+      idleTransactionSeconds: 5,
+      databaseSilenceSeconds: 60,
       retention: {
         facts: { kept: 100_000, keptSeconds: 3_600, mostKept: 1_000_000 },
         events: { keptHours: 168, mostKept: 200_000 },

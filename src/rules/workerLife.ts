@@ -51,7 +51,7 @@ export const heldReason =
 /**
  * R15: a REACHABLE worker whose lease is over is UNREACHABLE; one whose grace is over as well is LOST. The brake: while more than half of at least 3
  * hosts are silent at once, with all of their workers, none is LOST until one returns, and then the others have a lease and a grace more to return
- * too.
+ * too. An operator's word is of one host: what was held beside it stays so.
  */
 export function judgeWorkers(view: LeaseView): WorkerVerdicts {
   const workers = view.workers.filter(({ reachability }) => reachability !== 'LOST')
@@ -67,7 +67,7 @@ export function judgeWorkers(view: LeaseView): WorkerVerdicts {
     } else if (worker.reachability === 'REACHABLE') {
       verdicts.push(unreachable(worker, hosts, view))
     } else {
-      const lostAt = braked ? lostAtBraked(leaseEnd, returnedAt, view) : leaseEnd + view.graceSeconds * 1000
+      const lostAt = braked || worker.reason === heldReason ? lostAtBraked(leaseEnd, returnedAt, view) : leaseEnd + view.graceSeconds * 1000
       if (lostAt !== null && lostAt <= view.now) verdicts.push(lost(worker, hosts, view))
       else if (lostAt !== null) wakeAt = Math.min(wakeAt, lostAt)
       else if (leaseEnd + view.graceSeconds * 1000 > view.now) wakeAt = Math.min(wakeAt, leaseEnd + view.graceSeconds * 1000)

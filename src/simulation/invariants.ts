@@ -146,7 +146,9 @@ function checkLimits(before: ServiceSnapshot, after: ServiceSnapshot, rows: read
   let stopped = 0
   for (const { before: was, after: is } of rows) {
     const own = is.stopReason !== null && is.stopReason !== 'KILLED'
-    if (own && was?.available === true && was.stopReason === null) stopped++
+    // One whose worker fell silent in the same commit was not available any more.
+    const served = was?.available === true && is.hostReachable && is.reportedReady
+    if (own && served && was.stopReason === null) stopped++
   }
   if (available < Math.min(available + stopped, n - maxUnavailable)) {
     say(`${stopped} available replicas were stopped, which leaves ${available}: fewer than ${n} − ${maxUnavailable}`)

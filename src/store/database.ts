@@ -30,6 +30,8 @@ export interface DatabaseOptions {
   readonly url?: string
   /** A connection to it on which nothing was heard for so long is cut, with the statement that waits; left out: 60 s. No statement takes as long. */
   readonly silenceMillis?: number
+  /** It cuts off who is idle inside a transaction for so long; left out: 5 s. */
+  readonly idleTransactionSeconds?: number
   readonly log: Logger
 }
 
@@ -81,7 +83,8 @@ async function openOnPGlite({ dataDirectory, log }: DatabaseOptions): Promise<Da
   }
 }
 
-async function openOnPostgreSQL(connectionString: string, { log, silenceMillis = 60_000 }: DatabaseOptions): Promise<Database> {
+async function openOnPostgreSQL(connectionString: string, options: DatabaseOptions): Promise<Database> {
+  const { log, silenceMillis = 60_000, idleTransactionSeconds = 5 } = options
   await migratePostgreSQL(connectionString, log)
   const subscriptions = new Subscriptions()
   const listener = new Listener(connectionString, subscriptions, log)
@@ -94,7 +97,10 @@ async function openOnPostgreSQL(connectionString: string, { log, silenceMillis =
     connectionTimeoutMillis: 10_000,
     // One that nobody uses is closed after 10 s.
     stream: () => silenceCut(silenceMillis),
-    onConnect: configure,
+    onConnect: async (client) => {
+      await configure(client)
+      await client.query(`SET idle_in_transaction_session_timeout = '${idleTransactionSeconds}s'`)
+    },
   })
   const prisma = connectPrisma(pool, log)
   return {

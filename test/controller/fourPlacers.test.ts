@@ -104,13 +104,13 @@ describe.each([
   })
 
   test('their metrics tell who placed what', async () => {
-    const granted = await Promise.all(
-      servers.map(async (one) => {
-        const text = await (await fetch(one.at('/metrics'))).text()
-        return Number(/^xce_placement_grants_total\{outcome="granted"\} (\d+)$/m.exec(text)?.[1] ?? 0)
-      }),
-    )
+    const texts = await Promise.all(servers.map(async (one) => (await fetch(one.at('/metrics'))).text()))
+    const countOf = (outcome: string) =>
+      texts.map((text) => Number(new RegExp(`^xce_placement_grants_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0))
+    const granted = countOf('granted')
     expect(granted.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(2 * hosts * perHost)
     expect(granted.filter((count) => count > 0).length).toBeGreaterThan(leases === 1 ? 0 : 1)
+    // They met: what two had decided on at once, one was refused.
+    if (leases > 1) expect(countOf('refused').reduce((sum, count) => sum + count)).toBeGreaterThan(0)
   })
 })

@@ -49,9 +49,10 @@ export async function runExactness(run: ExactnessRun): Promise<ExactnessResult> 
   })
   const workers = await Promise.all(
     Array.from({ length: 4 }, async (_, index) => {
-      const worker = new HandWorker(server.client, `exact-${index}`)
+      const by = run.servers[index % run.servers.length] ?? server
+      const worker = new HandWorker(by.client, `exact-${index}`)
       await worker.register()
-      return new Reports(server, worker)
+      return new Reports(by, worker)
     }),
   )
   const names = Array.from({ length: run.services }, (_, index) => `exact-${index}`)

@@ -32,7 +32,7 @@ test.each([
   async (_what, statement) => {
     const { port } = new URL(inject('postgresqlUrl'))
     proxy = await tcpProxy({ host: '127.0.0.1', port: Number(port) })
-    scene = await HostScene.start(5, 30, { servers: 2, databaseProxy: proxy })
+    scene = await HostScene.start(5, 30, { servers: 2, databaseProxy: proxy, env: { XCE_IDLE_TRANSACTION_SECONDS: '2' } })
     const [first, second] = scene.servers
     if (first === undefined || second === undefined) throw new Error('There are two.')
     await createService(first.client(), 'hot', 2)

@@ -7,9 +7,12 @@ import { until } from '../support/until.ts'
 vi.setConfig({ testTimeout: 90_000 })
 
 let server: TestServer
+const [leaseSeconds, graceSeconds] = [2, 2]
 const stops: (() => void)[] = []
 beforeEach(async () => {
-  server = await TestServer.start(undefined, undefined, { env: { XCE_LEASE_SECONDS: '2', XCE_GRACE_SECONDS: '2' } })
+  server = await TestServer.start(undefined, undefined, {
+    env: { XCE_LEASE_SECONDS: String(leaseSeconds), XCE_GRACE_SECONDS: String(graceSeconds) },
+  })
 })
 afterEach(async () => {
   for (const stop of stops.splice(0)) stop()
@@ -142,6 +145,17 @@ describe('a host that is silent', () => {
     expect(await host('a')).toMatchObject({ reachability: 'LOST', reason: 'admin confirmed that it is lost.' })
     await expect(change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'a' })).rejects.toThrow('INVALID_STATE')
     expect(await silent[0]?.renew()).toMatchObject({ code: 'FENCED' })
+
+    // That was said of a: b is held still, however long the others are heard.
+    const { prisma } = server.app.database
+    const heardOf = async (name: string) => (await prisma.worker.findUniqueOrThrow({ where: { name } })).lastSeenAt.getTime()
+    const confirmedAt = await heardOf('c')
+    await until(async () => (await heardOf('c')) - confirmedAt > (leaseSeconds + graceSeconds) * 1_000, 'a lease and a grace have passed')
+    expect(await host('b')).toMatchObject({ reachability: 'UNREACHABLE', reason: expect.stringContaining('confirmHostLoss') })
+    // One returns: b has a lease and a grace more to return too.
+    keepAlive(await worker('a'))
+    await becomes('b', 'LOST')
+    expect((await host('a'))?.reachability).toBe('REACHABLE')
   })
 })
 

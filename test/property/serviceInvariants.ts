@@ -25,8 +25,7 @@ export function checkSafety(before: ReadonlyMap<ReplicaId, Replica>, change: Ser
   const n = columns.desiredReplicas
   const { maxSurge, maxUnavailable } = resolveLimits(n, columns.settings)
   const stopped = change.updatedReplicas.filter(
-    (row) =>
-      row.stopReason !== null && row.stopReason !== 'KILLED' && before.get(row.id)?.available && before.get(row.id)?.stopReason === null,
+    (row) => row.stopReason !== null && row.stopReason !== 'KILLED' && served(before, row) && before.get(row.id)?.stopReason === null,
   )
   const available = columns.availableReplicas
   check(
@@ -38,6 +37,11 @@ export function checkSafety(before: ReadonlyMap<ReplicaId, Replica>, change: Ser
   const surge = drained ? Math.max(1, maxSurge) : maxSurge
   check(columns.activeReplicas <= Math.max(activeBefore, n + surge), `active ${columns.activeReplicas} stays within ${n} + ${surge}`)
   checkDrained(before, change)
+}
+
+/** Available until this commit, and not because of what was heard in it: its worker's silence, or its probe. */
+function served(before: ReadonlyMap<ReplicaId, Replica>, row: Replica): boolean {
+  return before.get(row.id)?.available === true && row.hostReachable && row.reportedReady
 }
 
 /** R15: an available replica leaves a drained host only while n have a place without it, but for those that failed and those that a rollout stops. */

@@ -100,6 +100,15 @@ describe('the brake (R15)', () => {
     expect(judge(375, hosts).told).toEqual(['a LOST', 'b LOST', 'c LOST'])
   })
 
+  test('an operator’s word on one does not let go the others that were held with it', () => {
+    const others = [silent('b', 15, { reason: heldReason }), silent('c', 15, { reason: heldReason })]
+    const all = [silent('a', 15, { reachability: 'LOST' }), ...others, host({ lease: 500 }), host({ lease: 500 })]
+    expect(judge(400, all).told).toEqual([])
+    // Of three hosts too few are left for a brake.
+    expect(judge(400, [all[0] as LeasedWorker, ...others]).told).toEqual([])
+    expect(judge(400, [...all, host({ lease: 500, since: 300 })]).told).toEqual(['b LOST', 'c LOST'])
+  })
+
   test('does not count the lost', () => {
     const lost = Array.from({ length: 5 }, () => host({ lease: 0, reachability: 'LOST' }))
     expect(judge(75, [...lost, silent('a', 15), host({ lease: 200 }), host({ lease: 200 })]).told).toEqual(['a LOST'])

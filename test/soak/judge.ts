@@ -16,6 +16,9 @@ const wanted = ['KILLED', 'SCALED_DOWN', 'REPLACED_BY_ROLLOUT', 'SERVICE_DELETED
 /** Of a host, or of one of its workers while others are there. */
 const saidOfHost = /^(?:Host|Worker (\S+) on host) (\S+) (is lost|can't be reached|is not taken for lost)/
 
+/** Its worker was LOST, which is judged by itself. One that a worker came back without is HOST_LOST too, and a fault. */
+const isLoss = (reason: string, message: string | null) => reason === 'HOST_LOST' && message === 'its worker was lost'
+
 interface Moment {
   readonly revision: bigint
   readonly addresses: readonly EndpointAddress[]
@@ -106,7 +109,7 @@ export class Judge {
       this.#ended.add(id)
       const reason = endReason ?? 'no reason'
       count(this.#tally.ends, reason)
-      if (wanted.includes(reason) || reason === 'HOST_LOST' || this.#chaos.killed.has(`Replica_${id}`)) continue
+      if (wanted.includes(reason) || isLoss(reason, endMessage) || this.#chaos.killed.has(`Replica_${id}`)) continue
       this.#tally.fault(`${service.name}[${index}], replica ${id}, was lost: ${reason} (${endMessage}).`)
     }
   }

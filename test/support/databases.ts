@@ -9,7 +9,7 @@ import { copyTemplate, databaseUrl, templateDatabase } from './globalSetup.ts'
 
 export const silent = pino({ level: 'silent' })
 
-/** A database of a test's own, already migrated, and what opens it again. */
+/** A database of a test's own, and what opens it again; that migrates it, where it is not. */
 export interface TestDatabase {
   readonly kind: Database['kind']
   readonly options: { readonly dataDirectory: string; readonly url?: string }
@@ -27,10 +27,20 @@ export async function freshEmbedded(): Promise<TestDatabase> {
   }
 }
 
-export async function freshPostgreSQL(): Promise<TestDatabase> {
+export function freshPostgreSQL(): Promise<TestDatabase> {
+  return copyOf(templateDatabase)
+}
+
+/** A database without tables: a server makes its own schema in it. */
+export function emptyPostgreSQL(): Promise<TestDatabase> {
+  return copyOf('template1')
+}
+
+/** A database of its own that is now what the one of this name is, to which nobody may be connected. */
+async function copyOf(template: string): Promise<TestDatabase> {
   const name = `xce_${randomUUID().replaceAll('-', '')}`
   const url = databaseUrl(inject('postgresqlUrl'), name)
-  await onServer(`CREATE DATABASE "${name}" TEMPLATE "${templateDatabase}"`)
+  await onServer(`CREATE DATABASE "${name}" TEMPLATE "${template}"`)
   const options = { dataDirectory: tmpdir(), url }
   return {
     kind: 'postgresql',

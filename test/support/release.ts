@@ -9,13 +9,14 @@ import { built } from './built.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface ReleaseChanges {
-  /** Of this tree's migrations only these; left out: all. */
-  readonly only?: readonly string[]
   /** Migrations that this tree does not have: their SQL by name. */
   readonly added?: Readonly<Record<string, string>>
   /** The protocol that its workers speak; its servers take all up to that. */
   readonly protocol?: number
 }
+
+/** The commit before hosts had several workers: what the story of an upgrade begins with until there is a tag. */
+const beforeSeveralWorkers = '9f9fa778067aa9447a9ab4e5a158a3d234fa1062'
 
 /** A release as it is installed somewhere: programs, packages and migrations of its own. */
 export class Release {
@@ -26,15 +27,13 @@ export class Release {
   }
 
   /** This tree's build as a release with other migrations or another protocol. */
-  static like({ only, added = {}, protocol }: ReleaseChanges): Release {
+  static like({ added = {}, protocol }: ReleaseChanges): Release {
     const directory = mkdtempSync(path.join(tmpdir(), 'xce-release-'))
     cpSync(path.dirname(built('server.js')), path.join(directory, 'dist'), { recursive: true })
     cpSync(path.join(root, 'package.json'), path.join(directory, 'package.json'))
     symlinkSync(path.join(root, 'node_modules'), path.join(directory, 'node_modules'))
     const migrations = path.join(directory, 'prisma', 'migrations')
-    mkdirSync(migrations, { recursive: true })
-    const names = readdirSync(migrationsDirectory).filter((name) => only === undefined || only.includes(name))
-    for (const name of names) cpSync(path.join(migrationsDirectory, name), path.join(migrations, name), { recursive: true })
+    cpSync(migrationsDirectory, migrations, { recursive: true })
     for (const [name, script] of Object.entries(added)) {
       mkdirSync(path.join(migrations, name))
       writeFileSync(path.join(migrations, name, 'migration.sql'), script)
@@ -57,8 +56,22 @@ export class Release {
     return new Release(directory)
   }
 
+  /** The one that upgrades begin with; says on standard output which that is. A clone without history has this tree's only. */
+  static before(): Release {
+    const ref = process.env['XCE_TEST_UPGRADE_FROM'] || lastTag() || beforeSeveralWorkers
+    const isThisTree = ref === beforeSeveralWorkers && git('cat-file', '-e', `${ref}^{commit}`) === null
+    console.log(isThisTree ? `The old release is this tree's build: this clone does not have ${ref}.` : `The old release is ${ref}.`)
+    return isThisTree ? Release.like({}) : Release.of(ref)
+  }
+
   program(name: string): string {
     return path.join(this.#directory, 'dist', name)
+  }
+
+  /** The names of its migrations, in order. */
+  get migrations(): readonly string[] {
+    const entries = readdirSync(path.join(this.#directory, 'prisma', 'migrations'), { withFileTypes: true })
+    return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort()
   }
 
   remove(): void {
@@ -66,12 +79,15 @@ export class Release {
   }
 }
 
-/** The newest tag that this tree comes after; null: there is none. XCE_TEST_UPGRADE_FROM names another commit. */
-export function lastRelease(): string | null {
-  const named = process.env['XCE_TEST_UPGRADE_FROM']
-  if (named) return named
+/** The newest tag that this tree comes after; null: there is none. */
+function lastTag(): string | null {
+  return git('describe', '--tags', '--abbrev=0')
+}
+
+/** What git says of this tree; null: it fails. */
+function git(...words: string[]): string | null {
   try {
-    return execFileSync('git', ['describe', '--tags', '--abbrev=0'], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
+    return execFileSync('git', words, { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
       .toString()
       .trim()
   } catch {

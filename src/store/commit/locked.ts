@@ -36,13 +36,11 @@ SELECT t."id" FROM "Service" t WHERE t."id" = $1 AND (SELECT count(*) FROM worke
 /**
  * The way for a service that other servers change faster than it can be decided on: lock it, load it in a second statement (in the same one
  * its other rows would be older than the lock), decide, write. The counter is held over one round trip here, so a server that freezes in
- * between is cut off.
+ * between is cut off (see openDatabase).
  */
 export function writeLocked({ database, clock, batchId, id, entries, decideOn }: LockedWrite): Promise<Answer | null> {
   return database.prisma.$transaction(async (sql) => {
-    await sql.$executeRawUnsafe(
-      `SELECT set_config('idle_in_transaction_session_timeout', '5s', true), set_config('lock_timeout', '10s', true)`,
-    )
+    await sql.$executeRawUnsafe(`SELECT set_config('lock_timeout', '10s', true)`)
     await sql.$queryRawUnsafe(lockText, id, JSON.stringify(placesOf(entries)))
     const decision = decideOn((await loadSnapshots(sql, [id])).get(id))
     return decision && runBatch(sql, clock, batchId, [{ change: decision.change, remember: remembersOf(decision) }])

@@ -113,13 +113,18 @@ export class FactAudit {
 
 async function knownOf(sql: Sql): Promise<Known> {
   const rows = await sql.$queryRawUnsafe<
-    { readonly id: string; readonly service: string; readonly reason: string | null; readonly drained: boolean }[]
+    { readonly id: string; readonly service: string; readonly reason: string | null; readonly drained: boolean; readonly silent: boolean }[]
   >(
-    `SELECT "id", "serviceId" AS service, coalesce("stopReason", "endReason")::text AS reason,
+    `SELECT "id", "serviceId" AS service, NOT "hostReachable" AS silent, coalesce("stopReason", "endReason")::text AS reason,
        coalesce("leaving" = 'DRAIN', false) OR coalesce("endReason" = 'DRAINED', false) AS drained
      FROM "Replica" WHERE "stopReason" IS NOT NULL OR "endReason" IS NOT NULL OR "leaving" IS NOT NULL`,
   )
   const reasons = new Map(rows.map(({ id, reason }) => [id, reason ?? undefined]))
   const drained = new Set(rows.flatMap((row) => (row.drained ? [row.service] : [])))
-  return { stopReason: (replica) => reasons.get(replica), isDrained: (service) => drained.has(service) }
+  const silent = new Set(rows.flatMap((row) => (row.silent ? [row.id] : [])))
+  return {
+    stopReason: (replica) => reasons.get(replica),
+    isSilent: (replica) => silent.has(replica),
+    isDrained: (service) => drained.has(service),
+  }
 }

@@ -9,6 +9,8 @@ import { resolveLimits } from '../../../src/rules/limits.ts'
 export interface Known {
   /** Why a replica is being or was stopped, or ended; undefined: it is not. */
   stopReason(replica: ReplicaId): string | undefined
+  /** Its worker fell silent, and was not back before it ended. */
+  isSilent(replica: ReplicaId): boolean
   /** Replicas of it leave, or left, a host that is drained. */
   isDrained(service: string): boolean
 }
@@ -64,7 +66,11 @@ export class ServiceTrail {
     const stopped = new Set(
       upserted.filter(({ id, terminating }) => terminating && !this.table.get(id)?.terminating).map(({ replicaId }) => replicaId),
     )
-    const own = [...stopped].filter((replica) => !othersDoing.includes(known.stopReason(replica) ?? 'KILLED')).length
+    // One whose worker fell silent in the same commit was not available any more.
+    const silent = new Set(upserted.filter((is) => !is.terminating && !is.ready && this.table.get(is.id)?.ready).map(({ host }) => host))
+    const isSilent = (replica: ReplicaId) =>
+      known.isSilent(replica) || upserted.some(({ replicaId, host }) => replicaId === replica && silent.has(host))
+    const own = [...stopped].filter((replica) => !isSilent(replica) && !othersDoing.includes(known.stopReason(replica) ?? 'KILLED')).length
     const taken = Math.min(Math.max(0, before - after.availableReplicas), own)
     const least = after.desiredReplicas - resolveLimits(after.desiredReplicas, after.settings).maxUnavailable
     if (after.availableReplicas < Math.min(after.availableReplicas + taken, least))
