@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { graceSeconds, leaseSeconds } from '../model/bounds.ts'
 import { protocolFault, workerProtocolVersion } from '../model/workerProtocol.ts'
 import { Connection, RefusedError } from './connection.ts'
+import { ContactFile } from './contactFile.ts'
 import type { Drain } from './drain.ts'
 import { LostContact } from './lostContact.ts'
 import type { Outbox } from './outbox.ts'
@@ -43,7 +44,8 @@ export class Link {
 
   constructor(options: LinkOptions) {
     this.#options = options
-    this.#contact = new LostContact(leaseSeconds + graceSeconds, () => {
+    const file = new ContactFile(options.settings.stateDirectory, options.log)
+    this.#contact = new LostContact(file, leaseSeconds + graceSeconds, () => {
       options.log.warn('no server was reached for longer than lease and grace: what is to stop then is stopped')
       options.supervisor.stopWithoutContact()
     })

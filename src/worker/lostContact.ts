@@ -1,22 +1,32 @@
 import { bootSeconds } from './bootClock.ts'
+import type { ContactFile } from './contactFile.ts'
+
+/** The last contact is written at most so often; where patience is short, as much oftener as it takes to be right to a twentieth of it. */
+const writtenEverySeconds = 3
 
 /**
  * Watches for how long no server has taken this worker's renewals, on the machine's own clock. When that is longer than lease and grace, it is
- * LOST to the servers, or will be: `onLost` is called once per silence, and again only after contact in between.
+ * LOST to the servers, or will be (R15): `onLost` is called once per silence, and again only after contact in between. A restart of the worker does
+ * not end a silence: it goes on from what the file says, with the patience that the servers had asked for.
  */
 export class LostContact {
+  readonly #file: ContactFile
   readonly #onLost: () => void
   readonly #now: () => number
   #lastSeconds: number
   #patienceSeconds: number
+  #written: { readonly lastSeconds: number; readonly patienceSeconds: number } | null = null
   #timer: NodeJS.Timeout | undefined
 
-  /** `patienceSeconds`: until a server has said what its lease and grace are. */
-  constructor(patienceSeconds: number, onLost: () => void, now: () => number = bootSeconds) {
+  /** `patienceSeconds`: until a server has said what its lease and grace are, to this worker or to an earlier one. */
+  constructor(file: ContactFile, patienceSeconds: number, onLost: () => void, now: () => number = bootSeconds) {
+    this.#file = file
     this.#onLost = onLost
     this.#now = now
-    this.#patienceSeconds = patienceSeconds
-    this.#lastSeconds = now()
+    const known = file.read()
+    this.#patienceSeconds = known?.patienceSeconds ?? patienceSeconds
+    // Some containers begin to count anew at each start of theirs: what lies ahead is taken as now.
+    this.#lastSeconds = Math.min(known?.lastSeconds ?? now(), now())
     this.#arm()
   }
 
@@ -29,11 +39,21 @@ export class LostContact {
   heard(sentSeconds: number, patienceSeconds = this.#patienceSeconds): void {
     this.#lastSeconds = Math.max(this.#lastSeconds, sentSeconds)
     this.#patienceSeconds = patienceSeconds
+    this.#write()
     this.#arm()
   }
 
   close(): void {
     clearTimeout(this.#timer)
+  }
+
+  #write(): void {
+    const [lastSeconds, patienceSeconds] = [this.#lastSeconds, this.#patienceSeconds]
+    const every = Math.min(writtenEverySeconds, patienceSeconds / 20)
+    const written = this.#written
+    if (written?.patienceSeconds === patienceSeconds && lastSeconds < written.lastSeconds + every) return
+    this.#file.write(lastSeconds, patienceSeconds)
+    this.#written = { lastSeconds, patienceSeconds }
   }
 
   #arm(): void {

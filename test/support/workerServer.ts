@@ -95,6 +95,7 @@ export class WorkerServer {
   renewals = 0
   drains = 0
   leaseSeconds = 15
+  graceSeconds = 60
   /** Answered to the next renewal. */
   resync = false
   /** Answered to the next registration, and to the next report. */
@@ -196,8 +197,8 @@ export class WorkerServer {
           this.registrations.push(input)
           this.#told.push(...input.running)
           this.epoch += 1
-          const payload = { worker: { id: 'Worker_1' }, epoch: this.epoch, leaseSeconds: this.leaseSeconds, graceSeconds: 60, stop: take() }
-          return { __typename: 'RegisterWorkerPayload', ...payload }
+          const { epoch, leaseSeconds, graceSeconds } = this
+          return { __typename: 'RegisterWorkerPayload', worker: { id: 'Worker_1' }, epoch, leaseSeconds, graceSeconds, stop: take() }
         },
         renewLease: ({ input }: { input: { epoch: number } }) => {
           if (!valid(input)) return fenced

@@ -194,6 +194,23 @@ test('after kill -9 of the worker every replica is found again, untouched, and i
   expect(server.reported(three?.replica ?? '')).toMatchObject({ state: 'RUNNING', start: 1, ready: true })
 })
 
+test('started again where no server is, it stops what is to stop without contact, by the lease and grace that the servers had said', async () => {
+  server.leaseSeconds = 1
+  server.graceSeconds = 1
+  const first = run()
+  await followed(1)
+  const stop = { signal: 'TERM', drainSeconds: 0, graceSeconds: 10, onLostContact: 'STOP' as const }
+  const [stops, stays] = [await assigned({ stop }), await runningReplica()]
+  first.child.kill('SIGKILL')
+  await first.ended
+  await server.stop()
+  expect(processesWith(stops.replica)).not.toEqual([])
+  const second = run()
+  await until(() => processesWith(stops.replica).length === 0, 'it is stopped')
+  expect(second.output()).toContain('no server was reached for longer than lease and grace')
+  expect(isRunning(stays.pid)).toBe(true)
+})
+
 test('a worker that is killed again and again while it starts replicas loses none and starts none twice', async () => {
   const assignments = Array.from({ length: 8 }, () => assignmentOf())
   let worker = run()
