@@ -9,20 +9,20 @@ import { type Data, documentOf, openApi, withProfile, withService } from './api.
 
 const api = openApi()
 const worker: Viewer = { subject: 'worker-1', roles: ['worker'] }
+const input = {
+  name: 'worker-1',
+  host: 'node1',
+  addresses: ['10.0.0.1', 'fd00::1'],
+  cpuMillis: 4000,
+  memoryMiB: 4096,
+  portRange: { from: 20_000, to: 20_100 },
+  softwareVersion: '1.2.3',
+  protocolVersion: 1,
+  running: [],
+}
 let registered: Data
 
 beforeAll(async () => {
-  const input = {
-    name: 'worker-1',
-    host: 'node1',
-    addresses: ['10.0.0.1', 'fd00::1'],
-    cpuMillis: 4000,
-    memoryMiB: 4096,
-    portRange: { from: 20_000, to: 20_100 },
-    softwareVersion: '1.2.3',
-    protocolVersion: 1,
-    running: [],
-  }
   registered = (await api().data(documentOf('registerWorker', 'worker { id host { id } } epoch'), { input }, worker)).registerWorker
   await withProfile(api(), { readiness: { tcp: { port: 'http' } } })
   await withService(api(), 'web', { replicas: 3 })
@@ -157,6 +157,23 @@ test('a replica shows its host, ports and log', async () => {
     }
   } finally {
     stop()
+  }
+})
+
+test('back with an IPv6 address as its primary one, its replicas are listed there, in brackets', async () => {
+  const { service } = await api().data('{ service(name: "web") { replicas { nodes { id index } } } }')
+  const running = service.replicas.nodes.map(({ id: replica, index }: Data) => ({ replica, start: 1, state: 'RUNNING', ready: index < 2 }))
+  registered = (
+    await api().data(
+      documentOf('registerWorker', 'worker { id host { id } } epoch'),
+      { input: { ...input, addresses: ['fd00::1'], running } },
+      worker,
+    )
+  ).registerWorker
+  const { endpoint } = await api().data('{ endpoint(service: "web") { addresses { address addresses port hostPort } } }')
+  expect(endpoint.addresses).toHaveLength(2)
+  for (const { port, ...shown } of endpoint.addresses) {
+    expect(shown).toEqual({ address: 'fd00::1', addresses: ['fd00::1'], hostPort: `[fd00::1]:${port}` })
   }
 })
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, get, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -84,6 +85,26 @@ describe('one probe', () => {
   test('of a port that is not declared fails', async () => {
     expect(await probe({ kind: 'tcp', port: 'admin' })).toMatch(/not declared/)
   })
+})
+
+test('a replica on a host with an IPv6 address is probed there', async () => {
+  // It listens there and nowhere else.
+  const server = createServer((_request, response) => response.end()).listen(0, '::1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const ports = [{ name: 'http', port, protocol: 'TCP' as const }]
+  const answers = (address: string) =>
+    Promise.all(
+      [{ kind: 'http', port: 'http', path: '/' } as const, { kind: 'tcp', port: 'http' } as const].map((action) =>
+        checkOf(action, 1, { address, ports, environment: {}, workingDirectory: '/tmp' })(new AbortController().signal),
+      ),
+    )
+  try {
+    expect(await answers('::1')).toEqual([null, null])
+    expect(await answers('127.0.0.1')).toEqual([expect.stringMatching(/ECONNREFUSED/), expect.stringMatching(/ECONNREFUSED/)])
+  } finally {
+    await new Promise((resolve) => server.close(resolve))
+  }
 })
 
 function ask(port: number, url: string): Promise<void> {
