@@ -110,8 +110,9 @@ function readLevel(text: string | null, faults: string[]): string {
 function readServers(list: string | null, file: string | null, faults: string[]): Servers {
   if (list !== null && file !== null) faults.push('XCE_WORKER_SERVERS and XCE_WORKER_SERVER_FILE are both set: give one of them.')
   if (file !== null) return { kind: 'file', file: path.resolve(file) }
-  if (list === null) faults.push('XCE_WORKER_SERVERS is not set: give the URLs of the servers, for example http://127.0.0.1:4000/graphql.')
   const urls = items(list)
+  if (urls.length === 0)
+    faults.push('XCE_WORKER_SERVERS is not set: give the URLs of the servers, for example http://127.0.0.1:4000/graphql.')
   for (const url of urls)
     if (!isServerUrl(url)) faults.push(`XCE_WORKER_SERVERS has ${JSON.stringify(url)}, which is no http or https URL.`)
   return { kind: 'list', urls: urls.filter(isServerUrl).map(apiOf) }

@@ -173,6 +173,7 @@ describe('settings', () => {
 
   test.each([
     [{ XCE_WORKER_SERVERS: '' }, /XCE_WORKER_SERVERS is not set/],
+    [{ XCE_WORKER_SERVERS: ' , ' }, /XCE_WORKER_SERVERS is not set/],
     [{ XCE_WORKER_SERVERS: 'ftp://a' }, /"ftp:\/\/a", which is no http/],
     [{ XCE_WORKER_SERVER_FILE: '/f' }, /both set/],
     [{ XCE_WORKER_TOKEN_FILE: ' ' }, /XCE_WORKER_TOKEN_FILE is not set/],
