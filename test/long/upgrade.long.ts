@@ -1,20 +1,22 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
+import type { ApiClient } from '../support/apiClient.ts'
 import { change, createService, scale } from '../support/apiService.ts'
 import { FactAudit } from '../support/audit/factAudit.ts'
 import { built } from '../support/built.ts'
-import { freshPostgreSQL, type TestDatabase } from '../support/databases.ts'
+import { emptyPostgreSQL, type TestDatabase } from '../support/databases.ts'
 import { EndpointWatch } from '../support/endpointWatch.ts'
+import { pidOf } from '../support/hostScene.ts'
 import { freePort } from '../support/processes.ts'
-import { lastRelease, Release } from '../support/release.ts'
+import { Release } from '../support/release.ts'
 import { ServerProcess } from '../support/serverProcess.ts'
 import { until } from '../support/until.ts'
 import { WorkerProcess } from '../support/workerProcess.ts'
 
-/** Until there is a tag: the first release knew this migration, and its workers this protocol. */
-const frozen = { only: ['20261129213258_init'], protocol: 1 }
+const leaseSeconds = 10
 
 const expanding = `ALTER TABLE "Service" ADD COLUMN "colour" TEXT;
 ALTER TABLE "Replica" ADD COLUMN "weight" INTEGER NOT NULL DEFAULT 1;
@@ -34,12 +36,13 @@ function release(made: Release): Release {
   return made
 }
 
-async function server(database: TestDatabase, of: Release): Promise<ServerProcess> {
-  const env = { DATABASE_URL: database.options.url, XCE_PORT: String(await freePort()), XCE_LEASE_SECONDS: '10', XCE_GRACE_SECONDS: '120' }
+/** Not started yet, on a port of its own for good. */
+async function server(database: TestDatabase, of: Release): Promise<{ process: ServerProcess; url: string }> {
+  const port = String(await freePort())
+  const env = { DATABASE_URL: database.options.url, XCE_PORT: port, XCE_LEASE_SECONDS: String(leaseSeconds), XCE_GRACE_SECONDS: '120' }
   const made = new ServerProcess(env, mkdtempSync(path.join(tmpdir(), 'xce-server-')), of.program('server.js'))
   ends.push(() => made.clean())
-  await made.start()
-  return made
+  return { process: made, url: `http://127.0.0.1:${port}/graphql` }
 }
 
 function worker(first: ServerProcess, name: string, from: number, of: Release, urls: readonly string[]): WorkerProcess {
@@ -50,32 +53,80 @@ function worker(first: ServerProcess, name: string, from: number, of: Release, u
   return made
 }
 
-test('an old and a new server side by side on one PostgreSQL, while services change: servers first, then workers, then what the old one needed', async () => {
-  const tag = lastRelease()
-  const [old, next] = [release(tag === null ? Release.like(frozen) : Release.of(tag)), release(Release.like({ added, protocol: 2 }))]
-  const database = await freshPostgreSQL()
-  ends.push(() => database.drop())
-  // Now: in the end this tree's release is an old one too.
-  const opened = await database.open()
-  ends.push(() => opened.close())
+function watch(client: ApiClient, service: string): EndpointWatch {
+  const made = new EndpointWatch(client, service)
+  ends.push(() => made.close())
+  return made
+}
 
-  const before = await server(database, old)
-  worker(before, 'old', 21_000, old, [before.url])
+/** What the tables say, whatever schema they have. */
+async function tables(database: TestDatabase) {
+  const client = new pg.Client({ connectionString: database.options.url })
+  await client.connect()
+  ends.push(() => client.end())
+  const rows = async <Row>(sql: string, ...values: unknown[]) => (await client.query(sql, values)).rows as Row[]
+  return {
+    now: async () => (await rows<{ now: Date }>('SELECT clock_timestamp() AS now'))[0]?.now,
+    /** Of the active replicas of a service, by name: which workers of their hosts they are on. */
+    workersOf: async (service: string) => {
+      const found = await rows<{ worker: string | null }>(
+        `SELECT w."name" AS worker FROM "Replica" r JOIN "Service" s ON s."id" = r."serviceId"
+         LEFT JOIN "Worker" w ON w."id" = r."workerId" AND w."hostId" = r."hostId"
+         WHERE s."name" = $1 AND r."state" NOT IN ('STOPPING', 'ENDED') ORDER BY w."name"`,
+        service,
+      )
+      return found.map(({ worker: name }) => name)
+    },
+    isRenewedAfter: async (worker: string, instant: Date | undefined, seconds: number) =>
+      (
+        await rows(
+          `SELECT FROM "Worker" WHERE "name" = $1 AND "lastSeenAt" > $2::timestamptz + make_interval(secs => $3)`,
+          worker,
+          instant,
+          seconds,
+        )
+      ).length === 1,
+  }
+}
+
+test('an old and a new server side by side on one PostgreSQL, while services change: servers first, then workers, then what the old one needed', async () => {
+  const [old, next] = [release(Release.before()), release(Release.like({ added, protocol: 2 }))]
+  // The old server makes its own schema in it.
+  const database = await emptyPostgreSQL()
+  ends.push(() => database.drop())
+  const rows = await tables(database)
+
+  const [{ process: before, url: beforeUrl }, { process: after, url: afterUrl }] = [
+    await server(database, old),
+    await server(database, next),
+  ]
+  await before.start()
+  expect(before.output).toContain(`Applied ${named(old.migrations)}.`)
+  const oldWorker = worker(before, 'old', 21_000, old, [beforeUrl, afterUrl])
   const client = before.client()
-  const knows = async (name: string) =>
-    (await client.ask<{ host: { reachability: string } | null }>('query ($name: String!) { host(name: $name) { reachability } }', { name }))
-      .host?.reachability === 'REACHABLE'
+  const host = async (name: string) =>
+    (
+      await client.ask<{ host: { reachability: string; reachabilitySince: string } | null }>(
+        'query ($name: String!) { host(name: $name) { reachability reachabilitySince } }',
+        { name },
+      )
+    ).host
+  const knows = async (name: string) => (await host(name))?.reachability === 'REACHABLE'
   await until(() => knows('old'), 'the old worker is there')
-  await createService(client, 'web', 3, {
+  const cameAt = (await host('old'))?.reachabilitySince
+  const hello = {
     command: [process.execPath, built('examples/helloServer.js')],
     readiness: { http: { port: 'http', path: '/healthz' }, periodSeconds: 1 },
     stop: { drainSeconds: 0, graceSeconds: 10 },
-  })
-  const watches = [new EndpointWatch(client, 'web')]
-  ends.push(() => {
-    for (const watch of watches) watch.close()
-  })
+  }
+  await createService(client, 'web', 3, hello)
+  await createService(client, 'steady', 2, hello)
+  const watches = [watch(client, 'web')]
   await watches[0]?.until('three serve', (table) => table.length === 3, 90)
+  // Nothing happens to these but the upgrade.
+  const steady = watch(client, 'steady')
+  const served = await steady.until('two more serve', (table) => table.length === 2, 90)
+  const pids = await Promise.all(served.map(pidOf))
 
   // From here on somebody scales through every server there is, also in the moment in which the new one changes the tables.
   const clients = [client]
@@ -87,54 +138,91 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
       await scale(by, 'web', 2 + (scales % 3))
     }
   })()
-  const after = await server(database, next)
-  expect(after.output).toContain('Applied the migration 99990101000000_next.')
+  const scaled = (times: number, what: string) => {
+    const enough = scales + times
+    return until(() => scales >= enough, what)
+  }
+  await after.start()
+  expect(after.output).toContain(`Applied ${named(next.migrations.filter((name) => !old.migrations.includes(name)))}.`)
+  // They were placed when replicas had no worker.
+  expect(await rows.workersOf('steady')).toEqual(['old', 'old'])
   clients.push(after.client())
-  watches.push(new EndpointWatch(after.client(), 'web'))
-  const both = scales + 20
-  await until(() => scales > both, 'both take changes')
+  watches.push(watch(after.client(), 'web'))
+  await scaled(20, 'both take changes')
+
+  // The old server alone goes on with the new tables: what it places is on a worker too, though it does not say so.
+  clients.pop()
+  await scaled(2, 'the new one has answered')
+  expect(await after.end()).toBe(0)
+  await scale(client, 'steady', 3)
+  await steady.until('a third one serves', (table) => table.length === 3, 90)
+  expect(await rows.workersOf('steady')).toEqual(['old', 'old', 'old'])
+  await scaled(10, 'the old one alone takes changes')
+  await after.start()
+  expect(after.output).not.toContain('Applied')
+  clients.push(after.client())
+  watches[1]?.resumeOn(after.client())
+  await scaled(20, 'both take changes again')
 
   // The new worker comes too early: the old server says why it is of no use, the new one takes it.
-  const early = worker(before, 'early', 21_100, next, [before.url])
+  const early = worker(before, 'early', 21_100, next, [beforeUrl])
   await until(() => early.output.includes('The worker speaks version 2 of the protocol, this server takes version 1'), 'it is told why')
   expect(early.output).toContain('upgrade the servers first, then the workers')
   expect(await knows('early')).toBe(false)
   await early.end()
-  worker(before, 'new', 21_200, next, [before.url, after.url])
+  worker(before, 'new', 21_200, next, [beforeUrl, afterUrl])
   await until(() => knows('new'), 'the new worker has found the new server')
 
-  // The old server dies, and comes back to tables that it does not know.
+  // The old server dies: its worker goes on at the new one, for longer than a lease, and takes replicas from it.
   writes = false
   await writing
   watches[0]?.close()
+  const diedAt = await rows.now()
   await before.end('SIGKILL')
+  steady.resumeOn(after.client())
+  await change(after.client(), 'cordonHost', 'CordonHostInput', { host: 'new' })
+  await scale(after.client(), 'steady', 4)
+  await until(() => rows.isRenewedAfter('old', diedAt, leaseSeconds), 'the old worker renews its lease at the new server')
+  expect(oldWorker.output).toContain(`"url":"${afterUrl}"`)
+  await steady.until('the fourth serves', (table) => table.length === 4, 90)
+  expect(await rows.workersOf('steady')).toEqual(['old', 'old', 'old', 'old'])
+  await change(after.client(), 'uncordonHost', 'UncordonHostInput', { host: 'new' })
+
+  // It comes back to tables that it does not know. So far nobody was unreachable, and nothing was lost.
   await before.start()
   expect(before.output).toMatch(
     /A newer version has expanded this database by the migrations? .*99990101000000_next, and this version goes on/,
   )
+  expect(await host('old')).toEqual({ reachability: 'REACHABLE', reachabilitySince: cameAt })
+  expect(steady.frames.flatMap(({ removed }) => removed)).toEqual([])
+  expect(await Promise.all(steady.table.slice(0, 2).map(pidOf))).toEqual(pids)
   const again = before.client()
-  watches.push(new EndpointWatch(again, 'web'))
+  watches.push(watch(again, 'web'))
   await change(again, 'drainHost', 'DrainHostInput', { host: 'old' })
   await scale(again, 'web', 4)
-  for (const watch of watches.slice(1)) {
-    await watch.until(
+  for (const one of [...watches.slice(1), steady]) {
+    await one.until(
       'four serve on the new worker',
       (table) => table.length === 4 && table.every(({ hostPort }) => /:212\d\d$/.test(hostPort)),
       90,
     )
   }
-
-  for (const watch of watches) watch.close()
+  for (const one of watches) one.close()
 
   // A release later nobody needs what the new one brought or the old one had: the old server may not come back to that, the new one may.
+  // This tree's release, which audits, is an old one too then.
+  const opened = await database.open()
+  ends.push(() => opened.close())
   const late = release(
     Release.like({
       added: { ...added, '99990201000000_late': '-- needs 99990101000000_next\nALTER TABLE "Service" DROP COLUMN "colour";' },
       protocol: 2,
     }),
   )
+  steady.close()
   expect(await before.end()).toBe(0)
-  const last = await server(database, late)
+  const { process: last, url: lastUrl } = await server(database, late)
+  await last.start()
   await after.end('SIGKILL')
   await after.start()
   expect(after.output).toContain('goes on with it')
@@ -145,6 +233,28 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
   expect(before.output).toContain('the migration 99990201000000_late, which this version does not know and cannot go on with')
   expect(before.output).toContain('Start that version or a later one')
 
-  expect(watches.flatMap(({ faults }) => faults)).toEqual([])
+  // All servers are new: the old worker's turn. The new one finds what it left in its directory.
+  const end = watch(last.client(), 'steady')
+  await end.until('all there is', (table) => table.length === 4)
+  await change(last.client(), 'uncordonHost', 'UncordonHostInput', { host: 'old' })
+  await change(last.client(), 'cordonHost', 'CordonHostInput', { host: 'new' })
+  await scale(last.client(), 'steady', 6)
+  const six = await end.until('six serve', (table) => table.length === 6, 90)
+  const sixPids = await Promise.all(six.map(pidOf))
+  expect(await rows.workersOf('steady')).toEqual(['new', 'new', 'new', 'new', 'old', 'old'])
+  await oldWorker.end()
+  const upgraded = worker(before, 'old', 21_000, next, [afterUrl, lastUrl])
+  const restartedAt = await rows.now()
+  await until(() => rows.isRenewedAfter('old', restartedAt, leaseSeconds), 'the upgraded worker renews its lease')
+  expect(upgraded.output).toContain('"stale":0')
+  expect(end.table).toEqual(six)
+  expect(await Promise.all(six.map(pidOf))).toEqual(sixPids)
+
+  expect([...watches, steady, end].flatMap(({ faults }) => faults)).toEqual([])
   expect(await new FactAudit(opened).look()).toEqual([])
 })
+
+/** As a server's log says it. */
+function named(migrations: readonly string[]): string {
+  return `the migration${migrations.length === 1 ? '' : 's'} ${migrations.join(', ')}`
+}
