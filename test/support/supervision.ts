@@ -45,6 +45,8 @@ export function httpProbe(change: Partial<Probe> = {}): Probe {
 export class Supervision {
   readonly directory: string = realpathSync(mkdtempSync(path.join(tmpdir(), 'xce-worker-')))
   readonly reports: Report[] = []
+  /** Its log: what is a warning or worse. */
+  readonly log: { readonly msg: string; readonly replica?: string }[] = []
   readonly #replicas = new Set<string>()
   #supervisor: Supervisor = this.#open()
 
@@ -92,7 +94,7 @@ export class Supervision {
       stateDirectory: this.directory,
       hostAddress: '127.0.0.1',
       cgroups: null,
-      log: pino({ level: 'silent' }),
+      log: pino({ level: 'warn' }, { write: (line) => void this.log.push(JSON.parse(line)) }),
       onReport: (report) => {
         this.#replicas.add(report.replica)
         this.reports.push(report)

@@ -147,6 +147,9 @@ test('a replica whose directory somebody removes goes on; its records are writte
   rmSync(path.join(supervision.directory, 'exits'), { recursive: true })
   const recorded = () => existsSync(path.join(supervision.directory, 'replicas', replica, 'assignment.json'))
   await until(recorded, 'it is recorded again')
+  expect(supervision.log).toEqual([
+    expect.objectContaining({ replica, msg: expect.stringMatching(/was gone and is made anew; the replica goes on/) }),
+  ])
   expect(isRunning(pid)).toBe(true)
   expect(await supervision.reopen()).toBe(1)
   expect(isRunning(pid)).toBe(true)
@@ -155,4 +158,21 @@ test('a replica whose directory somebody removes goes on; its records are writte
   kill(pid, 'SIGKILL')
   await supervision.report(replica, { state: 'RUNNING', start: 2 })
   await until(() => pidsOf(replica).length === 1, 'it prints')
+})
+
+test('a replica whose directory is gone and can’t be made anew goes on; that is said once, and that it could be made in the end', async () => {
+  const { replica, pid } = await start()
+  const directory = path.join(supervision.directory, 'replicas', replica)
+  const said = () => supervision.log.filter(({ msg }) => msg.startsWith('the directory of a replica'))
+  rmSync(directory, { recursive: true })
+  // Where a file is no directory can be made.
+  writeFileSync(directory, '')
+  await until(() => said().length > 0, 'it is said')
+  rmSync(directory)
+  await until(() => existsSync(path.join(directory, 'assignment.json')), 'it is recorded again')
+  expect(said().map(({ msg }) => msg)).toEqual([
+    'the directory of a replica is gone and could not be made anew; the replica goes on',
+    expect.stringMatching(/was gone and is made anew/),
+  ])
+  expect(isRunning(pid)).toBe(true)
 })
