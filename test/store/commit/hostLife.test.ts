@@ -203,4 +203,57 @@ eachDatabase((database) => {
     await again(false)
     expect(await host(reporter)).toMatchObject({ reachability: 'REACHABLE', scheduling: 'OPEN', reason: null, removedAt: null })
   })
+
+  test('since when it is as it is moves with a change, of the host and of the worker, and with nothing else', async () => {
+    const { reporter } = await running(0)
+    const { name } = await host(reporter)
+    const longAgo = new Date('2020-01-01T00:00:00Z')
+    /** Which of the three have moved to now. Then all are set back, for the next look. */
+    const moved = async () => {
+      const { id, schedulingSince, reachabilitySince, workers } = await host(reporter)
+      const all = { scheduling: schedulingSince, host: reachabilitySince, worker: workers[0]?.reachabilitySince ?? longAgo }
+      const news = Object.entries(all).filter(([, since]) => since.getTime() !== longAgo.getTime())
+      for (const [, since] of news) expect(Math.abs(since.getTime() - store.clock.now())).toBeLessThan(60_000)
+      await database().prisma.host.update({ where: { id }, data: { schedulingSince: longAgo, reachabilitySince: longAgo } })
+      await database().prisma.worker.updateMany({ where: { hostId: id }, data: { reachabilitySince: longAgo } })
+      return news.map(([what]) => what)
+    }
+    const again = (clean = true) => store.register({ name: name.slice(2), host: name, clean })
+    expect(await moved()).toEqual(['scheduling', 'host', 'worker'])
+
+    await schedule(reporter, 'CORDONED')
+    expect(await moved()).toEqual(['scheduling'])
+    expect(await schedule(reporter, 'CORDONED')).toMatchObject({ refusal: { code: 'NO_CHANGE' } })
+    await again()
+    await renewLease(database(), reporter.workerId, (await host(reporter)).workers[0]?.epoch ?? 0, 15)
+    expect(await moved()).toEqual([])
+
+    await judge(reporter, 'UNREACHABLE')
+    expect(await moved()).toEqual(['host', 'worker'])
+    // Kept from being LOST: another reason, and still the same silence.
+    expect(await judge(reporter, 'HELD')).toMatchObject({ changed: true })
+    expect(await host(reporter)).toMatchObject({ reachability: 'UNREACHABLE', reason: 'HELD' })
+    await schedule(reporter, 'DRAINING')
+    expect(await moved()).toEqual(['scheduling'])
+    const { epoch } = (await host(reporter)).workers[0] ?? { epoch: 0 }
+    expect(await store.committer.write({ kind: 'returnWorker', ...reporter, epoch })).toMatchObject({ changed: true })
+    expect(await moved()).toEqual(['host', 'worker'])
+
+    await judge(reporter, 'UNREACHABLE')
+    expect(await moved()).toEqual(['host', 'worker'])
+    await judge(reporter, 'LOST')
+    expect(await moved()).toEqual(['host', 'worker'])
+    await again(false)
+    expect(await moved()).toEqual([])
+    await again()
+    expect(await moved()).toEqual(['host', 'worker'])
+
+    // Removed while it is DRAINING, it begins anew: OPEN.
+    await judge(reporter, 'UNREACHABLE')
+    expect(await store.committer.write({ kind: 'removeHost', name, actor: 'alice' })).toMatchObject({ changed: true })
+    await moved()
+    await again()
+    expect(await host(reporter)).toMatchObject({ scheduling: 'OPEN', reachability: 'REACHABLE' })
+    expect(await moved()).toEqual(['scheduling', 'host', 'worker'])
+  })
 })
