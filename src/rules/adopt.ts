@@ -26,15 +26,18 @@ export function resync(draft: Draft, said: Omit<ReportIntent, 'kind' | 'full'>, 
   return { kind: 'done', changed: takeAll(draft, said, 'its worker has it no more', ctx) }
 }
 
-/** Takes the reports of all that a worker has: it is reachable, and what is missing has gone. True: something changed. */
+/**
+ * Takes the reports of all that a worker has: it is reachable, and what is missing has gone. So has what counts its starts anew: the worker
+ * had let it go and was told to start it, by a database of before (a backup, restored). True: something changed.
+ */
 function takeAll(
   draft: Draft,
   { reporter, sequence, reports }: Pick<ReportIntent, 'reporter' | 'sequence' | 'reports'>,
   without: string,
   ctx: Context,
 ): boolean {
-  const had = new Set(reports.map((said) => said.replica))
-  const gone = draft.alive.rows.filter((row) => isGone(row, reporter, sequence) && !had.has(row.id))
+  const starts = new Map(reports.map((said) => [said.replica, Math.max(said.start, 1)]))
+  const gone = draft.alive.rows.filter((row) => isGone(row, reporter, sequence) && (starts.get(row.id) ?? 0) < row.start)
   const taken = report(draft, reporter, sequence, reports, ctx)
   for (const row of gone) {
     const lost = { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }

@@ -297,13 +297,15 @@ describe('a lease', () => {
     __typename ... on RenewLeasePayload { resync } ... on Error { code }
   } }`
 
-  test('goes on from the database’s clock; an old epoch is FENCED', async () => {
+  test('goes on from the database’s clock; where it was over, everything is asked for once; an old epoch is FENCED', async () => {
     const worker = new HandWorker(server.client, 'leased')
     await worker.register()
     const input = { worker: worker.id, epoch: worker.epoch }
     const { prisma } = server.app.database
     await prisma.worker.updateMany({ where: { name: 'leased' }, data: { leaseUntil: new Date(0) } })
-    expect(await server.client.ask(renew, { input })).toEqual({ renewLease: { __typename: 'RenewLeasePayload', resync: false } })
+    for (const resync of [true, false]) {
+      expect(await server.client.ask(renew, { input })).toEqual({ renewLease: { __typename: 'RenewLeasePayload', resync } })
+    }
     const row = await prisma.worker.findFirstOrThrow({ where: { name: 'leased' } })
     expect(row.leaseUntil.getTime()).toBeGreaterThan(server.app.clock.now())
     expect(await server.client.ask(renew, { input: { ...input, epoch: 0 } })).toMatchObject({ renewLease: { code: 'FENCED' } })

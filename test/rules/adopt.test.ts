@@ -60,6 +60,16 @@ test('what runs by now is taken as a full report: readiness, another start, an e
   expect(scene.store.rows.get(third.id)).toMatchObject({ state: 'ENDED', endReason: 'EXITED', exitCode: 7 })
 })
 
+test('what counts its starts anew is another process: the one that was known is HOST_LOST, and replaced', () => {
+  const scene = readyScene({ replicas: 2 })
+  const [again, kept] = [scene.row(0), scene.row(1)]
+  scene.report([reportOf({ ...again, start: 2 })])
+  adopt(scene, [reportOf(again, { state: 'STARTING', ready: false }), reportOf(kept)])
+  expect(scene.store.rows.get(again.id)).toMatchObject({ state: 'ENDED', endReason: 'HOST_LOST' })
+  expect(scene.row(0)).toMatchObject({ state: 'PENDING' })
+  expect(scene.row(1)).toMatchObject({ id: kept.id, ready: true })
+})
+
 test('once more with the same epoch it ends nothing that was reported since', () => {
   const scene = readyScene({ replicas: 1 })
   adopt(scene, [reportOf(scene.row(0))])

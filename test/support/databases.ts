@@ -36,7 +36,19 @@ export function emptyPostgreSQL(): Promise<TestDatabase> {
   return copyOf('template1')
 }
 
-/** A database of its own that is now what the one of this name is, to which nobody may be connected. */
+/** A copy of one as it is now. PostgreSQL copies what nobody is connected to: who uses it loses it for that moment. */
+export async function copyPostgreSQL({ options }: TestDatabase): Promise<TestDatabase> {
+  const name = new URL(options.url ?? '').pathname.slice(1)
+  await onServer(`ALTER DATABASE "${name}" WITH ALLOW_CONNECTIONS false`)
+  await onServer(`SELECT pg_terminate_backend("pid") FROM pg_stat_activity WHERE "datname" = '${name}'`)
+  try {
+    return await copyOf(name)
+  } finally {
+    await onServer(`ALTER DATABASE "${name}" WITH ALLOW_CONNECTIONS true`)
+  }
+}
+
+/** `template`: to which nobody is connected. */
 async function copyOf(template: string): Promise<TestDatabase> {
   const name = `xce_${randomUUID().replaceAll('-', '')}`
   const url = databaseUrl(inject('postgresqlUrl'), name)
