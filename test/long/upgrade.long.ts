@@ -138,6 +138,11 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
       await scale(by, 'web', 2 + (scales % 3))
     }
   })()
+  // Where the story fails it ends with it; otherwise its own end is waited for.
+  ends.push(() => {
+    writes = false
+    return writing.catch(() => undefined)
+  })
   const scaled = (times: number, what: string) => {
     const enough = scales + times
     return until(() => scales >= enough, what)
