@@ -47,6 +47,7 @@ export class Supervisor {
   readonly #unwanted = new Set<ReplicaName>()
   readonly #rotation: NodeJS.Timeout
   #rotating: Promise<void> | null = null
+  #isEnding = false
 
   constructor(options: SupervisorOptions) {
     this.#options = options
@@ -73,8 +74,9 @@ export class Supervisor {
     return found.filter(({ recovered }) => recovered.process !== null).length
   }
 
-  /** Makes the assignment's goal true. It may be told any number of times. */
+  /** Makes the assignment's goal true. It may be told any number of times. What comes when the supervisor ends is nobody's any more. */
   assign(assignment: Assignment): void {
+    if (this.#isEnding) return
     const { replica: id, goal } = assignment
     if (!isReplicaName(id)) {
       this.#options.log.error({ replica: id }, "assigned under what is no replica's id: passed over")
@@ -163,6 +165,7 @@ export class Supervisor {
 
   /** Lets go: processes run on and can be recovered. Resolves when nothing of this supervisor is left. */
   async close(): Promise<void> {
+    this.#isEnding = true
     clearInterval(this.#rotation)
     this.#life.abort()
     this.#exits.close()

@@ -64,6 +64,8 @@ export class WorkerSession {
   }
 
   #take({ assignmentsChanged: change }: AssignmentsChangedData): void {
+    // A frame that was on its way when the session ended: what it would start nobody stops again.
+    if (this.#ended) return
     if (change.kind === 'GONE') throw new Error('The server does not know this worker any more.')
     for (const assignment of change.assignments) this.#supervisor.assign(assignmentFromWire(assignment))
     for (const replica of change.removed) this.#supervisor.release(replica, { drain: true })

@@ -56,6 +56,7 @@ test('no server for longer than lease and grace: nothing is lost; only what its 
   const stops = await scene.service('stops', 1, { onLostContact: 'STOP' })
   const kept = keeps.table
   const pids = await Promise.all(kept.map(pidOf))
+  const [gone] = stops.table
   const [stopped] = await Promise.all(stops.table.map(pidOf))
   for (const watch of [keeps, stops]) watch.close()
   expect(await scene.server.end('SIGKILL')).toBe('SIGKILL')
@@ -65,7 +66,8 @@ test('no server for longer than lease and grace: nothing is lost; only what its 
   await scene.server.start()
   const again = scene.watch('keeps')
   expect(await again.until('the table', (table) => table.length === 2)).toEqual(kept)
-  await scene.watch('stops').until('it is replaced', (table) => table.length === 1, 90)
+  const isReplaced = (table: readonly { replicaId: string }[]) => table.length === 1 && table[0]?.replicaId !== gone?.replicaId
+  await scene.watch('stops').until('it is replaced', isReplaced, 90)
   const replicas = await aliveReplicas(scene.client, 'keeps')
   expect(replicas.map(({ id, start }) => [id, start])).toEqual(kept.map(({ replicaId }) => [replicaId, 1]))
   // More than a lease and a grace after the server's start nothing has changed: its worker renews.

@@ -49,6 +49,13 @@ test('the server that holds placement is killed: the other one places when its t
   const web = await scene.service('web', 1)
   web.close()
   second.child.kill('SIGCONT')
+  // On a slow machine it slept for long, and then takes nothing for a moment.
+  const asked = () =>
+    second
+      .client()
+      .ask('{ __typename }')
+      .catch(() => null)
+  await until(asked, 'it takes what it is asked')
   await scale(first.client(), 'web', 2)
   const of = scene
   const holder = await until(() => holderOf(of), 'it is the turn of one to place')

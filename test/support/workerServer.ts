@@ -91,6 +91,8 @@ export class WorkerServer {
   readonly reports: ReportInput[] = []
   readonly answers: { request: string; stdout: string[]; stderr: string[]; truncated: boolean }[] = []
   readonly assignments = new Map<string, Assignment>()
+  /** Called when a worker asks for its assignments, before the SNAPSHOT is sent. */
+  onFollow = (): void => undefined
   epoch = 0
   renewals = 0
   drains = 0
@@ -234,6 +236,7 @@ export class WorkerServer {
 
   /** By hand and not as a generator: one that waits for the next change could not be ended. */
   #follow(): AsyncIterableIterator<{ assignmentsChanged: Change }> {
+    this.onFollow()
     const waiting: Change[] = this.#snapshot()
     let wake = (): void => undefined
     let ended = false

@@ -283,6 +283,19 @@ describe('fenced', () => {
   })
 })
 
+test('assignments that are on their way when the worker ends start nothing that nobody stops again', async () => {
+  const assignment = assignmentOf()
+  server.assignments.set(assignment.replica, assignment)
+  const ended = new Promise<void>((resolve, reject) => {
+    server.onFollow = () => void end?.().then(resolve, reject)
+  })
+  connect()
+  await ended
+  // By then the SNAPSHOT has come: the server has seen the goodbye, which was sent before it was received.
+  await until(() => server.followers === 0, 'the server has seen the goodbye')
+  expect(processesWith(directory, assignment.replica)).toEqual([])
+})
+
 test('a refused token is tried again for ever', async () => {
   connect()
   await followed()
