@@ -3,7 +3,7 @@ import type { HostId, ReplicaId, ServiceId, WorkerId } from '../model/id.ts'
 import type { ReplicaReport, Reporter, ReportIntent } from '../model/intent.ts'
 import type { Refusal } from '../model/refusal.ts'
 import type { StoreOutcome } from '../store/commit/outcome.ts'
-import { renewLease } from '../store/lease.ts'
+import { noteToldAll, renewLease } from '../store/lease.ts'
 import type { App } from './app.ts'
 import { ownersOf, reportsByService, servicesOn } from './replicaOwners.ts'
 import { settleHosts } from './settleHosts.ts'
@@ -79,6 +79,7 @@ export async function reportReplicas(
       if (!services.has(id)) services.set(id, [])
   const outcomes = await Promise.all([...services].map(([id, own]) => submitReport(parts, id, { reporter, sequence, reports: own, full })))
   for (const outcome of outcomes) if (outcome.kind === 'refused' && outcome.refusal.code === 'FENCED') return outcome
+  if (full) await noteToldAll(database, reporter.workerId, reporter.epoch)
   return { kind: 'done', fenced: running.filter((replica) => !owners.get(replica)?.aliveOn(reporter)) }
 }
 

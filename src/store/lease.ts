@@ -3,8 +3,7 @@ import type { Database } from './database.ts'
 
 /**
  * Renews a worker's lease by the database's clock. Null: its epoch is over, it must register anew (R15). `resync`: it is not REACHABLE, and
- * comes back by reporting everything; or its lease was over and no server was there to say so, and then this may be a database of before (a
- * backup, restored), which does not know what it has reported since. `leftSeconds`: of the lease before; negative when it was over. No fact.
+ * comes back by reporting everything; or the database is a backup that was restored, which does not know what it has reported since. `leftSeconds`: of the lease before; negative when it was over. No fact.
  */
 export async function renewLease(
   { prisma }: Database,
@@ -16,9 +15,14 @@ export async function renewLease(
     WITH old AS MATERIALIZED (SELECT "id", "leaseUntil" FROM "Worker" WHERE "id" = ${workerId} FOR NO KEY UPDATE)
     UPDATE "Worker" t SET "leaseUntil" = clock_timestamp() + make_interval(secs => ${leaseSeconds}::int), "lastSeenAt" = clock_timestamp()
     FROM old WHERE t."id" = old."id" AND t."epoch" = ${epoch}
-    RETURNING t."reachability" <> 'REACHABLE' OR old."leaseUntil" < clock_timestamp() AS resync,
+    RETURNING t."reachability" <> 'REACHABLE' OR t."restored" AS resync,
       extract(epoch FROM old."leaseUntil" - clock_timestamp())::float8 AS "leftSeconds"`
   return renewed ?? null
+}
+
+/** The worker has told everything, within this epoch, since its row was restored from a backup. No fact. */
+export async function noteToldAll({ prisma }: Database, workerId: WorkerId, epoch: number): Promise<void> {
+  await prisma.worker.updateMany({ where: { id: workerId, epoch, restored: true }, data: { restored: false } })
 }
 
 /** Leases that end later than one that is renewed now: the database's clock was set back. They end then as that one would. No fact. */

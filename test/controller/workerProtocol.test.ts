@@ -297,19 +297,33 @@ describe('a lease', () => {
     __typename ... on RenewLeasePayload { resync } ... on Error { code }
   } }`
 
-  test('goes on from the database’s clock; where it was over, everything is asked for once; an old epoch is FENCED', async () => {
+  test('goes on from the database’s clock, also where it was over; an old epoch is FENCED', async () => {
     const worker = new HandWorker(server.client, 'leased')
     await worker.register()
     const input = { worker: worker.id, epoch: worker.epoch }
     const { prisma } = server.app.database
     await prisma.worker.updateMany({ where: { name: 'leased' }, data: { leaseUntil: new Date(0) } })
-    for (const resync of [true, false]) {
-      expect(await server.client.ask(renew, { input })).toEqual({ renewLease: { __typename: 'RenewLeasePayload', resync } })
-    }
+    expect(await server.client.ask(renew, { input })).toEqual({ renewLease: { __typename: 'RenewLeasePayload', resync: false } })
     const row = await prisma.worker.findFirstOrThrow({ where: { name: 'leased' } })
     expect(row.leaseUntil.getTime()).toBeGreaterThan(server.app.clock.now())
     expect(await server.client.ask(renew, { input: { ...input, epoch: 0 } })).toMatchObject({ renewLease: { code: 'FENCED' } })
   })
+})
+
+test('a worker whose row is of a restored backup is asked for everything until it has told it', async () => {
+  const worker = new HandWorker(server.client, 'restored')
+  await worker.register()
+  const { prisma } = server.app.database
+  const restore = () => prisma.worker.update({ where: { name: 'restored' }, data: { restored: true } })
+  await restore()
+  for (const report of [() => worker.renew(), () => worker.report(), () => worker.reportAll()]) {
+    expect(await worker.renew()).toMatchObject({ resync: true })
+    await report()
+  }
+  expect(await worker.renew()).toMatchObject({ resync: false })
+  await restore()
+  await worker.register()
+  expect(await worker.renew()).toMatchObject({ resync: false })
 })
 
 describe('reports', () => {

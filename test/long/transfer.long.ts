@@ -108,7 +108,9 @@ describe.each([
     database = await target.open()
     try {
       const after = await contentOf(database)
-      for (const { table } of transferred) expect(after[table], table).toEqual(before[table])
+      // What workers have told since the dump is not in it.
+      const told = before['Worker']?.map((row) => row.replace('"restored": false', '"restored": true'))
+      for (const { table } of transferred) expect(after[table], table).toEqual(table === 'Worker' ? told : before[table])
       for (const table of ['Service', 'Replica', 'HostPort', 'Event', 'IdempotencyKey', 'Timer']) {
         expect(before[table]?.length, table).toBeGreaterThan(0)
       }

@@ -3,7 +3,8 @@ ALTER TABLE "Replica" ADD COLUMN     "workerId" TEXT;
 
 -- AlterTable
 ALTER TABLE "Worker" ADD COLUMN     "reason" TEXT,
-ADD COLUMN     "draining" BOOLEAN NOT NULL DEFAULT false;
+ADD COLUMN     "draining" BOOLEAN NOT NULL DEFAULT false,
+ADD COLUMN     "restored" BOOLEAN NOT NULL DEFAULT false;
 
 -- AlterTable
 ALTER TABLE "HostPort" ADD COLUMN     "lostWorkerId" TEXT;

@@ -91,7 +91,7 @@ worker AS (
     x."memoryMiB", x."softwareVersion", x."protocolVersion", x."subject", x."instance", ${now}, ${now}, x."reachability", x."reason", false
   FROM input x, counter WHERE (SELECT count(*) FROM aside) >= 0
   ON CONFLICT ("id") DO UPDATE SET "hostId" = excluded."hostId", "name" = excluded."name", "epoch" = excluded."epoch", "leaseUntil" = excluded."leaseUntil",
-    "reachability" = excluded."reachability", "reason" = excluded."reason", "draining" = false,
+    "reachability" = excluded."reachability", "reason" = excluded."reason", "draining" = false, "restored" = false,
     "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
     "softwareVersion" = excluded."softwareVersion", "protocolVersion" = excluded."protocolVersion", "subject" = excluded."subject",
     "instance" = excluded."instance", "registeredAt" = excluded."registeredAt", "lastSeenAt" = excluded."lastSeenAt",

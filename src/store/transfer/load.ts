@@ -44,6 +44,8 @@ export async function loadLines(
     throw error
   }
   await migrate(connection, directory)
+  // What they have told since the dump is not in it.
+  await connection.exec('UPDATE "Worker" SET "restored" = true')
   await connection.exec('ANALYZE')
   return loaded
 }
