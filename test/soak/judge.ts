@@ -19,6 +19,12 @@ const saidOfHost = /^(?:Host|Worker (\S+) on host) (\S+) (is lost|can't be reach
 /** Its worker was LOST, which is judged by itself. One that a worker came back without is HOST_LOST too, and a fault. */
 const isLoss = (reason: string, message: string | null) => reason === 'HOST_LOST' && message === 'its worker was lost'
 
+const became: Readonly<Record<string, string>> = {
+  'is lost': 'lost',
+  "can't be reached": 'unreachable',
+  'is not taken for lost': 'held by the brake',
+}
+
 interface Moment {
   readonly revision: bigint
   readonly addresses: readonly EndpointAddress[]
@@ -124,7 +130,7 @@ export class Judge {
       this.#events = revision
       const [, worker, host = '', what] = saidOfHost.exec(message) ?? []
       if (what === undefined) continue
-      count(this.#tally.hosts, what)
+      count(this.#tally.hosts, became[what] ?? what)
       if (what === 'is lost' && !this.#chaos.mayBeLost(worker ?? null, host, at.getTime()))
         this.#tally.fault(`Host ${host} was lost at ${at.toISOString()}, and its worker was there: ${message}`)
     }
