@@ -71,7 +71,8 @@ const settings = {
     does: 'After how long PostgreSQL cuts off a server that froze inside a transaction, for the others.',
   },
   XCE_DATABASE_SILENCE_SECONDS: {
-    read: wholeNumber(5, 3_600, 'seconds'),
+    // Longer than a statement may wait for a lock.
+    read: wholeNumber(20, 3_600, 'seconds'),
     unset: '60',
     does: 'After how long without a word a connection to PostgreSQL is cut, with what waits on it.',
   },

@@ -126,15 +126,29 @@ export class HostLeases {
     const hosts = facts.flatMap((fact) => (fact.kind === 'host' && fact.hostId !== null ? [fact.hostId] : []))
     if (hosts.length === 0) return
     this.#arm(this.#clock.now())
-    for (const host of hosts) this.#changed.add(host)
-    this.#look ??= setTimeout(() => this.#lookAgain(), (this.#leaseSeconds * 1000) / 2)
+    this.#lookLater(hosts)
   }
 
+  #lookLater(hosts: readonly HostId[]): void {
+    for (const host of hosts) this.#changed.add(host)
+    if (this.#unsubscribe !== null) this.#look ??= setTimeout(() => this.#lookAgain(), (this.#leaseSeconds * 1000) / 2)
+  }
+
+  /** Not in the midst of a judgement, and again where it fails: who else would tell what a server that died did not? */
   #lookAgain(): void {
     this.#look = undefined
     const hosts = [...this.#changed]
+    if (this.#running !== null) {
+      this.#lookLater([])
+      return
+    }
     this.#changed.clear()
-    this.#begin(() => settleHosts(this.#parts, hosts))
+    this.#begin(() =>
+      settleHosts(this.#parts, hosts).catch((error: unknown) => {
+        this.#lookLater(hosts)
+        throw error
+      }),
+    )
   }
 
   /** Wakes at `at` at the latest. */
@@ -180,6 +194,7 @@ export class HostLeases {
     if (wakeAt !== null) this.#arm(wakeAt)
     if (verdicts.length === 0) return
     const changed = (await Promise.all(verdicts.map((verdict) => this.#write(verdict)))).flat()
+    this.#lookLater(changed)
     await settleHosts(this.#parts, changed)
     // What was judged has another end to wait for now; what was refused is looked at anew, but not in a busy loop.
     this.#arm(this.#clock.now() + (changed.length > 0 ? 0 : (this.#leaseSeconds * 1000) / beatsPerLease))

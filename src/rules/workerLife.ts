@@ -9,8 +9,6 @@ export interface LeasedWorker {
   readonly hostId: HostId
   readonly hostName: string
   readonly reachability: Reachability
-  /** Since when it is that. */
-  readonly reachabilitySince: Instant
   readonly leaseUntil: Instant
   /** Since when its host is as reachable as it is. */
   readonly hostSince: Instant
@@ -45,12 +43,13 @@ export interface WorkerVerdicts {
 /** Fewer hosts than these may all be lost at once. */
 const fewestForBrake = 3
 
+/** Kept in the workers' rows, and known again by its text: a release that words it anew forgets whom the brake holds. */
 export const heldReason =
   'It is silent for longer than its grace, as most hosts are: that is more likely the network or the servers. See whether it runs: it is LOST when confirmHostLoss says so.'
 
 /**
  * R15: a REACHABLE worker whose lease is over is UNREACHABLE; one whose grace is over as well is LOST. The brake: while more than half of at least 3
- * hosts are silent at once, with all of their workers, none is LOST until one returns, and then the others have a lease and a grace more to return
+ * hosts are silent at once, with all of their workers, none is LOST until one returns or joins, and then the others have a lease and a grace more to return
  * too. An operator's word is of one host: what was held beside it stays so.
  */
 export function judgeWorkers(view: LeaseView): WorkerVerdicts {

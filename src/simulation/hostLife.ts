@@ -153,7 +153,7 @@ export class HostLife {
     const said = { hostId: host.id, hostName: host.name, leaseUntil, reason: silence?.reason ?? null }
     return host.workers.map(({ id, reachability }) => {
       const since = this.#since.get(id) ?? this.#begin
-      return { id, name: id, reachability, reachabilitySince: since, hostSince: since, ...said }
+      return { id, name: id, reachability, hostSince: since, ...said }
     })
   }
 

@@ -11,20 +11,18 @@ export async function readWorkerLeases({ prisma }: Database): Promise<LeasedWork
       name: true,
       hostId: true,
       reachability: true,
-      reachabilitySince: true,
       reason: true,
       leaseUntil: true,
       host: { select: { name: true, reachabilitySince: true } },
     },
     orderBy: [{ hostId: 'asc' }, { id: 'asc' }],
   })
-  return workers.map(({ id, hostId, host, reachabilitySince, leaseUntil, ...worker }) => ({
+  return workers.map(({ id, hostId, host, leaseUntil, ...worker }) => ({
     ...worker,
     id: id as WorkerId,
     hostId: hostId as HostId,
     hostName: host.name,
     hostSince: host.reachabilitySince.getTime(),
-    reachabilitySince: reachabilitySince.getTime(),
     leaseUntil: leaseUntil.getTime(),
   }))
 }

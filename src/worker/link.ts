@@ -76,7 +76,7 @@ export class Link {
     }
   }
 
-  /** One socket's life. Resolves with what ended it, and whether a server had taken it. */
+  /** One socket's life. Resolves with what ended it, and whether a server had answered. */
   async #connectOnce(): Promise<{ error: Error; connected: boolean }> {
     const { settings, signal, log, supervisor, outbox, drain } = this.#options
     let connection: Connection | null = null

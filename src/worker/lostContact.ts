@@ -1,13 +1,16 @@
 import { bootSeconds } from './bootClock.ts'
 import type { ContactFile } from './contactFile.ts'
 
+/** So long a worker that starts tries to reach a server, however long it was away. */
+const firstTrySeconds = 5
+
 /** The last contact is written at most so often; where patience is short, as much oftener as it takes to be right to a twentieth of it. */
 const writtenEverySeconds = 3
 
 /**
  * Watches for how long no server has taken this worker's renewals, on the machine's own clock. When that is longer than lease and grace, it is
  * LOST to the servers, or will be (R15): `onLost` is called once per silence, and again only after contact in between. A restart of the worker does
- * not end a silence: it goes on from what the file says, with the patience that the servers had asked for.
+ * not end a silence: it goes on from what the file says, with the patience that the servers had asked for, but for a few seconds to reach one.
  */
 export class LostContact {
   readonly #file: ContactFile
@@ -26,7 +29,9 @@ export class LostContact {
     const known = file.read()
     this.#patienceSeconds = known?.patienceSeconds ?? patienceSeconds
     // Some containers begin to count anew at each start of theirs: what lies ahead is taken as now.
-    this.#lastSeconds = Math.min(known?.lastSeconds ?? now(), now())
+    const lastSeconds = Math.min(known?.lastSeconds ?? now(), now())
+    // The servers may have been away as well, and count no lease of that time: they are asked first.
+    this.#lastSeconds = Math.max(lastSeconds, now() - this.#patienceSeconds + Math.min(firstTrySeconds, this.#patienceSeconds))
     this.#arm()
   }
 

@@ -21,7 +21,6 @@ function host(over: Partial<Omit<LeasedWorker, 'leaseUntil'>> & { lease: number;
     hostId: `h${made}` as HostId,
     hostName: `host-of-${rest.name ?? `w${made}`}`,
     reachability: 'REACHABLE',
-    reachabilitySince: t0 + (since ?? -1000) * 1000,
     hostSince: t0 + (since ?? -1000) * 1000,
     reason: null,
     ...rest,

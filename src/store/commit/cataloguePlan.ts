@@ -113,9 +113,8 @@ async function planWorker(database: Database, change: RegisterWorker, newId: New
   // The same state directory is the same worker, also under a new name. With another one it is another worker, and who had the name is LOST.
   const known = named && isSame(named, newcomer) ? named : (host?.workers.find((worker) => isAlike(worker, newcomer)) ?? null)
   const aside = named && named.id !== known?.id ? named : null
-  for (const { subject, name } of [named, known].filter((worker) => worker !== null)) {
-    if (subject === change.subject || change.asAdmin === true) continue
-    const message = `Worker ${name} was registered with another token: use that one, or another name.`
+  if (known !== null && known.subject !== change.subject && change.asAdmin !== true) {
+    const message = `Worker ${known.name} was registered with another token: use that one, or another name.`
     return { write: null, outcome: { kind: 'refused', refusal: { code: 'FORBIDDEN', message } } }
   }
   const hostId = (host?.id ?? newId()) as HostId
@@ -130,7 +129,8 @@ async function planWorker(database: Database, change: RegisterWorker, newId: New
   const { name, addresses, cpuMillis, memoryMiB, portRange, reservedPorts, softwareVersion, protocolVersion, subject } = change
   // A removed host begins anew.
   const scheduling = host === null || host.removedAt !== null ? 'OPEN' : host.scheduling
-  const returned = known?.reachability !== 'LOST' || change.clean === true
+  // One that nobody knows any more was LOST: what it still runs was replaced.
+  const returned = known === null ? change.clean !== false : known.reachability !== 'LOST' || change.clean === true
   const reachability = returned ? 'REACHABLE' : 'LOST'
   const reason = returned ? null : uncleanReason
   const others = (host?.workers ?? []).filter(({ id }) => id !== workerId)

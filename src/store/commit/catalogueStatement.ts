@@ -65,13 +65,14 @@ queue AS (
 host_lock AS MATERIALIZED (
   SELECT t."id", t."allocation" FROM "Host" t JOIN input x ON x."hostId" = t."id" FOR NO KEY UPDATE OF t),
 worker_lock AS MATERIALIZED (
-  SELECT t."id", t."epoch" FROM "Worker" t JOIN input x ON x."workerId" = t."id" WHERE (SELECT count(*) FROM host_lock) >= 0 FOR NO KEY UPDATE OF t),
+  SELECT t."id", t."epoch", t."reachability" FROM "Worker" t JOIN input x ON t."id" IN (x."workerId", x."asideId") OR t."id" = ANY (x."forgotten")
+  WHERE (SELECT count(*) FROM host_lock) >= 0 ORDER BY t."id" FOR UPDATE OF t),
 guard AS MATERIALIZED (
-  SELECT 1 FROM input x LEFT JOIN host_lock h ON true LEFT JOIN worker_lock w ON true
+  SELECT 1 FROM input x LEFT JOIN host_lock h ON true LEFT JOIN worker_lock w ON w."id" = x."workerId"
   WHERE coalesce(h."allocation" + 1, 0) = x."allocation" AND coalesce(w."epoch", 0) = x."knownEpoch"
-    AND (x."asideId" IS NULL OR EXISTS (SELECT FROM "Worker" a WHERE a."id" = x."asideId" AND a."reachability" = 'LOST')))`,
+    AND NOT EXISTS (SELECT FROM worker_lock l WHERE l."id" <> x."workerId" AND l."reachability" <> 'LOST'))`,
     writes: `
-aside AS (UPDATE "Worker" t SET "name" = x."asideName" FROM input x, counter WHERE t."id" = x."asideId" AND t."reachability" = 'LOST' RETURNING 1),
+aside AS (UPDATE "Worker" t SET "name" = x."asideName" FROM input x, counter WHERE t."id" = x."asideId" RETURNING 1),
 host AS (
   INSERT INTO "Host" AS t ("id", "name", "addresses", "scheduling", "schedulingSince", "reachabilitySince", "cpuMillis", "memoryMiB", "portFrom", "portTo",
     "reservedPorts", "allocation", "createdAt", "reachability", "reason")

@@ -96,7 +96,7 @@ export interface RegisterWorker {
   readonly subject: string
   /** Of its state directory (see isSame); left out or null: it does not say. */
   readonly instance?: string | null | undefined
-  /** It runs nothing: a LOST one may come back. */
+  /** It runs nothing: a LOST one may come back. False: what it runs was replaced, where it was LOST or is not known any more. */
   readonly clean?: boolean
   /** It may be a worker that another subject's token registered. */
   readonly asAdmin?: boolean

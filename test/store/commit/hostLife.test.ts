@@ -200,7 +200,10 @@ eachDatabase((database) => {
     await judge(reporter, 'UNREACHABLE')
     expect(await store.committer.write(removal)).toMatchObject({ kind: 'host', changed: true })
     expect(await store.committer.write(removal)).toMatchObject({ refusal: { code: 'NOT_FOUND' } })
+    // What it runs was replaced, whether or not anybody knows it still.
     await again(false)
+    expect(await host(reporter)).toMatchObject({ reachability: 'LOST', scheduling: 'OPEN', removedAt: null })
+    await again(true)
     expect(await host(reporter)).toMatchObject({ reachability: 'REACHABLE', scheduling: 'OPEN', reason: null, removedAt: null })
   })
 

@@ -327,6 +327,19 @@ eachDatabase((database) => {
     expect(await hostOf(host)).toMatchObject({ addresses: ['10.0.0.9'], portFrom: 1 })
   })
 
+  test('one that was forgotten comes back only clean, like any lost one', async () => {
+    const { host, all } = await workers({ instance: 'one' }, {})
+    const [a] = all as [Reporter, Reporter]
+    for (const to of ['UNREACHABLE', 'LOST'] as const) await judge(a, to)
+    await store.register({ name: `${host}-1`, host })
+    expect((await hostOf(host)).workers.map(({ name }) => name)).toEqual([`${host}-1`])
+    const back = { name: `${host}-0`, host, instance: 'one' }
+    const unclean = await store.register({ ...back, clean: false })
+    expect((await hostOf(host)).workers[0]).toMatchObject({ name: `${host}-0`, reachability: 'LOST' })
+    await store.committer.write({ kind: 'returnWorker', ...unclean })
+    expect((await hostOf(host)).workers[0]).toMatchObject({ reachability: 'REACHABLE' })
+  })
+
   test('what is on a worker that nobody knows any more is lost', async () => {
     const { all } = await workers({}, {})
     const [a] = all as [Reporter]
