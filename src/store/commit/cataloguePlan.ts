@@ -112,7 +112,6 @@ async function planWorker(database: Database, change: RegisterWorker, newId: New
   if (held !== null) return invalid('name', held)
   // The same state directory is the same worker, also under a new name. With another one it is another worker, and who had the name is LOST.
   const known = named && isSame(named, newcomer) ? named : (host?.workers.find((worker) => isAlike(worker, newcomer)) ?? null)
-  const aside = named && named.id !== known?.id ? named : null
   if (known !== null && known.subject !== change.subject && change.asAdmin !== true) {
     const message = `Worker ${known.name} was registered with another token: use that one, or another name.`
     return { write: null, outcome: { kind: 'refused', refusal: { code: 'FORBIDDEN', message } } }
@@ -134,7 +133,9 @@ async function planWorker(database: Database, change: RegisterWorker, newId: New
   const reachability = returned ? 'REACHABLE' : 'LOST'
   const reason = returned ? null : uncleanReason
   const others = (host?.workers ?? []).filter(({ id }) => id !== workerId)
-  const forgotten = await forgettable(database, aside === null || others.some(({ id }) => id === aside.id) ? others : [...others, aside])
+  const forgotten = await forgettable(database, named === null || named.id === known?.id ? others : [...others, named])
+  // Who had the name, where something is kept for it still.
+  const aside = named !== null && named.id !== known?.id && !forgotten.includes(named.id) ? named : null
   const own = { name, reachability, reason, draining: false, cpuMillis, memoryMiB } as const
   const workers = [...others.filter(({ id }) => !forgotten.includes(id)), own]
   const state = hostStateOf(workers)

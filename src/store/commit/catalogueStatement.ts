@@ -60,7 +60,8 @@ queue AS (
   "hostCpuMillis" int, "hostMemoryMiB" int, "workerId" text, "asideId" text, "asideName" text, "name" text, "knownEpoch" int, "epoch" int, "instance" text,
   "leaseSeconds" int, "cpuMillis" int, "memoryMiB" int, "softwareVersion" text, "protocolVersion" int, "subject" text, "scheduling" "HostScheduling",
   "hostReachability" "Reachability", "hostReason" text, "reachability" "Reachability", "reason" text, "forgotten" text[]`,
-    // A new host has allocation 0 to be, a new worker epoch 0 so far. Whose name is taken over must still be LOST.
+    // A new host has allocation 0 to be, a new worker epoch 0 so far. Whose name is taken over must still be LOST;
+    // it is renamed or forgotten before the newcomer has it.
     guard: `
 host_lock AS MATERIALIZED (
   SELECT t."id", t."allocation" FROM "Host" t JOIN input x ON x."hostId" = t."id" FOR NO KEY UPDATE OF t),
@@ -73,6 +74,7 @@ guard AS MATERIALIZED (
     AND NOT EXISTS (SELECT FROM worker_lock l WHERE l."id" <> x."workerId" AND l."reachability" <> 'LOST'))`,
     writes: `
 aside AS (UPDATE "Worker" t SET "name" = x."asideName" FROM input x, counter WHERE t."id" = x."asideId" RETURNING 1),
+forgotten AS (DELETE FROM "Worker" t USING input x, counter WHERE t."id" = ANY (x."forgotten") RETURNING 1),
 host AS (
   INSERT INTO "Host" AS t ("id", "name", "addresses", "scheduling", "schedulingSince", "reachabilitySince", "cpuMillis", "memoryMiB", "portFrom", "portTo",
     "reservedPorts", "allocation", "createdAt", "reachability", "reason")
@@ -90,7 +92,7 @@ worker AS (
     "protocolVersion", "subject", "instance", "registeredAt", "lastSeenAt", "reachability", "reason", "draining")
   SELECT x."workerId", x."hostId", x."name", x."epoch", ${now} + make_interval(secs => x."leaseSeconds"), ${now}, x."cpuMillis",
     x."memoryMiB", x."softwareVersion", x."protocolVersion", x."subject", x."instance", ${now}, ${now}, x."reachability", x."reason", false
-  FROM input x, counter WHERE (SELECT count(*) FROM aside) >= 0
+  FROM input x, counter WHERE (SELECT count(*) FROM aside) >= 0 AND (SELECT count(*) FROM forgotten) >= 0
   ON CONFLICT ("id") DO UPDATE SET "hostId" = excluded."hostId", "name" = excluded."name", "epoch" = excluded."epoch", "leaseUntil" = excluded."leaseUntil",
     "reachability" = excluded."reachability", "reason" = excluded."reason", "draining" = false, "restored" = false,
     "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
@@ -99,8 +101,7 @@ worker AS (
     "reachabilitySince" = CASE WHEN t."reachability" = excluded."reachability" THEN t."reachabilitySince" ELSE ${now} END),
 clean AS (
   DELETE FROM "HostPort" t USING input x, counter
-  WHERE t."hostId" = x."hostId" AND t."lostWorkerId" = x."workerId" AND x."reachability" = 'REACHABLE'),
-forgotten AS (DELETE FROM "Worker" t USING input x, counter WHERE t."id" = ANY (x."forgotten"))`,
+  WHERE t."hostId" = x."hostId" AND t."lostWorkerId" = x."workerId" AND x."reachability" = 'REACHABLE')`,
   },
   host: {
     input: `"hostId" text, "allocation" int, "scheduling" "HostScheduling", "reachability" "Reachability", "reason" text, "cpuMillis" int, "memoryMiB" int,

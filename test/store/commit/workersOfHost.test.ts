@@ -294,6 +294,20 @@ eachDatabase((database) => {
     expect(await store.place([id])).toBe(2)
   })
 
+  test.each(['here', 'elsewhere'])(
+    'another state directory takes the name of a lost one that nothing is kept for, %s: that one is forgotten',
+    async (where) => {
+      const { host, all } = await workers({ instance: 'old' })
+      const [old] = all as [Reporter]
+      for (const to of ['UNREACHABLE', 'LOST'] as const) await judge(old, to)
+      const next = await store.register({ name: `${host}-0`, host: where === 'here' ? host : `${host}-b`, instance: 'new', clean: true })
+      expect(next.workerId).not.toBe(old.workerId)
+      expect(await database().prisma.worker.findMany({ where: { name: { startsWith: host } }, select: { id: true, name: true } })).toEqual([
+        { id: next.workerId, name: `${host}-0` },
+      ])
+    },
+  )
+
   test('a lost one does not go to another host before its services are told', async () => {
     const { host, all } = await workers({ instance: 'one' })
     const [a] = all as [Reporter]
