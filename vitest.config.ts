@@ -6,10 +6,10 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/globalSetup.ts'],
-    setupFiles: ['test/support/seed.ts'],
+    setupFiles: ['test/support/seed.ts', 'test/support/eachTest.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    // Files share a process, for importing the server anew for each would take a quarter of the time; and what one leaves fails the next.
+    // Files share a process, for importing the server anew for each would take a quarter of the time.
     isolate: false,
     // On a machine that nobody watches: a test that passes the second time is shown as such ("retry x1"), to be mended.
     retry: process.env['CI'] === 'true' ? 1 : 0,

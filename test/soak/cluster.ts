@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { ApiClient } from '../support/apiClient.ts'
-import { freePort } from '../support/processes.ts'
+import { freePort } from '../support/freePort.ts'
 import { ServerProcess } from '../support/serverProcess.ts'
 import { WorkerProcess } from '../support/workerProcess.ts'
 

@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { readStat } from '../../src/worker/processTable.ts'
@@ -42,13 +41,33 @@ export function processesWith(...texts: string[]): number[] {
   })
 }
 
-/** Expects that within a moment (handles close in the next turn of the loop) this process has no zombie, listener or watch. */
+const watched = ['TCPServerWrap', 'FSEventWrap', 'UDPWrap', 'TCPSocketWrap']
+let before: readonly string[] = []
+
+/** What is open before a test (test/support/eachTest.ts calls it) is not that test's: who leaks fails, and nobody after it in this process. */
+export function noteWhatIsOpen(): void {
+  before = leftOpen()
+}
+
+/** Expects that within a moment (handles close in the next turn of the loop) this process has no zombie, listener or watch that the test opened. */
 export async function expectNothingLeft(): Promise<void> {
-  const left = (): string[] => [
-    ...process.getActiveResourcesInfo().filter((name) => ['TCPServerWrap', 'FSEventWrap', 'UDPWrap', 'TCPSocketWrap'].includes(name)),
-    ...zombies().map((pid) => `zombie ${pid}`),
-  ]
+  const left = (): string[] => withoutEach(leftOpen(), before)
   await until(() => left().length === 0, 'nothing is left', 3).catch(() => expect(left()).toEqual([]))
+}
+
+function leftOpen(): string[] {
+  const handles = process.getActiveResourcesInfo().filter((name) => watched.includes(name))
+  return [...handles, ...zombies().map((pid) => `zombie ${pid}`)]
+}
+
+/** The first list without each item of the second once. */
+function withoutEach(items: readonly string[], known: readonly string[]): string[] {
+  const rest = [...items]
+  for (const item of known) {
+    const at = rest.indexOf(item)
+    if (at >= 0) rest.splice(at, 1)
+  }
+  return rest
 }
 
 /** Children of this process that nobody has collected. */
@@ -66,18 +85,5 @@ function read(pid: number, file: string): string {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {
     return ''
-  }
-}
-
-/** A port that nobody has now, outside of the range that the system gives to connections. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 12_000 + Math.floor(Math.random() * 8_000)
-    const free = await new Promise<boolean>((resolve) => {
-      const server = createServer()
-      server.once('error', () => resolve(false))
-      server.listen(port, () => server.close(() => resolve(true)))
-    })
-    if (free) return port
   }
 }

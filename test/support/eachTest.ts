@@ -1,0 +1,4 @@
+import { beforeEach } from 'vitest'
+import { noteWhatIsOpen } from './processes.ts'
+
+beforeEach(noteWhatIsOpen)
