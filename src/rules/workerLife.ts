@@ -12,8 +12,8 @@ export interface LeasedWorker {
   readonly leaseUntil: Instant
   /** Since when its host is as reachable as it is. */
   readonly hostSince: Instant
-  /** Why it is not reachable, as it was said last. */
-  readonly reason: string | null
+  /** Kept from being LOST by the brake, as it was said before. */
+  readonly held: boolean
 }
 
 export interface LeaseView {
@@ -43,8 +43,7 @@ export interface WorkerVerdicts {
 /** Fewer hosts than these may all be lost at once. */
 const fewestForBrake = 3
 
-/** Kept in the workers' rows, and known again by its text: a release that words it anew forgets whom the brake holds. */
-export const heldReason =
+const heldReason =
   'It is silent for longer than its grace, as most hosts are: that is more likely the network or the servers. See whether it runs: it is LOST when confirmHostLoss says so.'
 
 /**
@@ -66,11 +65,11 @@ export function judgeWorkers(view: LeaseView): WorkerVerdicts {
     } else if (worker.reachability === 'REACHABLE') {
       verdicts.push(unreachable(worker, hosts, view))
     } else {
-      const lostAt = braked || worker.reason === heldReason ? lostAtBraked(leaseEnd, returnedAt, view) : leaseEnd + view.graceSeconds * 1000
+      const lostAt = braked || worker.held ? lostAtBraked(leaseEnd, returnedAt, view) : leaseEnd + view.graceSeconds * 1000
       if (lostAt !== null && lostAt <= view.now) verdicts.push(lost(worker, hosts, view))
       else if (lostAt !== null) wakeAt = Math.min(wakeAt, lostAt)
       else if (leaseEnd + view.graceSeconds * 1000 > view.now) wakeAt = Math.min(wakeAt, leaseEnd + view.graceSeconds * 1000)
-      else if (worker.reason !== heldReason) verdicts.push(held(worker, hosts))
+      else if (!worker.held) verdicts.push(held(worker, hosts))
     }
   }
   return { verdicts, wakeAt: Number.isFinite(wakeAt) ? wakeAt : null }

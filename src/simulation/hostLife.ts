@@ -29,7 +29,7 @@ interface Silence {
   readonly since: Instant
   trouble: Trouble
   /** It was said that it is not taken for lost. */
-  reason: string | null
+  held: boolean
 }
 
 /**
@@ -52,7 +52,7 @@ export class HostLife {
     const { store, workers, reporters } = this.#options
     for (const host of hosts) {
       const silence = this.#silences.get(host.id)
-      if (silence === undefined) this.#silences.set(host.id, { since: store.now, trouble, reason: null })
+      if (silence === undefined) this.#silences.set(host.id, { since: store.now, trouble, held: false })
       else if (trouble === 'DOWN') silence.trouble = trouble
       reporters.silence(host.id)
       if (trouble === 'DOWN') workers.die(host.id)
@@ -137,11 +137,11 @@ export class HostLife {
     else if (wakeAt !== null) this.#judgeAt(wakeAt)
   }
 
-  #take({ worker, to, reason, message }: WorkerVerdict, told: Told[]): void {
+  #take({ worker, to, message }: WorkerVerdict, told: Told[]): void {
     const host = this.#options.store.hosts.get(worker.hostId)
     if (host === undefined) return
     const silence = this.#silences.get(host.id)
-    if (silence !== undefined) silence.reason = reason
+    if (silence !== undefined) silence.held = to === 'HELD'
     if (to !== 'HELD') this.#become(host, worker.id, to)
     this.#options.say(host, message)
     told.push([host, worker.id])
@@ -150,7 +150,7 @@ export class HostLife {
   #leased(host: HostLedger): LeasedWorker[] {
     const silence = this.#silences.get(host.id)
     const leaseUntil = silence === undefined ? Number.POSITIVE_INFINITY : silence.since + this.#options.leaseSeconds * 1_000
-    const said = { hostId: host.id, hostName: host.name, leaseUntil, reason: silence?.reason ?? null }
+    const said = { hostId: host.id, hostName: host.name, leaseUntil, held: silence?.held ?? false }
     return host.workers.map(({ id, reachability }) => {
       const since = this.#since.get(id) ?? this.#begin
       return { id, name: id, reachability, hostSince: since, ...said }

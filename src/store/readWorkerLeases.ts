@@ -11,7 +11,7 @@ export async function readWorkerLeases({ prisma }: Database): Promise<LeasedWork
       name: true,
       hostId: true,
       reachability: true,
-      reason: true,
+      held: true,
       leaseUntil: true,
       host: { select: { name: true, reachabilitySince: true } },
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { HostId, WorkerId } from '../../src/model/id.ts'
-import { heldReason, judgeWorkers, type LeasedWorker, type LeaseView } from '../../src/rules/workerLife.ts'
+import { judgeWorkers, type LeasedWorker, type LeaseView } from '../../src/rules/workerLife.ts'
 
 const t0 = 1_000_000_000_000
 /** Lease 15 s, grace 60 s. `at` and the hosts' leases in seconds; leases count from long ago. */
@@ -22,7 +22,7 @@ function host(over: Partial<Omit<LeasedWorker, 'leaseUntil'>> & { lease: number;
     hostName: `host-of-${rest.name ?? `w${made}`}`,
     reachability: 'REACHABLE',
     hostSince: t0 + (since ?? -1000) * 1000,
-    reason: null,
+    held: false,
     ...rest,
     leaseUntil: t0 + lease * 1000,
   }
@@ -89,7 +89,7 @@ describe('the brake (R15)', () => {
   })
 
   test('is said once', () => {
-    const hosts = [silent('a', 15, { reason: heldReason }), silent('b', 15, { reason: heldReason }), host({ lease: 200 })]
+    const hosts = [silent('a', 15, { held: true }), silent('b', 15, { held: true }), host({ lease: 200 })]
     expect(judge(75, hosts)).toEqual({ told: [], wakeAt: 200 })
   })
 
@@ -100,7 +100,7 @@ describe('the brake (R15)', () => {
   })
 
   test('an operator’s word on one does not let go the others that were held with it', () => {
-    const others = [silent('b', 15, { reason: heldReason }), silent('c', 15, { reason: heldReason })]
+    const others = [silent('b', 15, { held: true }), silent('c', 15, { held: true })]
     const all = [silent('a', 15, { reachability: 'LOST' }), ...others, host({ lease: 500 }), host({ lease: 500 })]
     expect(judge(400, all).told).toEqual([])
     // Of three hosts too few are left for a brake.

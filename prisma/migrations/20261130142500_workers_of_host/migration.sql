@@ -4,6 +4,7 @@ ALTER TABLE "Replica" ADD COLUMN     "workerId" TEXT;
 -- AlterTable
 ALTER TABLE "Worker" ADD COLUMN     "reason" TEXT,
 ADD COLUMN     "draining" BOOLEAN NOT NULL DEFAULT false,
+ADD COLUMN     "held" BOOLEAN NOT NULL DEFAULT false,
 ADD COLUMN     "restored" BOOLEAN NOT NULL DEFAULT false;
 
 -- AlterTable

@@ -94,7 +94,7 @@ worker AS (
     x."memoryMiB", x."softwareVersion", x."protocolVersion", x."subject", x."instance", ${now}, ${now}, x."reachability", x."reason", false
   FROM input x, counter WHERE (SELECT count(*) FROM aside) >= 0 AND (SELECT count(*) FROM forgotten) >= 0
   ON CONFLICT ("id") DO UPDATE SET "hostId" = excluded."hostId", "name" = excluded."name", "epoch" = excluded."epoch", "leaseUntil" = excluded."leaseUntil",
-    "reachability" = excluded."reachability", "reason" = excluded."reason", "draining" = false, "restored" = false,
+    "reachability" = excluded."reachability", "reason" = excluded."reason", "held" = false, "draining" = false, "restored" = false,
     "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
     "softwareVersion" = excluded."softwareVersion", "protocolVersion" = excluded."protocolVersion", "subject" = excluded."subject",
     "instance" = excluded."instance", "registeredAt" = excluded."registeredAt", "lastSeenAt" = excluded."lastSeenAt",
@@ -109,7 +109,7 @@ clean AS (
     // A word on a silent worker (`serverId`) holds while its lease was not renewed and the server that says it is well; that of a worker in its epoch.
     guard: `
 next AS MATERIALIZED (
-  SELECT w.* FROM input x, jsonb_to_recordset(x."workers") AS w("id" text, "reachability" "Reachability", "reason" text, "draining" boolean,
+  SELECT w.* FROM input x, jsonb_to_recordset(x."workers") AS w("id" text, "reachability" "Reachability", "reason" text, "held" boolean, "draining" boolean,
     "fences" boolean, "clean" boolean, "removes" boolean)),
 host_lock AS MATERIALIZED (
   SELECT t."id" FROM "Host" t JOIN input x ON x."hostId" = t."id" AND t."allocation" = x."allocation" - 1 FOR NO KEY UPDATE OF t),
@@ -130,8 +130,8 @@ host AS (
     "reachabilitySince" = CASE WHEN t."reachability" = x."reachability" THEN t."reachabilitySince" ELSE ${now} END
   FROM input x, counter WHERE t."id" = x."hostId"),
 worker AS (
-  UPDATE "Worker" t SET "epoch" = t."epoch" + CASE WHEN n."fences" THEN 1 ELSE 0 END, "reason" = n."reason", "draining" = n."draining",
-    "reachability" = n."reachability",
+  UPDATE "Worker" t SET "epoch" = t."epoch" + CASE WHEN n."fences" THEN 1 ELSE 0 END, "reason" = n."reason", "held" = n."held",
+    "draining" = n."draining", "reachability" = n."reachability",
     "reachabilitySince" = CASE WHEN t."reachability" = n."reachability" THEN t."reachabilitySince" ELSE ${now} END
   FROM next n JOIN worker_lock l ON l."id" = n."id", counter WHERE t."id" = n."id" AND NOT n."removes"),
 gone AS (DELETE FROM "Worker" t USING next n JOIN worker_lock l ON l."id" = n."id", counter WHERE t."id" = n."id" AND n."removes"),

@@ -16,6 +16,8 @@ type Change<Kind extends HostChange['kind']> = Extract<HostChange, { readonly ki
 interface NextWorker {
   readonly reachability?: Reachability
   readonly reason?: string | null
+  /** By the brake; left out: as long as it is UNREACHABLE. */
+  readonly held?: boolean
   readonly draining?: boolean
   /** Its epoch is raised: what it says under the old one is FENCED. */
   readonly fences?: boolean
@@ -80,11 +82,12 @@ async function planJudgement(database: Database, change: JudgeWorker): Promise<C
   const host = await findHost(database, { id: hostId })
   const worker = host?.workers.find(({ id }) => id === workerId)
   if (host === null || worker === undefined || worker.reachability === 'LOST') return unchanged(hostId)
-  const isDone = to === 'HELD' ? worker.reason === reason : worker.reachability === to
+  const held = to === 'HELD'
+  const isDone = held ? worker.held : worker.reachability === to
   if (isDone || worker.leaseUntil.getTime() !== leaseUntil || !(await isWell(database, serverId, heartbeatSeconds)))
     return unchanged(hostId)
-  const reachability = to === 'HELD' ? worker.reachability : to
-  const workers = new Map([[workerId, { reachability, reason, fences: to === 'LOST' }]])
+  const reachability = held ? worker.reachability : to
+  const workers = new Map([[workerId, { reachability, reason, held, fences: to === 'LOST' }]])
   const guard = { workerId, judged: { serverId, heartbeatSeconds, leaseUntil } }
   return written(database, host, { workers, guard }, message, 'xce')
 }
@@ -263,9 +266,16 @@ async function written(database: Database, host: HostRow, next: NextHost, messag
         removes: next.removes === true,
         workers: workers
           .filter(({ id }) => next.workers.has(id))
-          .map(({ id, reachability: reach, reason, draining, fences, clean, removes }) => {
-            return { id, reachability: reach, reason, draining, fences: fences === true, clean: clean === true, removes: removes === true }
-          }),
+          .map(({ id, reachability: reach, reason, held, draining, fences, clean, removes }) => ({
+            id,
+            reachability: reach,
+            reason,
+            held: held && reach === 'UNREACHABLE',
+            draining,
+            fences: fences === true,
+            clean: clean === true,
+            removes: removes === true,
+          })),
         workerId: guard?.workerId ?? null,
         epoch: guard?.epoch ?? null,
         serverId: judged?.serverId ?? null,

@@ -235,11 +235,13 @@ eachDatabase((database) => {
     expect(await moved()).toEqual(['host', 'worker'])
     // Kept from being LOST: another reason, and still the same silence.
     expect(await judge(reporter, 'HELD')).toMatchObject({ changed: true })
-    expect(await host(reporter)).toMatchObject({ reachability: 'UNREACHABLE', reason: 'HELD' })
+    expect(await judge(reporter, 'HELD')).toMatchObject({ changed: false })
+    expect(await host(reporter)).toMatchObject({ reachability: 'UNREACHABLE', reason: 'HELD', workers: [{ held: true }] })
     await schedule(reporter, 'DRAINING')
     expect(await moved()).toEqual(['scheduling'])
     const { epoch } = (await host(reporter)).workers[0] ?? { epoch: 0 }
     expect(await store.committer.write({ kind: 'returnWorker', ...reporter, epoch })).toMatchObject({ changed: true })
+    expect(await host(reporter)).toMatchObject({ reachability: 'REACHABLE', workers: [{ held: false }] })
     expect(await moved()).toEqual(['host', 'worker'])
 
     await judge(reporter, 'UNREACHABLE')
