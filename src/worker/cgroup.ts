@@ -1,12 +1,13 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Assignment, ReplicaName } from './assignment.ts'
+import { type OwnCgroup, readOwnCgroup, workerLeaf } from './ownCgroup.ts'
 
 const periodMicros = 100_000
 
 /**
  * Child cgroups (version 2) of the worker's own, one per replica, that hold it to its memory and CPU. They exist only where a batch system,
- * systemd (`Delegate=yes`) or a container has delegated the directory to the worker.
+ * systemd (`Delegate` and `DelegateSubgroup`) or a container has delegated the directory to the worker.
  */
 export class Cgroups {
   readonly #directory: string
@@ -54,38 +55,30 @@ export class Cgroups {
 
 /**
  * The worker's cgroup when it may divide it, else the reason as a sentence. The kernel wants processes in leaves only, so the worker moves
- * itself into one.
+ * itself into one. systemd starts a unit's process in the unit's own cgroup, which the kernel refuses once that is divided and replicas run in it: the unit's
+ * worker would never start again. So that one is divided only where systemd starts the worker in the leaf.
  */
-export function openCgroups(ownCgroup: string = readOwnCgroup()): Cgroups | string {
+export function openCgroups(own: OwnCgroup | null = readOwnCgroup()): Cgroups | string {
   const nothing = 'so memory and CPU of replicas are reserved and not enforced'
-  if (ownCgroup === '') return `This machine has no unified cgroup (version 2), ${nothing}.`
+  if (own === null) return `This machine has no unified cgroup (version 2), ${nothing}.`
+  const { directory, isInLeaf } = own
   try {
-    const controllers = readFileSync(path.join(ownCgroup, 'cgroup.controllers'), 'utf8').split(/\s+/)
+    const controllers = readFileSync(path.join(directory, 'cgroup.controllers'), 'utf8').split(/\s+/)
     const missing = ['memory', 'cpu'].filter((name) => !controllers.includes(name))
-    if (missing.length > 0) return `The cgroup ${ownCgroup} has no ${missing.join(' and no ')} controller, ${nothing}.`
-    const others = readFileSync(path.join(ownCgroup, 'cgroup.procs'), 'utf8')
+    if (missing.length > 0) return `The cgroup ${directory} has no ${missing.join(' and no ')} controller, ${nothing}.`
+    if (!isInLeaf && directory.endsWith('.service')) {
+      return `The cgroup ${directory} is a systemd unit’s without DelegateSubgroup=${workerLeaf} (systemd 254 or later), ${nothing}.`
+    }
+    const others = readFileSync(path.join(directory, 'cgroup.procs'), 'utf8')
       .split('\n')
       .filter((pid) => pid !== '' && pid !== String(process.pid))
-    if (others.length > 0) return `The cgroup ${ownCgroup} holds other processes than this worker, ${nothing}.`
-    const leaf = path.join(ownCgroup, 'xce-worker')
+    if (others.length > 0) return `The cgroup ${directory} holds other processes than this worker, ${nothing}.`
+    const leaf = path.join(directory, workerLeaf)
     mkdirSync(leaf, { recursive: true })
     writeFileSync(path.join(leaf, 'cgroup.procs'), String(process.pid))
-    writeFileSync(path.join(ownCgroup, 'cgroup.subtree_control'), '+memory +cpu')
-    return new Cgroups(ownCgroup)
+    writeFileSync(path.join(directory, 'cgroup.subtree_control'), '+memory +cpu')
+    return new Cgroups(directory)
   } catch (error) {
-    return `The cgroup ${ownCgroup} is not delegated to the worker (${(error as Error).message}), ${nothing}.`
-  }
-}
-
-/** After a restart the worker may find itself in the leaf already: the directory above is the one to divide. */
-function readOwnCgroup(): string {
-  try {
-    const own = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1]
-    const mount = / (\S+) [^-]*- cgroup2 /.exec(readFileSync('/proc/self/mountinfo', 'utf8'))?.[1]
-    if (own === undefined || mount === undefined) return ''
-    const directory = path.join(mount, own)
-    return path.basename(directory) === 'xce-worker' ? path.dirname(directory) : directory
-  } catch {
-    return ''
+    return `The cgroup ${directory} is not delegated to the worker (${(error as Error).message}), ${nothing}.`
   }
 }

@@ -12,29 +12,10 @@ import { Outbox } from '../../src/worker/outbox.ts'
 import { portFault } from '../../src/worker/portCheck.ts'
 import { Tally } from '../../src/worker/probe/tally.ts'
 import { parseStat } from '../../src/worker/processTable.ts'
-import { decideRestart } from '../../src/worker/restart.ts'
 import { readSettings } from '../../src/worker/settings.ts'
 import { signalOf } from '../../src/worker/signalName.ts'
 import { freePort } from '../support/freePort.ts'
 import { assignmentOf } from '../support/supervision.ts'
-
-test.each([
-  // Policy: at most 3 in 60 s, 5 s apart. Restarts so far, now → what happens.
-  [[], 100, 0],
-  [[99], 100, 5],
-  [[98, 99], 100, 5],
-  [[97, 98, 99], 100, null],
-  [[40, 98, 99], 100, 5],
-  [[41, 98, 99], 100, null],
-  [[1, 2, 3], 100, 0],
-])('after restarts at %j, at %i, the next one waits %s s', (restarts, now, afterSeconds) => {
-  const decision = decideRestart({ maxAttempts: 3, windowSeconds: 60, delaySeconds: 5 }, restarts, now)
-  expect(decision).toEqual(afterSeconds === null ? { kind: 'giveUp' } : { kind: 'restart', afterSeconds })
-})
-
-test('no attempts, no restart', () => {
-  expect(decideRestart({ maxAttempts: 0, windowSeconds: 60, delaySeconds: 5 }, [], 100)).toEqual({ kind: 'giveUp' })
-})
 
 test.each([
   ['0\n', { code: 0, signal: null }, 'exited with code 0'],
@@ -195,10 +176,11 @@ describe('settings', () => {
 describe('cgroups', () => {
   test('are not used where they are not delegated, and the sentence says so', () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'xce-cgroup-'))
-    expect(openCgroups('')).toMatch(/reserved and not enforced/)
-    expect(openCgroups(directory)).toMatch(/not delegated/)
+    const own = { directory, isInLeaf: false }
+    expect(openCgroups(null)).toMatch(/reserved and not enforced/)
+    expect(openCgroups(own)).toMatch(/not delegated/)
     writeFileSync(path.join(directory, 'cgroup.controllers'), 'cpuset cpu io\n')
-    expect(openCgroups(directory)).toMatch(/has no memory controller/)
+    expect(openCgroups(own)).toMatch(/has no memory controller/)
     rmSync(directory, { recursive: true })
   })
 
@@ -206,10 +188,10 @@ describe('cgroups', () => {
     const directory = mkdtempSync(path.join(tmpdir(), 'xce-cgroup-'))
     writeFileSync(path.join(directory, 'cgroup.controllers'), 'cpu memory pids\n')
     writeFileSync(path.join(directory, 'cgroup.procs'), `1\n${process.pid}\n`)
-    expect(openCgroups(directory)).toMatch(/holds other processes/)
+    expect(openCgroups({ directory, isInLeaf: false })).toMatch(/holds other processes/)
     writeFileSync(path.join(directory, 'cgroup.procs'), `${process.pid}\n`)
     mkdirSync(path.join(directory, 'xce-worker'))
-    const cgroups = openCgroups(directory)
+    const cgroups = openCgroups({ directory, isInLeaf: true })
     if (typeof cgroups === 'string') throw new Error(cgroups)
     expect(readFileSync(path.join(directory, 'cgroup.subtree_control'), 'utf8')).toBe('+memory +cpu')
     const own = cgroups.create(assignmentOf({ memoryMiB: 64, cpuMillis: 1_500 }))
