@@ -2,6 +2,7 @@ import type { Content } from '../model/content.ts'
 import type { HostId, Instant, ReplicaId, ServiceId, WorkerId } from '../model/id.ts'
 import type { ReplicaReport } from '../model/intent.ts'
 import { isConfirmed } from '../model/replica.ts'
+import { decideRestart } from '../model/restart.ts'
 import type { Replica } from '../model/service.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { Random } from './random.ts'
@@ -33,7 +34,8 @@ interface Run {
   ended: ReplicaReport | null
   /** Counts up with every turn of the story: what was to come by then does not. */
   turn: number
-  readonly restarts: Instant[]
+  /** When it was restarted in place, in seconds. */
+  readonly restarts: number[]
 }
 
 export interface WorkersOptions {
@@ -191,18 +193,15 @@ export class Workers {
     return [report(run, { ready: run.isReady })]
   }
 
-  /** As the restart policy says: at most maxAttempts within windowSeconds, the first at once, the next ones after delaySeconds. */
   #exit(run: Run, exitCode: number, now: Instant): ReplicaReport[] {
-    const { maxAttempts, windowSeconds, delaySeconds } = run.content.restart
-    const recent = run.restarts.filter((at) => at > now - windowSeconds * 1_000).length
+    const decision = decideRestart(run.content.restart, run.restarts, now / 1_000)
     this.#turn(run)
     run.isConfirmed = false
     run.isReady = false
-    if (recent >= maxAttempts) return [ended(run, maxAttempts === 0 ? 'EXITED' : 'GAVE_UP', exitCode, null)]
-    run.restarts.push(now)
+    if (decision.kind === 'giveUp') return [ended(run, decision.endReason, exitCode, null)]
+    run.restarts.push(now / 1_000)
     run.start++
-    const delay = recent === 0 ? 0 : delaySeconds * 1_000
-    this.#later(run, 'start', now + delay + this.#options.random.millis(run.behaviour.startSeconds))
+    this.#later(run, 'start', now + decision.afterSeconds * 1_000 + this.#options.random.millis(run.behaviour.startSeconds))
     return [report(run, { state: 'STARTING' })]
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { decideRestart } from '../model/restart.ts'
 import { orAbort, within } from './abort.ts'
 import type { Assignment, Report } from './assignment.ts'
 import { portsOf, sameReport } from './assignment.ts'
@@ -11,7 +12,6 @@ import { portFault } from './portCheck.ts'
 import type { ReplicaProcess } from './replicaProcess.ts'
 import { terminate } from './replicaProcess.ts'
 import type { ReplicaState } from './replicaRecords.ts'
-import { decideRestart } from './restart.ts'
 import type { Starter } from './starter.ts'
 import { processIsYoung } from './starter.ts'
 
@@ -182,7 +182,7 @@ export class Replica {
     const { restarts, start } = this.#state
     const now = bootSeconds()
     const decision = decideRestart(assignment.restart, restarts, now)
-    if (decision.kind === 'giveUp') return ending(assignment.restart.maxAttempts === 0 ? 'EXITED' : 'GAVE_UP', exit, message)
+    if (decision.kind === 'giveUp') return ending(decision.endReason, exit, message)
     this.#starter.records.clearStart(assignment.replica, start - 1)
     this.#state = {
       ...this.#state,
