@@ -4,7 +4,7 @@ import type { Replica, ServiceColumns } from '../model/service.ts'
 /** Where a replica stands. Each is in exactly one of these; whatever is counted is counted from them. */
 export type Stage = 'pending' | 'starting' | 'running' | 'ready' | 'available' | 'stopping'
 
-export function stageOf(row: Replica): Stage {
+export function stageOf(row: Pick<Replica, 'state' | 'ready' | 'available'>): Stage {
   if (row.state === 'PENDING') return 'pending'
   if (row.state === 'STARTING') return 'starting'
   if (row.state === 'STOPPING') return 'stopping'

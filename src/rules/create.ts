@@ -5,9 +5,9 @@ import type { Rollout, ServiceColumns, ServiceSnapshot, Version } from '../model
 import { contentDigest } from './contentDigest.ts'
 import type { Context } from './context.ts'
 import { counted } from './counted.ts'
-import { type Draft, deadlineFrom, draftOver } from './draft.ts'
+import { type Draft, draftOver } from './draft.ts'
 import { markSpec } from './expected.ts'
-import { resolveLimits } from './limits.ts'
+import { newRollout } from './newRollout.ts'
 import { say } from './note.ts'
 import { overQuota, quotaExceeded } from './scale.ts'
 
@@ -36,29 +36,12 @@ export function createDraft(service: NewService, actor: string, ctx: Context): D
 }
 
 function firstRollout({ replicas, settings }: NewService, actor: string, ctx: Context): Rollout {
-  return {
-    id: ctx.newId() as RolloutId,
-    number: 1,
-    fromVersion: null,
-    toVersion: 1,
-    state: 'ROLLING',
-    automatic: false,
-    hold: null,
-    updatedReplicas: 0,
-    availableReplicas: 0,
-    oldReplicas: 0,
-    desiredReplicas: replicas,
-    ...resolveLimits(replicas, settings),
-    minReadySeconds: settings.minReadySeconds,
-    progressDeadlineSeconds: settings.progressDeadlineSeconds,
-    bestAvailable: 0,
-    leastOutdated: 0,
-    startedAt: ctx.now,
-    progressedAt: ctx.now,
-    deadlineAt: deadlineFrom(ctx.now, settings.progressDeadlineSeconds),
-    finishedAt: null,
-    startedBy: actor,
-  }
+  const versions = { fromVersion: null, toVersion: 1 }
+  const id = ctx.newId() as RolloutId
+  return newRollout(
+    { id, number: 1, ...versions, automatic: false, desiredReplicas: replicas, settings, paused: false, startedBy: actor },
+    ctx.now,
+  )
 }
 
 /** The service before its first commit: guard −1, no replicas. */

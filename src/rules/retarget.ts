@@ -2,8 +2,8 @@ import type { RolloutState, VersionCause } from '../generated/prisma/enums.ts'
 import type { Instant, RolloutId } from '../model/id.ts'
 import type { Version } from '../model/service.ts'
 import type { Context } from './context.ts'
-import { type Draft, deadlineFrom, openRollout } from './draft.ts'
-import { resolveLimits } from './limits.ts'
+import { type Draft, openRollout } from './draft.ts'
+import { newRollout } from './newRollout.ts'
 import { addVersion, type VersionBody } from './version.ts'
 
 /** A new target, and whose it is. */
@@ -29,29 +29,12 @@ export function retarget(draft: Draft, { body, cause, actor, rolloutId }: NewTar
     profileRevisionId: version.profileRevisionId,
     rolloutNumber: number,
   }
-  draft.rollout = {
-    id: rolloutId,
-    number,
-    fromVersion: completedVersion,
-    toVersion: version.number,
-    state: paused ? 'PAUSED' : 'ROLLING',
-    automatic: cause === 'AUTO_ROLLBACK',
-    hold: null,
-    updatedReplicas: 0,
-    availableReplicas: 0,
-    oldReplicas: 0,
-    desiredReplicas,
-    ...resolveLimits(desiredReplicas, settings),
-    minReadySeconds: settings.minReadySeconds,
-    progressDeadlineSeconds: settings.progressDeadlineSeconds,
-    bestAvailable: 0,
-    leastOutdated: 0,
-    startedAt: ctx.now,
-    progressedAt: ctx.now,
-    deadlineAt: paused ? null : deadlineFrom(ctx.now, settings.progressDeadlineSeconds),
-    finishedAt: null,
-    startedBy: actor,
-  }
+  const versions = { fromVersion: completedVersion, toVersion: version.number }
+  const automatic = cause === 'AUTO_ROLLBACK'
+  draft.rollout = newRollout(
+    { id: rolloutId, number, ...versions, automatic, desiredReplicas, settings, paused, startedBy: actor },
+    ctx.now,
+  )
   draft.rearmed = true
   return version
 }
