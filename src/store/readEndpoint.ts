@@ -7,7 +7,7 @@ import { loadWithHead } from './snapshot.ts'
 /** A service's table, exact at `revision`. */
 export interface EndpointReading {
   readonly revision: Revision
-  readonly addresses: EndpointAddress[]
+  readonly addresses: readonly EndpointAddress[]
 }
 
 /** A service's table: head and rows are read in one statement. Null: there is no such service (any more). */

@@ -1,4 +1,5 @@
 import type { EndpointAddress } from '../../model/endpoint.ts'
+import { sameAddress } from '../../rules/endpoint.ts'
 
 /** What became of one address in one change; null: it was not, or is not, in the table. */
 export interface AddressChange {
@@ -42,19 +43,4 @@ export function netOf(changes: readonly ReadonlyMap<string, AddressChange>[], vi
     if (is === null && was !== null) removed.push(was)
   }
   return { added, removed }
-}
-
-/** The id already says replica, port name and start; these can change under it. */
-function sameAddress(a: EndpointAddress, b: EndpointAddress): boolean {
-  return (
-    a.ready === b.ready &&
-    a.serving === b.serving &&
-    a.terminating === b.terminating &&
-    a.port === b.port &&
-    a.index === b.index &&
-    a.host === b.host &&
-    a.address === b.address &&
-    a.addresses.length === b.addresses.length &&
-    a.addresses.every((address, position) => address === b.addresses[position])
-  )
 }

@@ -1,6 +1,7 @@
 import { compareAddresses, type EndpointAddress } from '../../model/endpoint.ts'
 import type { ServiceFactData } from '../../model/fact.ts'
 import type { ReplicaId, Revision, RolloutId, ServiceId } from '../../model/id.ts'
+import type { EndpointReading } from '../../store/readEndpoint.ts'
 import type { AddressChange } from './endpointNet.ts'
 import { Topic } from './topic.ts'
 
@@ -11,12 +12,6 @@ export interface ServiceTopicChange {
   readonly replicas: readonly ReplicaId[]
   readonly ended: readonly ReplicaId[]
   readonly rollouts: readonly RolloutId[]
-}
-
-/** The endpoint table as it is in the database at `revision`. */
-export interface EndpointReading {
-  readonly revision: Revision
-  readonly addresses: readonly EndpointAddress[]
 }
 
 /** What a fact says to a service's subscribers. */
