@@ -29,8 +29,8 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
   const body = updatedBody(target, intent)
   const isSame = contentDigest(body.content) === target.contentDigest
   const isNew = !isSame || body.profileRevisionId !== before.profileRevisionId
-  const settings = withRollout(isNew ? body.template.settings : before.settings, intent.rollout, body.content)
-  const issues = settingsIssues(settings, intent.rollout)
+  const settings = withRollout(isNew ? body.template.settings : before.settings, intent.rollout, body.content.ports)
+  const issues = settingsIssues(settings, intent.rollout).map(({ path, message }) => ({ path: ['input', ...path], message }))
   if (issues.length > 0) return { kind: 'refused', refusal: { code: 'INVALID_INPUT', message: issues[0]?.message ?? '', issues } }
   const scales = replicas !== null && replicas !== before.desiredReplicas
   if (scales && replicas > before.desiredReplicas && overQuota(replicas, maxReplicas)) {

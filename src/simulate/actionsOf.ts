@@ -1,3 +1,4 @@
+import { given } from '../model/given.ts'
 import type { RolloutSettings } from '../model/settings.ts'
 import type { Action, Expectation } from '../simulation/scenario.ts'
 import type { EventFile, ExpectationFile } from './scenarioSchema.ts'
@@ -74,10 +75,7 @@ export function expectationsOf(file: ExpectationFile, at: Mistake['path'], names
   const { service: _, ...own } = file
   return servicesNamed(file.service, [...at, 'service'], names).map((service) => {
     if (own.release !== undefined) sayUnknownRelease(service, own.release, [...at, 'release'], names)
-    return {
-      service,
-      ...given<Omit<Expectation, 'service'>>(own),
-    }
+    return { service, ...given<Omit<Expectation, 'service'>>(own) }
   })
 }
 
@@ -92,9 +90,4 @@ function sayUnknownRelease(service: string, release: string, at: Mistake['path']
   if (known !== undefined && !known.has(release)) {
     say(at, `Service ${service} has no release ${JSON.stringify(release)}: give one of ${[...known].join(', ')}.`)
   }
-}
-
-/** Without what is undefined. */
-export function given<T extends object>(value: { readonly [Key in keyof T]?: T[Key] | undefined }): Partial<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, part]) => part !== undefined)) as Partial<T>
 }

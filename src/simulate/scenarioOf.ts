@@ -1,13 +1,11 @@
-import { restartOf, stopOf } from '../graphql/input/policies.ts'
-import { settingsOf } from '../graphql/input/settings.ts'
 import { defaultPortRange } from '../model/bounds.ts'
 import type { Content } from '../model/content.ts'
-import type { Limit, RolloutSettings } from '../model/settings.ts'
+import { givenSettings, restartWith, settingsWith, stopWith } from '../rules/defaults.ts'
 import { settingsIssues } from '../rules/settings.ts'
 import { type Behaviour, wellBehaved } from '../simulation/behaviour.ts'
 import type { Release, Scenario, ScenarioEvent, ScenarioHost, ScenarioService } from '../simulation/scenario.ts'
-import { actionsOf, expectationsOf, given, type Mistake, type Names, type Say } from './actionsOf.ts'
-import type { ReleaseFile, RolloutFile, ScenarioFile, ServiceFile } from './scenarioSchema.ts'
+import { actionsOf, expectationsOf, type Mistake, type Names, type Say } from './actionsOf.ts'
+import type { ReleaseFile, ScenarioFile, ServiceFile } from './scenarioSchema.ts'
 
 /** The scenario that a file describes: names looked up, numbered ones written out, defaults filled in as the API fills them in. */
 export function scenarioOf(file: ScenarioFile): { readonly scenario: Scenario } | { readonly mistakes: readonly Mistake[] } {
@@ -85,12 +83,18 @@ function servicesOf(file: ScenarioFile, service: ServiceFile, at: number, say: S
     )
   }
   const ports = releases[0]?.content.ports ?? []
-  const settings = settingsOf({ replicas, spread: service.spread, rollout: rolloutInput(service.rollout), backoff: service.backoff }, ports)
-  for (const { path, message } of settingsIssues(settings, given<RolloutSettings>(service.rollout ?? {}))) {
-    say(['services', at, ...path.slice(1)], message)
-  }
+  const said = givenSettings(service)
+  const settings = settingsWith(said, ports)
+  for (const { path, message } of settingsIssues(settings, said)) say(['services', at, ...path], message)
   return numbered(service).map((name) => ({
-    ...{ name, project, queuePriority: queuePriority ?? 0, atSeconds: service.at ?? 0, replicas, settings, releases, release },
+    name,
+    project,
+    queuePriority: queuePriority ?? 0,
+    atSeconds: service.at ?? 0,
+    replicas,
+    settings,
+    releases,
+    release,
   }))
 }
 
@@ -116,11 +120,15 @@ function releaseOf(name: string, own: ReleaseFile): Release {
     memoryMiB: own.memoryMiB ?? 1_024,
     readiness: {
       action: { kind: 'exec', command: ['ready'] },
-      ...{ initialDelaySeconds: 0, periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 1, successThreshold: 1 },
+      initialDelaySeconds: 0,
+      periodSeconds: 1,
+      timeoutSeconds: 1,
+      failureThreshold: 1,
+      successThreshold: 1,
     },
     liveness: null,
-    restart: restartOf(own.restart),
-    stop: stopOf(own.stop),
+    restart: restartWith(own.restart ?? {}),
+    stop: stopWith(own.stop ?? {}),
   }
   const behaviour: Behaviour = {
     startSeconds: own.startAfter ?? usual.startSeconds,
@@ -133,16 +141,4 @@ function releaseOf(name: string, own: ReleaseFile): Release {
     stopSeconds: own.stopAfter ?? usual.stopSeconds,
   }
   return { name, content, behaviour }
-}
-
-type LimitInput = { readonly count?: number; readonly percent?: number }
-
-function rolloutInput(rollout: RolloutFile | undefined) {
-  return rollout === undefined
-    ? undefined
-    : { ...rollout, maxSurge: limitInput(rollout.maxSurge), maxUnavailable: limitInput(rollout.maxUnavailable) }
-}
-
-function limitInput(limit: Limit | undefined): LimitInput | undefined {
-  return limit
 }

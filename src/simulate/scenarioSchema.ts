@@ -189,5 +189,4 @@ export type ScenarioFile = z.output<typeof scenarioSchema>
 export type ServiceFile = ScenarioFile['services'][number]
 export type ReleaseFile = z.output<typeof release>
 export type EventFile = ScenarioFile['events'][number]
-export type RolloutFile = z.output<typeof rollout>
 export type ExpectationFile = z.output<typeof expectation>

@@ -213,11 +213,9 @@ describe('mistakes in a file, one sentence each', () => {
       'replicas: 1, rollout: { maxSurge: 120% }',
       'services[0].rollout.maxSurge: "120%" is no limit: give 0% to 100%, or 0 to 50000 replicas.',
     ],
-    [
-      'replicas: 1, rollout: { maxSurge: 0, maxUnavailable: 0% }',
-      /^services\[0\]\.rollout\.maxSurge: maxSurge and maxUnavailable would both be 0/,
-    ],
+    ['replicas: 1, rollout: { maxSurge: 0, maxUnavailable: 0% }', /^services\[0\]\.rollout: maxSurge and maxUnavailable are both 0/],
     ['replicas: 1, rollout: { minReadySeconds: 700 }', /^services\[0\]\.rollout\.minReadySeconds: progressDeadlineSeconds would be 600/],
+    ['replicas: 1, backoff: { baseSeconds: 400 }', /^services\[0\]\.backoff\.baseSeconds: baseSeconds would be 400 and maxSeconds 300/],
     ['replicas: 1, readyAfter: 9s..2s', 'services[0].readyAfter: "9s..2s" ends before it begins: give the shorter duration first.'],
     ['replicas: 1, readyAfter: soon', /^services\[0\]\.readyAfter: "soon" is no duration from 0 to 604800 s/],
     ['replicas: 1, crashChance: 2', 'services[0].crashChance: 2 is too great: the most is 1.'],

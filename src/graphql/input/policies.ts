@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import type { RestartPolicy, StopPolicy } from '../../model/content.ts'
+import { restartWith, stopWith } from '../../rules/defaults.ts'
 import { shown } from '../text.ts'
 import { faultless, whole } from './values.ts'
 
@@ -29,16 +30,10 @@ export const stop = z.object({
   onLostContact: z.enum(['KEEP', 'STOP']).nullish(),
 })
 
-/** 3 restarts within 600 s: the first at once, the others after 1 s. */
 export function restartOf(input: z.output<typeof restart> | null | undefined): RestartPolicy {
-  return { maxAttempts: input?.maxAttempts ?? 3, windowSeconds: input?.windowSeconds ?? 600, delaySeconds: input?.delaySeconds ?? 1 }
+  return restartWith(input ?? {})
 }
 
 export function stopOf(input: z.output<typeof stop> | null | undefined): StopPolicy {
-  return {
-    signal: bare(input?.signal ?? 'TERM'),
-    drainSeconds: input?.drainSeconds ?? 3,
-    graceSeconds: input?.graceSeconds ?? 10,
-    onLostContact: input?.onLostContact ?? 'KEEP',
-  }
+  return stopWith({ ...input, signal: input?.signal && bare(input.signal) })
 }

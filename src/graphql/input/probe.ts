@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import type { Probe } from '../../model/content.ts'
+import { probeWith } from '../../rules/defaults.ts'
 import { shown } from '../text.ts'
 import type { PortInputValue } from './ports.ts'
 import { command, type Fault, faultless, pathFaults, whole } from './values.ts'
@@ -51,17 +52,10 @@ export function probePortFaults(probe: ProbeInputValue | null | undefined, ports
   })
 }
 
-/** With the defaults of Kubernetes. */
 export function probeOf(input: ProbeInputValue | null | undefined): Probe | null {
   if (input === null || input === undefined) return null
-  return {
-    action: actionOf(input),
-    initialDelaySeconds: input.initialDelaySeconds ?? 0,
-    periodSeconds: input.periodSeconds ?? 10,
-    timeoutSeconds: input.timeoutSeconds ?? 1,
-    failureThreshold: input.failureThreshold ?? 3,
-    successThreshold: input.successThreshold ?? 1,
-  }
+  const { http, tcp, exec, ...times } = input
+  return probeWith(actionOf(input), times)
 }
 
 function actionOf({ http, tcp, exec }: ProbeInputValue): Probe['action'] {
