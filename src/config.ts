@@ -151,7 +151,7 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     if (text === null) return null
     const result = settings[name].read.safeParse(text)
     if (result.success) return result.data as z.output<(typeof settings)[Name]['read']>
-    mistakes.push(`${name} is ${JSON.stringify(text)}: ${result.error.issues[0]?.message ?? 'it is not understood'}.`)
+    mistakes.push(`${name} is ${JSON.stringify(withoutPassword(text))}: ${result.error.issues[0]?.message ?? 'it is not understood'}.`)
     return null
   }
   const databaseUrl = read('DATABASE_URL')
@@ -188,6 +188,11 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     .filter((name) => name.startsWith('XCE_') && !known.has(name))
     .map((name) => `${name} is no setting of the server and is ignored: run with --help for the list.`)
   return { config: { ...(config as unknown as Omit<Config, 'databaseUrl'>), databaseUrl }, warnings }
+}
+
+/** A URL with *** for its password; anything else as it is. */
+function withoutPassword(text: string): string {
+  return text.replace(/(:\/\/[^:/?#]*):.*@/, '$1:***@').replace(/([?&]password=)[^&]*/, '$1***')
 }
 
 /** The text of --help. */

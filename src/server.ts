@@ -9,8 +9,9 @@ import type { RunningServer } from './startServer.ts'
 const stopWithinMillis = 29_000
 
 async function main(): Promise<void> {
-  if (process.argv.includes('--help')) {
-    process.stdout.write(helpText())
+  const words = process.argv.slice(2)
+  if (words.length > 0) {
+    helpOrRefuse(words)
     return
   }
   const { config, warnings } = settings()
@@ -32,6 +33,17 @@ async function main(): Promise<void> {
     log.debug({ err: error }, 'The start failed')
     process.exitCode = 1
   }
+}
+
+/** The server has no options: who gives one expects something that would not happen. */
+function helpOrRefuse(words: readonly string[]): void {
+  const other = words.find((word) => !['-h', '--help'].includes(word))
+  if (other === undefined) {
+    process.stdout.write(helpText())
+    return
+  }
+  process.stderr.write(`${JSON.stringify(other)} is no option of the server: its settings are environment variables, see --help.\n`)
+  process.exitCode = 1
 }
 
 function settings(): { config: Config; warnings: readonly string[] } {

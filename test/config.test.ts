@@ -68,6 +68,15 @@ describe('settings', () => {
     expect(mistakes[0]).toMatch(new RegExp(`^${name} is "${value}": .+\\.$`))
   })
 
+  test.each([
+    ['mysql://app:s3cret@db/xce', 'mysql://app:***@db/xce'],
+    ['mysql://app:s3c:r@t/@db/xce', 'mysql://app:***@db/xce'],
+    ['mysql://:s3cret@db/xce', 'mysql://:***@db/xce'],
+    ['mysql://db/xce?user=app&password=s3cret&x=1', 'mysql://db/xce?user=app&password=***&x=1'],
+  ])('a DATABASE_URL that is a mistake is told without its password: %s', (value, told) => {
+    expect(mistakesOf({ DATABASE_URL: value })).toEqual([expect.stringContaining(`DATABASE_URL is "${told}": `)])
+  })
+
   test('the least of facts that are kept is not above the most', () => {
     expect(mistakesOf({ XCE_FACTS_KEPT: '5000', XCE_FACTS_KEPT_MOST: '4000' })).toEqual([expect.stringMatching(/XCE_FACTS_KEPT_MOST 4000/)])
   })

@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterEach, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createService } from './support/apiService.ts'
+import { built } from './support/built.ts'
 import { ServerProcess } from './support/serverProcess.ts'
 import { EventStream } from './support/sse.ts'
 import { until } from './support/until.ts'
@@ -31,6 +33,14 @@ test('all mistakes of the settings are told at once, one sentence each, and it e
     'XCE_PORT is "x": give a port from 0 to 65535.',
     'XCE_LOCAL_WORKER is "maybe": say on or off.',
   ])
+})
+
+test('a word on its command line that it does not know is refused, for nothing would come of it; -h is --help', () => {
+  const run = (word: string) => spawnSync(process.execPath, [built('server.js'), word], { encoding: 'utf8' })
+  const { status, stdout, stderr } = run('--port')
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+  expect(stderr).toBe('"--port" is no option of the server: its settings are environment variables, see --help.\n')
+  expect(run('-h')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^XCE Services, the server/), stderr: '' })
 })
 
 test('a port in use, or a data directory, is told by its name, and it ends with status 1', async () => {

@@ -84,7 +84,7 @@ export class Link {
     signal.addEventListener('abort', onEnd)
     try {
       const url = await this.#nextServer(settings.servers)
-      connection = await Connection.open(url, (await readFile(settings.tokenFile, 'utf8')).trim(), signal)
+      connection = await Connection.open(url, await readText(settings.tokenFile, 'XCE_WORKER_TOKEN_FILE'), signal)
       // Before anything else is said: a server of another release may not understand it.
       const fault = connection.serverProtocols && protocolFault(workerProtocolVersion, connection.serverProtocols)
       if (fault) throw new Error(`${url}: ${fault}`)
@@ -130,12 +130,22 @@ export class Link {
 
   async #nextServer(servers: Servers): Promise<string> {
     if (servers.kind === 'file') {
-      const url = (await readFile(servers.file, 'utf8')).trim()
+      const url = await readText(servers.file, 'XCE_WORKER_SERVER_FILE')
       if (!isServerUrl(url)) throw new Error(`The file ${servers.file} holds ${JSON.stringify(url)}, which is no URL of a server.`)
       return url
     }
     this.#turn = (this.#turn + 1) % servers.urls.length
     return servers.urls[this.#turn] ?? ''
+  }
+}
+
+/** What a file that a setting names holds, read anew at every connect. */
+async function readText(file: string, setting: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new Error(`The file ${file} (${setting}) can't be read: ${why}.`)
   }
 }
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { logBytes } from '../../src/worker/logRotation.ts'
 import { built } from '../support/built.ts'
 import { freePort } from '../support/freePort.ts'
-import { expectNothingLeft, isRunning, kill, processesWith, program } from '../support/processes.ts'
+import { endProcessesWith, expectNothingLeft, isRunning, kill, processesWith, program } from '../support/processes.ts'
 import { SmallDisk } from '../support/smallDisk.ts'
 import { assignmentOf, httpProbe } from '../support/supervision.ts'
 import { until } from '../support/until.ts'
@@ -35,8 +35,7 @@ afterEach(async () => {
   await Promise.all(programs.map(({ ended }) => ended))
   programs = []
   await server.stop()
-  for (const pid of processesWith(directory)) kill(pid, 'SIGKILL')
-  await until(() => processesWith(directory).length === 0, 'no process is left')
+  await endProcessesWith(directory)
   await expectNothingLeft()
   rmSync(directory, { recursive: true })
 })
@@ -109,6 +108,19 @@ test('a mistake in the settings is a sentence and status 1', async () => {
     'XCE_WORKER_CPU_MILLIS is "many": give a whole number from 1 to 1024000.',
     expect.stringContaining('XCE_WORKER_PORT_RANGE has "9-1"'),
   ])
+})
+
+test.each([
+  ['token', 'XCE_WORKER_TOKEN_FILE'],
+  ['server-url', 'XCE_WORKER_SERVER_FILE'],
+])('a file that is not there yet is told by its name and setting, and waited for: %s', async (name, setting) => {
+  const file = path.join(directory, name)
+  const held = readFileSync(file, 'utf8')
+  rmSync(file)
+  const { output } = run()
+  await until(() => output().includes(`not connected: The file ${file} (${setting}) can't be read: ENOENT.`), 'it is told')
+  writeFileSync(file, held)
+  await followed(1)
 })
 
 test('every setting is an option too; what is none is a sentence', async () => {
@@ -286,8 +298,7 @@ test('a disk that is full: replicas go on, the worker says so and lives, and wha
     // What its log could not take then it takes now.
     await until(() => readFileSync(log, 'utf8').includes('The state directory takes no new replica'), 'its log says so')
   } finally {
-    for (const pid of processesWith(directory)) kill(pid, 'SIGKILL')
-    await until(() => processesWith(directory).length === 0, 'nobody uses the disk')
+    await endProcessesWith(directory)
     await disk.unmount()
   }
 })
