@@ -8,7 +8,6 @@ import type { Config } from './config.ts'
 import type { App } from './controller/app.ts'
 import { Drains } from './controller/drains.ts'
 import { Feed } from './controller/feed/feed.ts'
-import { HostLeases } from './controller/leases.ts'
 import { LocalWorker } from './controller/localWorker.ts'
 import { LogRelay } from './controller/logRelay.ts'
 import { LogRequests } from './controller/logRequests.ts'
@@ -19,6 +18,7 @@ import { scanServices } from './controller/startup.ts'
 import { Timers } from './controller/timers.ts'
 import { ensureToken } from './controller/tokenFile.ts'
 import { Upkeep } from './controller/upkeep.ts'
+import { WorkerLeases } from './controller/workerLeases.ts'
 import { schema } from './graphql/schema.ts'
 import { HttpServer } from './http/httpServer.ts'
 import { Metrics } from './http/metrics.ts'
@@ -116,7 +116,7 @@ async function start(
   const http = new HttpServer(app, schema, metrics)
   const port = await http.listen(config.host, config.port)
   started('the HTTP server', () => http.stop())
-  const leases = new HostLeases(app)
+  const leases = new WorkerLeases(app)
   await leases.start()
   started('the leases of hosts', () => leases.stop())
   const url = `http://${localAddress(config.host)}:${port}/graphql`

@@ -36,7 +36,7 @@ export const counters = {
   },
   fenced: { name: 'xce_worker_fenced_total', help: 'Messages of workers that were answered FENCED: they named an epoch that is over.' },
   verdicts: {
-    name: 'xce_host_verdicts_total',
+    name: 'xce_worker_verdicts_total',
     help: 'Judgements on silent workers that this server wrote: UNREACHABLE, LOST, HELD (kept from being LOST by the brake).',
     label: 'to',
   },

@@ -156,26 +156,26 @@ export class ScenarioRun {
   }
 
   #become({ hosts, count, becomes }: Extract<Action, { kind: 'host' }>): void {
-    const { hostLife, store } = this.simulation
+    const { hostAccidents, store } = this.simulation
     const all = hosts.flatMap((name) => this.#hosts.get(name) ?? [])
     const chosen = count === null ? all : this.#someOf(all, count)
     const which = chosen.length === 1 ? `host ${chosen[0]?.name}` : `${chosen.length} hosts, the first of them ${chosen[0]?.name}`
     switch (becomes) {
       case 'UP':
-        hostLife.rise(chosen)
+        hostAccidents.rise(chosen)
         return
       case 'DOWN':
       case 'SILENT':
         this.#say(store.now, chosen[0]?.name ?? '', becomes === 'DOWN' ? `Down: ${which}.` : `Silent: ${which}.`)
-        hostLife.fall(chosen, becomes)
+        hostAccidents.fall(chosen, becomes)
         return
       case 'LOST':
         this.#say(store.now, chosen[0]?.name ?? '', `${user} confirmed the loss of ${which}.`)
-        hostLife.lose(chosen)
+        hostAccidents.lose(chosen)
         return
       default:
         this.#say(store.now, chosen[0]?.name ?? '', `${user} made ${which} ${becomes}.`)
-        hostLife.schedule(chosen, becomes)
+        hostAccidents.schedule(chosen, becomes)
     }
   }
 

@@ -6,8 +6,8 @@ import { isPlaced } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import type { Behaviour } from './behaviour.ts'
 import { EventQueue } from './eventQueue.ts'
+import { HostAccidents } from './hostAccidents.ts'
 import type { HostLedger } from './hostLedger.ts'
-import { HostLife } from './hostLife.ts'
 import type { Random } from './random.ts'
 import { Reporters } from './reporters.ts'
 import { SimulatedPlacer } from './simulatedPlacer.ts'
@@ -46,7 +46,7 @@ export class Simulation {
   readonly store: SimulatedStore
   readonly placer: SimulatedPlacer
   readonly workers: Workers
-  readonly hostLife: HostLife
+  readonly hostAccidents: HostAccidents
   readonly #queue = new EventQueue<Happening>()
   readonly #reporters: Reporters
   #wantsPlacement = false
@@ -66,7 +66,7 @@ export class Simulation {
     this.placer = new SimulatedPlacer(this.store)
     this.workers = new Workers({ random, behaviourOf, later: (at, event) => this.#queue.put(at, event) })
     this.#reporters = new Reporters(options.epoch ?? 1)
-    this.hostLife = new HostLife({
+    this.hostAccidents = new HostAccidents({
       store: this.store,
       workers: this.workers,
       reporters: this.#reporters,
@@ -189,7 +189,7 @@ export class Simulation {
       if (was !== is && content !== undefined) this.workers.given(after.id, row, content, now)
       if (row.state === 'STOPPING' && before?.state !== 'STOPPING') this.workers.toldToStop(row.id, now)
     }
-    for (const host of left) this.hostLife.left(host)
+    for (const host of left) this.hostAccidents.left(host)
     this.#armTimer(service)
     this.placer.watch(service)
     const fact = change.facts.at(-1)

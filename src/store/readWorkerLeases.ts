@@ -1,5 +1,5 @@
 import type { HostId, WorkerId } from '../model/id.ts'
-import type { LeasedWorker } from '../rules/workerLife.ts'
+import type { LeasedWorker } from '../rules/workerLeases.ts'
 import type { Database } from './database.ts'
 
 /** The workers that a lease is kept for: not LOST, on hosts that are not removed. In the order of their hosts' ids. */

@@ -153,8 +153,8 @@ test('hosts by state, registrations, renewals with what was left of the lease, f
     expect(sample('xce_hosts{state="OPEN"}')).toBe(0)
     expect(sample('xce_worker_registrations_total')).toBe(2)
     expect(sample('xce_worker_fenced_total')).toBe(1)
-    expect(sample('xce_host_verdicts_total{to="UNREACHABLE"}')).toBe(1)
-    expect(sample('xce_host_verdicts_total{to="LOST"}')).toBe(1)
+    expect(sample('xce_worker_verdicts_total{to="UNREACHABLE"}')).toBe(1)
+    expect(sample('xce_worker_verdicts_total{to="LOST"}')).toBe(1)
     expect(sample('xce_lease_left_seconds_count')).toBeGreaterThan(1)
     expect(sample('xce_lease_left_seconds_bucket{le="1"}')).toBe(sample('xce_lease_left_seconds_count'))
   } finally {

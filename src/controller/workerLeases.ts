@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { CommittedFact } from '../model/fact.ts'
 import type { HostId, Instant } from '../model/id.ts'
 import { type Meter, noMeter } from '../model/metrics.ts'
-import { judgeWorkers, type WorkerVerdict } from '../rules/workerLife.ts'
+import { judgeLeases, type WorkerVerdict } from '../rules/workerLeases.ts'
 import type { DatabaseClock } from '../store/clock.ts'
 import type { Committer } from '../store/commit/committer.ts'
 import type { Database } from '../store/database.ts'
@@ -24,7 +24,7 @@ const beatsPerLease = 4
  * passed between two of them (the database was away, the process was frozen, the machine slept, the clock was set), every lease starts anew here.
  * The same heartbeat guards the write: a server that froze between its judgement and its write changes nothing.
  */
-export class HostLeases {
+export class WorkerLeases {
   readonly #parts: { readonly database: Database; readonly committer: Committer }
   readonly #clock: DatabaseClock
   readonly #tail: Tail
@@ -184,7 +184,7 @@ export class HostLeases {
     // First: what is judged then was read after a heartbeat that came in time, or every lease has just started anew.
     if (!(await this.#beat())) throw new Error('There is no heartbeat to judge by.')
     const workers = await readWorkerLeases(this.#parts.database)
-    const { verdicts, wakeAt } = judgeWorkers({
+    const { verdicts, wakeAt } = judgeLeases({
       workers,
       countsFrom: this.#countsFrom,
       now: this.#beatAt,

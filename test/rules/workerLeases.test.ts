@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { HostId, WorkerId } from '../../src/model/id.ts'
-import { judgeWorkers, type LeasedWorker, type LeaseView } from '../../src/rules/workerLife.ts'
+import { judgeLeases, type LeasedWorker, type LeaseView } from '../../src/rules/workerLeases.ts'
 
 const t0 = 1_000_000_000_000
 /** Lease 15 s, grace 60 s. `at` and the hosts' leases in seconds; leases count from long ago. */
 function judge(at: number, workers: readonly LeasedWorker[], over: Partial<LeaseView> = {}) {
   const view = { workers, now: t0 + at * 1000, countsFrom: t0 - 1_000_000, leaseSeconds: 15, graceSeconds: 60, ...over }
-  const { verdicts, wakeAt } = judgeWorkers(view)
+  const { verdicts, wakeAt } = judgeLeases(view)
   return { told: verdicts.map(({ worker, to }) => `${worker.name} ${to}`), wakeAt: wakeAt === null ? null : (wakeAt - t0) / 1000 }
 }
 
@@ -150,7 +150,7 @@ describe('several workers on one host (R15)', () => {
 
   test('the event names the worker where the host has others, and the host where it has none', () => {
     const said = (workers: readonly LeasedWorker[]) =>
-      judgeWorkers({ workers, now: t0 + 15_000, countsFrom: 0, leaseSeconds: 15, graceSeconds: 60 }).verdicts.map(({ message }) => message)
+      judgeLeases({ workers, now: t0 + 15_000, countsFrom: 0, leaseSeconds: 15, graceSeconds: 60 }).verdicts.map(({ message }) => message)
     expect(said([on('n1', { name: 'a', lease: 15 })])).toEqual([
       "Host n1 can't be reached: its worker has not renewed its lease. It is lost after 60 s more.",
     ])

@@ -51,7 +51,7 @@ const heldReason =
  * hosts are silent at once, with all of their workers, none is LOST until one returns or joins, and then the others have a lease and a grace more to return
  * too. An operator's word is of one host: what was held beside it stays so.
  */
-export function judgeWorkers(view: LeaseView): WorkerVerdicts {
+export function judgeLeases(view: LeaseView): WorkerVerdicts {
   const workers = view.workers.filter(({ reachability }) => reachability !== 'LOST')
   const hosts = new Hosts(workers, (worker) => leaseEndOf(worker, view) <= view.now)
   const braked = hosts.all >= fewestForBrake && hosts.silent * 2 > hosts.all

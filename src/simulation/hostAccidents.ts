@@ -3,13 +3,13 @@ import { intentsPerCommit } from '../model/bounds.ts'
 import type { HostId, Instant, ServiceId, WorkerId } from '../model/id.ts'
 import type { ServiceIntent, WorkerIntent } from '../model/intent.ts'
 import { drainedMessage } from '../rules/hostState.ts'
-import { judgeWorkers, type LeasedWorker, type WorkerVerdict } from '../rules/workerLife.ts'
+import { judgeLeases, type LeasedWorker, type WorkerVerdict } from '../rules/workerLeases.ts'
 import type { HostLedger } from './hostLedger.ts'
 import type { Reporters } from './reporters.ts'
 import type { SimulatedStore } from './simulatedStore.ts'
 import type { Workers } from './workers.ts'
 
-export interface HostLifeOptions {
+export interface HostAccidentsOptions {
   readonly store: SimulatedStore
   readonly workers: Workers
   readonly reporters: Reporters
@@ -36,14 +36,14 @@ interface Silence {
  * The life of hosts (R15) as the server leads it: leases, grace and the brake by the same rule, and what becomes of a worker is told to every
  * service that has replicas on its host, as one commit of the service for all at once. The workers of a host fall and rise together.
  */
-export class HostLife {
-  readonly #options: HostLifeOptions
+export class HostAccidents {
+  readonly #options: HostAccidentsOptions
   readonly #begin: Instant
   readonly #silences = new Map<HostId, Silence>()
   /** Since when it is as reachable as it is; left out: from the beginning. */
   readonly #since = new Map<WorkerId, Instant>()
 
-  constructor(options: HostLifeOptions) {
+  constructor(options: HostAccidentsOptions) {
     this.#options = options
     this.#begin = options.store.now
   }
@@ -127,7 +127,7 @@ export class HostLife {
   #judge(): void {
     const { store, leaseSeconds, graceSeconds } = this.#options
     const workers = [...store.hosts.values()].flatMap((host) => this.#leased(host))
-    const { verdicts, wakeAt } = judgeWorkers({ workers, countsFrom: this.#begin, now: store.now, leaseSeconds, graceSeconds })
+    const { verdicts, wakeAt } = judgeLeases({ workers, countsFrom: this.#begin, now: store.now, leaseSeconds, graceSeconds })
     const told: Record<WorkerVerdict['to'], Told[]> = { UNREACHABLE: [], LOST: [], HELD: [] }
     for (const verdict of verdicts) this.#take(verdict, told[verdict.to])
     this.#tell('unreach', told.UNREACHABLE)
