@@ -5,10 +5,8 @@ import type { HostId, ProfileRevisionId, ProjectId, QueueId, ReplicaId, Revision
 import type { HostView, Version } from './service.ts'
 import type { RolloutSettings, Settings } from './settings.ts'
 
-export const reportedStates = ['STARTING', 'RUNNING', 'ENDED'] as const
-export type ReportedState = (typeof reportedStates)[number]
-export const reportedEndReasons = ['EXITED', 'GAVE_UP', 'START_FAILED', 'PORT_TAKEN', 'STOPPED'] as const
-export type ReportedEndReason = (typeof reportedEndReasons)[number]
+export type ReportedState = 'STARTING' | 'RUNNING' | 'ENDED'
+export type ReportedEndReason = 'EXITED' | 'GAVE_UP' | 'START_FAILED' | 'PORT_TAKEN' | 'STOPPED'
 
 /** What a worker says of one replica: the observed state, never a goal. */
 export interface ReplicaReport {

@@ -1,8 +1,9 @@
 import type { RestartPolicy } from './content.ts'
+import type { ReportedEndReason } from './intent.ts'
 
 export type RestartDecision =
   | { readonly kind: 'restart'; readonly afterSeconds: number }
-  | { readonly kind: 'giveUp'; readonly endReason: 'EXITED' | 'GAVE_UP' }
+  | { readonly kind: 'giveUp'; readonly endReason: Extract<ReportedEndReason, 'EXITED' | 'GAVE_UP'> }
 
 /**
  * Whether a process that ended is started again in place. `restarts`: when it was before, in seconds on any one clock. At most `maxAttempts`

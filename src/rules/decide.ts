@@ -20,11 +20,6 @@ import { update } from './update.ts'
 import { lose } from './workerLoss.ts'
 import { unreach } from './workerReach.ts'
 
-// The four steps of a decision, for the store.
-export { closeDraft } from './close.ts'
-export { createDraft } from './create.ts'
-export { type Draft, openDraft } from './draft.ts'
-
 /**
  * Takes one intent into the draft. Several may follow one another; what they start and stop together is settled by `closeDraft`. A refused one
  * leaves the draft as it was.

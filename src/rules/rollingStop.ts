@@ -70,7 +70,7 @@ function firstAvailable(
   stops: readonly RollingReplica[],
 ): readonly RollingReplica[] {
   if (most === 0 || !available.some((replica) => replica.leaving === 'DRAIN')) return firstOf(available, most, compareOutdated)
-  let spare = placedToSpare(roster) - stops.filter(isPlaced).length
+  let spare = placedToSpare(roster) - stops.filter(hasPlace).length
   const chosen: RollingReplica[] = []
   for (const replica of [...available].sort(compareOutdated)) {
     if (chosen.length === most) break
@@ -88,10 +88,11 @@ function firstAvailable(
 function placedToSpare(roster: Roster): number {
   const active = roster.active()
   const failed = active.filter((replica) => replica.state === 'PENDING' && replica.notBefore !== null).length
-  return active.filter(isPlaced).length - (roster.view.desired - failed)
+  return active.filter(hasPlace).length - (roster.view.desired - failed)
 }
 
-function isPlaced(replica: RollingReplica): boolean {
+/** Of active ones: it does not wait for a host any more. */
+function hasPlace(replica: RollingReplica): boolean {
   return replica.state !== 'PENDING'
 }
 

@@ -2,7 +2,7 @@ import type { ServiceStatus } from '../generated/prisma/enums.ts'
 import type { Rollout, ServiceColumns } from '../model/service.ts'
 
 /** What a status follows from. */
-export interface Standing {
+export interface StatusSource {
   readonly columns: Pick<ServiceColumns, 'deletionRequestedAt' | 'paused' | 'desiredReplicas' | 'availableReplicas'>
   /** A slot of the target's content is in CRASH_LOOP (R10). */
   readonly crashLoop: boolean
@@ -10,7 +10,7 @@ export interface Standing {
 }
 
 /** The first that holds (DESIGN, section 4, "Status"). */
-export function statusOf({ columns, crashLoop, rollout }: Standing): ServiceStatus {
+export function statusOf({ columns, crashLoop, rollout }: StatusSource): ServiceStatus {
   if (columns.deletionRequestedAt !== null) return 'DELETING'
   if (crashLoop) return 'CRASH_LOOP'
   if (rollout.state === 'STALLED') return 'STALLED'

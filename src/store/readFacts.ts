@@ -52,8 +52,3 @@ export async function readFacts({ prisma }: Database, after: Revision | null, mo
   )
   return { head: BigInt(first.head), floor: BigInt(first.floor), tokenChanges: first.tokenChanges, facts }
 }
-
-/** The revision of the newest fact. */
-export async function readHead(database: Database): Promise<Revision> {
-  return (await readFacts(database, null, 0)).head
-}

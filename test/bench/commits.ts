@@ -8,8 +8,8 @@ import type { ProfileRevisionId, ProjectId, QueueId, ServiceId } from '../../src
 import { DatabaseClock, synchronise } from '../../src/store/clock.ts'
 import { Committer } from '../../src/store/commit/committer.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { readHead } from '../../src/store/readFacts.ts'
 import { startPostgreSQL } from '../support/postgresqlServer.ts'
+import { readHead } from '../support/readHead.ts'
 import { content, newService, settings } from '../support/services.ts'
 
 const serviceCount = 100

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { closeDraft, createDraft, decide, openDraft } from '../../src/rules/decide.ts'
+import { closeDraft } from '../../src/rules/close.ts'
+import { createDraft } from '../../src/rules/create.ts'
+import { decide } from '../../src/rules/decide.ts'
+import { openDraft } from '../../src/rules/draft.ts'
 import { dataOf, messagesOf, readyScene } from '../support/scene.ts'
 import { manualContext, newService } from '../support/services.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type Standing, statusOf } from '../../src/rules/status.ts'
+import { type StatusSource, statusOf } from '../../src/rules/status.ts'
 
-const all: Standing = {
+const all: StatusSource = {
   columns: { deletionRequestedAt: 1, paused: true, desiredReplicas: 2, availableReplicas: 1 },
   crashLoop: true,
   rollout: { state: 'STALLED', finishedAt: null },

@@ -6,9 +6,12 @@ import type { Outcome } from '../../src/model/outcome.ts'
 import { isAlive } from '../../src/model/replica.ts'
 import type { Replica, Rollout, ServiceSnapshot, Version } from '../../src/model/service.ts'
 import type { ServiceChange } from '../../src/rules/change.ts'
+import { closeDraft } from '../../src/rules/close.ts'
 import { sameContent } from '../../src/rules/content.ts'
 import type { Context } from '../../src/rules/context.ts'
-import { closeDraft, createDraft, decide, openDraft } from '../../src/rules/decide.ts'
+import { createDraft } from '../../src/rules/create.ts'
+import { decide } from '../../src/rules/decide.ts'
+import { openDraft } from '../../src/rules/draft.ts'
 
 /**
  * Keeps one service as a database would: it applies each change's rows and checks that they make the snapshot that the change promises. What

@@ -142,12 +142,12 @@ moved AS MATERIALIZED (
   UNION SELECT x.ord, x.worker FROM standings x LEFT JOIN worker k ON k."id" = x.worker LEFT JOIN host h ON h."id" = k."hostId"
   WHERE coalesce(k."reachability", 'LOST') <> coalesce(x.reachability, k."reachability", 'LOST')
     OR (k."draining" OR h.draining) IS DISTINCT FROM coalesce(x.draining, k."draining" OR h.draining)),
-standing AS MATERIALIZED (
+passing AS MATERIALIZED (
   SELECT w.ord, w.project, w.quota FROM services w LEFT JOIN locked l ON l."id" = w.id
   WHERE (w.guard < 0 OR l."id" IS NOT NULL) AND w.ord NOT IN (SELECT ord FROM fenced) AND w.ord NOT IN (SELECT ord FROM moved)),
 over AS MATERIALIZED (
   SELECT s.ord FROM (
-    SELECT ord, project, sum(quota) OVER (PARTITION BY project ORDER BY ord) AS taken FROM standing WHERE quota > 0) s
+    SELECT ord, project, sum(quota) OVER (PARTITION BY project ORDER BY ord) AS taken FROM passing WHERE quota > 0) s
   JOIN project p ON p."id" = s.project WHERE p."usedReplicas" + s.taken > p."maxReplicas"),
 verdicts AS MATERIALIZED (
   SELECT w.ord, CASE
