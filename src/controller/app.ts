@@ -9,7 +9,7 @@ import type { Feed } from './feed/feed.ts'
 import type { LogRequests } from './logRequests.ts'
 import type { Sessions } from './sessions.ts'
 
-/** What a running server consists of, as the edges (GraphQL, HTTP) see it. Made once, by `server.ts`. */
+/** What a running server consists of, as the edges (GraphQL, HTTP) see it. Made once, by `startServer.ts`. */
 export interface App {
   readonly config: Config
   readonly log: Logger

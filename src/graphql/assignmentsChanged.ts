@@ -17,11 +17,11 @@ const AssignmentChange = builder.objectRef<AssignmentFrame>('AssignmentChange').
     last: t.exposeBoolean('last', { description: 'Whether this is the final part of the frame.' }),
     assignments: t.field({
       type: [Assignment],
-      description: 'On a SNAPSHOT all of the host, on a DELTA those that are new or changed; read now.',
+      description: 'On a SNAPSHOT all of the worker, on a DELTA those that are new or changed; read now.',
       resolve: (frame) => frame.assignments,
     }),
     removed: t.idList({
-      description: "Replicas that are no longer this host's: stop them.",
+      description: "Replicas that are no longer this worker's: stop them.",
       resolve: ({ removed }) => removed.map((id) => encodeGlobalId('Replica', id)),
     }),
     logRequests: t.field({ type: [LogRequest], description: 'Requests for logs.', resolve: (frame) => frame.logRequests }),

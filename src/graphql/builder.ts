@@ -95,7 +95,10 @@ export const builder = new SchemaBuilder<ApiTypes>({
   },
 })
 
-builder.queryType({ description: 'Reads. Every field needs a token with the role admin, but for viewer.', authScopes: { admin: true } })
+builder.queryType({
+  description: 'Reads. Every field needs a token with the role admin, but for viewer (any token) and workerDrain (the role worker).',
+  authScopes: { admin: true },
+})
 builder.mutationType({
   description: 'Writes. What can be expected to fail is a member of the result that implements Error.',
   authScopes: { admin: true },

@@ -98,14 +98,10 @@ export const RestartPolicy = builder.objectRef<Model.RestartPolicy>('RestartPoli
   }),
 })
 
-export const LostContact = enumOf<LostContactValue>(
-  'LostContact',
-  'What a worker does with replicas while it cannot reach the controller.',
-  {
-    KEEP: 'Lets them run.',
-    STOP: 'Stops them after the grace (R15).',
-  },
-)
+export const LostContact = enumOf<LostContactValue>('LostContact', 'What a worker does with replicas while it cannot reach a server.', {
+  KEEP: 'Lets them run.',
+  STOP: 'Stops them after the grace (R15).',
+})
 
 export const StopPolicy = builder.objectRef<Model.StopPolicy>('StopPolicy').implement({
   description:
@@ -116,7 +112,7 @@ export const StopPolicy = builder.objectRef<Model.StopPolicy>('StopPolicy').impl
     graceSeconds: t.exposeInt('graceSeconds', { description: 'Seconds between the signal and SIGKILL to the whole process group.' }),
     onLostContact: t.field({
       type: LostContact,
-      description: 'What its worker does while it cannot reach the controller.',
+      description: 'What its worker does while it cannot reach a server.',
       resolve: (policy) => policy.onLostContact,
     }),
   }),

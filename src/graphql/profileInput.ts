@@ -74,7 +74,7 @@ const StopPolicyInput = builder.inputType('StopPolicyInput', {
       description: `Seconds between leaving the endpoint and the signal, ${range(bounds.drainSeconds)}; 3 when left out (R12).`,
     }),
     graceSeconds: t.int({ description: `Seconds between the signal and SIGKILL, ${range(bounds.graceSeconds)}; 10 when left out.` }),
-    onLostContact: t.field({ type: LostContact, description: 'What a worker does that cannot reach the controller; KEEP when left out.' }),
+    onLostContact: t.field({ type: LostContact, description: 'What a worker does that cannot reach a server; KEEP when left out.' }),
   }),
 })
 
@@ -97,7 +97,7 @@ const IntOrPercent = builder.inputType('IntOrPercent', {
 
 export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
   description:
-    'How a rollout moves (R1 to R9). maxSurge and maxUnavailable may not both be 0. In an update what is left out is as the profile says.',
+    'How a rollout moves (R1 to R9). maxSurge and maxUnavailable may not both be 0. What is left out is: in a profile and a new service as each field says or the profile has it; in an update that makes a new version as the profile has it, in one of settings only as it was.',
   fields: (t) => ({
     maxSurge: t.field({
       type: IntOrPercent,

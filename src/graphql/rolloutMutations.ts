@@ -108,10 +108,12 @@ userMutation({
   },
 })
 
-/** Versions are never changed or removed, so that one that was found is still there when the rules decide. */
+/** Versions never change: what is found here is what the rules take, though its row may be trimmed meanwhile. */
 async function requireVersion({ database: { prisma } }: App, serviceId: ServiceId, service: string, number: number): Promise<Version> {
   const row = await prisma.serviceVersion.findUnique({ where: { serviceId_number: { serviceId, number } } })
   if (row !== null) return versionValue(row)
   const { _max } = await prisma.serviceVersion.aggregate({ where: { serviceId }, _max: { number: true } })
-  throw new NotFoundError(`Service ${service} has no version ${number}: it has 1 to ${_max.number ?? 1}.`, ['input', 'toVersion'])
+  const newest = _max.number ?? 1
+  const why = number >= 1 && number < newest ? 'it was trimmed, so take one of its field versions' : `its newest is ${newest}`
+  throw new NotFoundError(`Service ${service} has no version ${number}: ${why}.`, ['input', 'toVersion'])
 }

@@ -61,7 +61,7 @@ export const Service = builder.prismaNode('Service', {
     versions: t.connection(
       {
         type: ServiceVersion,
-        description: 'All versions, newest first.',
+        description: 'Its versions that are kept, newest first: all that a replica or rollout needs, and the last ones.',
         resolve: ({ id }, args, context) => connectionOf<VersionRow>(context, versions, id, args),
       },
       ServiceVersionConnection,
@@ -102,7 +102,7 @@ export const Service = builder.prismaNode('Service', {
     rollouts: t.connection(
       {
         type: Rollout,
-        description: 'All rollouts, newest first.',
+        description: 'Its rollouts that are kept, newest first.',
         resolve: ({ id }, args, context) => connectionOf<RolloutRow>(context, rollouts, id, args),
       },
       RolloutConnection,

@@ -148,7 +148,7 @@ export interface WorkerDrainData {
   readonly workerDrain: {
     /** False after an operator ended it. */
     readonly isDraining: boolean
-    /** On the host, not ended. */
+    /** On the worker, not ended. */
     readonly replicas: number
     /** Those that were asked about and are not deleted. */
     readonly services: readonly (ServiceName & {

@@ -340,7 +340,7 @@ test.each([
   ['pauseRollout', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
   ['resumeRollout', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
   ['rollbackService', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
-  ['rollbackService', { service: { name: 'api' }, toVersion: 2 }, ['toVersion'], 'has no version 2: it has 1 to 1'],
+  ['rollbackService', { service: { name: 'api' }, toVersion: 2 }, ['toVersion'], 'has no version 2: its newest is 1'],
   ['killReplica', { replica: unknown }, ['replica'], `There is no replica "${unknown}"`],
   ['killReplica', { replica: 'nonsense' }, ['replica'], 'There is no replica "nonsense"'],
   ['killReplica', { replica: unknown.replace('Replica', 'Service') }, ['replica'], 'There is no replica'],

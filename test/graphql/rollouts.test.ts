@@ -265,7 +265,7 @@ describe('rollbackService', () => {
       expect(await back({ toVersion })).toMatchObject({
         __typename: 'NotFoundError',
         path: ['input', 'toVersion'],
-        message: `Service back has no version ${toVersion}: it has 1 to 6.`,
+        message: `Service back has no version ${toVersion}: its newest is 6.`,
       })
     }
   })
