@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { InputRef, ObjectRef } from '@pothos/core'
 import type { App } from '../controller/app.ts'
-import { idempotencyKeyHours } from '../model/retention.ts'
+import { type KeyUse, lookUpKey } from '../store/commit/keys.ts'
 import type { Json, Remember, StoreOutcome } from '../store/commit/outcome.ts'
 import { notDone } from '../store/databaseTrouble.ts'
 import { type ApiTypes, builder } from './builder.ts'
@@ -91,33 +91,25 @@ async function idempotent<Input extends object, Result extends object>(
   const { idempotencyKey: key } = check(keyed, input)
   const { subject } = viewer
   if (typeof key !== 'string') return perform(input, { app, viewer, remember: () => undefined })
-  const inputHash = hashOf(input)
-  const before = await keptResult<Result>(app, { subject, operation, key, inputHash })
+  const use: KeyUse = { subject, operation, key, inputHash: hashOf(input) }
+  const before = await keptResult<Result>(app, use)
   if (before !== null) return before
   try {
-    return await perform(input, { app, viewer, remember: (result) => ({ subject, operation, key, inputHash, result }) })
+    return await perform(input, { app, viewer, remember: (result) => ({ ...use, result }) })
   } catch (error) {
     // What it was refused for may be the very thing that another server did under this key, after the look above.
-    const meanwhile = error instanceof RefusalError ? await keptResult<Result>(app, { subject, operation, key, inputHash }) : null
+    const meanwhile = error instanceof RefusalError ? await keptResult<Result>(app, use) : null
     if (meanwhile === null) throw error
     return meanwhile
   }
 }
 
 /** The result that was kept; null: there is none. Throws IdempotencyMismatchError where it is another input's. */
-async function keptResult<Result extends object>(
-  { database, clock }: App,
-  { inputHash, ...id }: { readonly subject: string; readonly operation: string; readonly key: string; readonly inputHash: string },
-): Promise<Result | null> {
-  const kept = await database.prisma.idempotencyKey.findUnique({ where: { subject_operation_key: id } })
-  if (kept === null || clock.now() - kept.at.getTime() >= keptMillis) return null
-  if (kept.inputHash === inputHash) return kept.result as unknown as Result
-  throw new IdempotencyMismatchError(
-    `The idempotencyKey ${JSON.stringify(id.key)} was used for ${id.operation} with another input: use a new key.`,
-  )
+async function keptResult<Result extends object>({ database }: App, use: KeyUse): Promise<Result | null> {
+  const known = await lookUpKey(database, use)
+  if (known?.kind === 'refused') throw errorOf(known.refusal)
+  return known === null ? null : (known.result as unknown as Result)
 }
-
-const keptMillis = idempotencyKeyHours * 3_600_000
 
 /** What the store answers for a service, as the mutation's result. Throws what was refused. */
 export function settled<Result extends object>(outcome: StoreOutcome, result: Result): Result {

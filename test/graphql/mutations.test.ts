@@ -305,6 +305,7 @@ describe('idempotencyKey (R17)', () => {
     expect(await mutate('createService', { ...input, replicas: 3 })).toMatchObject({
       __typename: 'IdempotencyMismatchError',
       code: 'IDEMPOTENCY_MISMATCH',
+      message: 'The idempotencyKey "k1" was used for createService with another input: repeat that input, or take a new key.',
     })
     // Per subject and operation.
     expect(await mutate('createService', input, { subject: 'bob', roles: ['admin'] })).toMatchObject({ __typename: 'NameTakenError' })

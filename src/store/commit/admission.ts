@@ -2,7 +2,7 @@ import type { Database } from '../database.ts'
 import type { CreateEntry, ServiceEntry } from './entry.ts'
 import { takenNames } from './heldNames.ts'
 import { keyOf, lookUpKeys } from './keys.ts'
-import { keyMismatch, nameTaken } from './refusals.ts'
+import { nameTaken } from './refusals.ts'
 
 // What is answered before anything is decided. Entries that must wait for one of their own batch go to `later`.
 
@@ -26,9 +26,9 @@ export async function withoutKnownKeys(database: Database, entries: readonly Ser
   )
   later(second)
   return first.filter((entry) => {
-    const match = entry.remember && known.get(keyOf(entry.remember))
-    if (!entry.remember || !match) return true
-    entry.resolve(match.kind === 'remembered' ? match : keyMismatch(entry.remember.key))
+    const answer = entry.remember && known.get(keyOf(entry.remember))
+    if (!answer) return true
+    entry.resolve(answer)
     return false
   })
 }

@@ -7,9 +7,8 @@ import { isTransient, sqlErrorOf, uniqueViolation } from '../sqlError.ts'
 import { type CataloguePlan, planCatalogue } from './cataloguePlan.ts'
 import { encodeCatalogueWrite } from './catalogueStatement.ts'
 import type { CatalogueEntry } from './entry.ts'
-import { keyOf, lookUpKeys } from './keys.ts'
+import { lookUpKey } from './keys.ts'
 import type { CatalogueOutcome, Json, Remember } from './outcome.ts'
-import { keyMismatch } from './refusals.ts'
 import { BatchAbandoned, outcomeOfCutBatch } from './run.ts'
 
 interface CatalogueWriter {
@@ -49,8 +48,8 @@ interface Done {
 async function attemptWrite(writer: CatalogueWriter, { change, remember }: CatalogueEntry): Promise<Done | null> {
   const { database, newId } = writer
   if (remember) {
-    const known = (await lookUpKeys(database, [remember])).get(keyOf(remember))
-    if (known) return { outcome: known.kind === 'remembered' ? known : keyMismatch(remember.key), head: null }
+    const known = await lookUpKey(database, remember)
+    if (known !== null) return { outcome: known, head: null }
   }
   const plan = await planCatalogue(database, change, newId)
   const kept = remember && { ...remember, result: plan.outcome as unknown as Json }

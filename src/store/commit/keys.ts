@@ -1,8 +1,13 @@
 import { idempotencyKeyHours } from '../../model/retention.ts'
 import type { Database } from '../database.ts'
-import type { Json, Remember } from './outcome.ts'
+import type { Json, Remember, Remembered } from './outcome.ts'
+import { keyMismatch, type Refused } from './refusals.ts'
 
-export type Known = { readonly kind: 'remembered'; readonly result: Json } | { readonly kind: 'mismatch' }
+/** A write under its caller's key: another one under the same key is the same write only where its input is. */
+export type KeyUse = Omit<Remember, 'result'>
+
+/** What a use of a known key is answered: what was kept for the same input, or a refusal for another one. */
+export type KnownKey = Remembered | Refused
 
 interface KeyRow {
   readonly subject: string
@@ -14,21 +19,26 @@ interface KeyRow {
 }
 
 /** Two keys are the same when subject, operation and key are. */
-export function keyOf({ subject, operation, key }: Pick<Remember, 'subject' | 'operation' | 'key'>): string {
+export function keyOf({ subject, operation, key }: Omit<KeyUse, 'inputHash'>): string {
   return JSON.stringify([subject, operation, key])
 }
 
-/** What is known of these keys, by `keyOf`. Keys that are over are forgotten. */
-export async function lookUpKeys({ prisma }: Database, remembers: readonly Remember[]): Promise<Map<string, Known>> {
-  const known = new Map<string, Known>()
-  if (remembers.length === 0) return known
-  const asked = new Map(remembers.map((remember) => [keyOf(remember), remember]))
+/** The answer to a use of a key; null: the key is not known, or over. */
+export async function lookUpKey(database: Database, use: KeyUse): Promise<KnownKey | null> {
+  return (await lookUpKeys(database, [use])).get(keyOf(use)) ?? null
+}
+
+/** The answers to these uses, by `keyOf`. Keys that are over are forgotten. */
+export async function lookUpKeys({ prisma }: Database, uses: readonly KeyUse[]): Promise<Map<string, KnownKey>> {
+  const known = new Map<string, KnownKey>()
+  if (uses.length === 0) return known
+  const asked = new Map(uses.map((use) => [keyOf(use), use]))
   const rows = await prisma.$queryRawUnsafe<KeyRow[]>(
     `SELECT k."subject", k."operation", k."key", k."inputHash", k."result"::text AS result,
        k."at" < clock_timestamp() - interval '${idempotencyKeyHours} hours' AS old
      FROM "IdempotencyKey" k JOIN json_to_recordset($1::json) AS x("subject" text, "operation" text, "key" text)
        ON k."subject" = x."subject" AND k."operation" = x."operation" AND k."key" = x."key"`,
-    JSON.stringify([...asked.values()]),
+    JSON.stringify([...asked.values()].map(({ subject, operation, key }) => ({ subject, operation, key }))),
   )
   for (const row of rows) {
     if (row.old) {
@@ -41,8 +51,8 @@ export async function lookUpKeys({ prisma }: Database, remembers: readonly Remem
       )
       continue
     }
-    const same = asked.get(keyOf(row))?.inputHash === row.inputHash
-    known.set(keyOf(row), same ? { kind: 'remembered', result: JSON.parse(row.result) as Json } : { kind: 'mismatch' })
+    const isSame = asked.get(keyOf(row))?.inputHash === row.inputHash
+    known.set(keyOf(row), isSame ? { kind: 'remembered', result: JSON.parse(row.result) as Json } : keyMismatch(row))
   }
   return known
 }

@@ -1,8 +1,9 @@
 import type { ServiceId } from '../../model/id.ts'
 import type { NewService, Reporter } from '../../model/intent.ts'
 import type { Refusal } from '../../model/refusal.ts'
+import type { Remember } from './outcome.ts'
 
-type Refused = { readonly kind: 'refused'; readonly refusal: Refusal }
+export type Refused = { readonly kind: 'refused'; readonly refusal: Refusal }
 
 export function notFound(id: ServiceId): Refused {
   return refused({ code: 'NOT_FOUND', message: `There is no service with the id ${id}, or it is gone.`, path: ['input', 'service'] })
@@ -24,8 +25,8 @@ export function workerSilent({ workerId }: Pick<Reporter, 'workerId'>): Refused 
   return refused({ code: 'INVALID_STATE', message, path: ['input', 'full'] })
 }
 
-export function keyMismatch(key: string): Refused {
-  const message = `The idempotencyKey "${key}" was used with another input: repeat that input, or take a new key.`
+export function keyMismatch({ operation, key }: Pick<Remember, 'operation' | 'key'>): Refused {
+  const message = `The idempotencyKey ${JSON.stringify(key)} was used for ${operation} with another input: repeat that input, or take a new key.`
   return refused({ code: 'IDEMPOTENCY_MISMATCH', message })
 }
 

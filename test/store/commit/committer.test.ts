@@ -168,7 +168,8 @@ eachDatabase((database) => {
       expect(await scale(store, id, 3, 'one')).toEqual(done)
       await store.scale(id, 1)
       expect(await scale(store, id, 3, 'one')).toEqual({ kind: 'remembered', result: { id: 'one' } })
-      expect(await scale(store, id, 4, 'one', 'other')).toMatchObject({ refusal: { code: 'IDEMPOTENCY_MISMATCH' } })
+      const message = 'The idempotencyKey "one" was used for scaleService with another input: repeat that input, or take a new key.'
+      expect(await scale(store, id, 4, 'one', 'other')).toMatchObject({ refusal: { code: 'IDEMPOTENCY_MISMATCH', message } })
       expect((await store.load(id)).columns.desiredReplicas).toBe(1)
     })
 
@@ -185,6 +186,19 @@ eachDatabase((database) => {
         )
       expect(await conflict()).toMatchObject({ refusal: { code: 'CONFLICT' } })
       expect(await conflict()).toMatchObject({ refusal: { code: 'CONFLICT' } })
+    })
+
+    test('a key is known for 24 hours', async () => {
+      const id = await store.create({ replicas: 0 })
+      const aged = (hours: number) =>
+        database().prisma
+          .$executeRaw`UPDATE "IdempotencyKey" SET "at" = clock_timestamp() - make_interval(mins => ${hours * 60 - 1}) WHERE "key" = 'aged'`
+      expect(await scale(store, id, 3, 'aged')).toEqual(done)
+      await aged(24)
+      expect(await scale(store, id, 3, 'aged')).toMatchObject({ kind: 'remembered' })
+      await aged(25)
+      expect(await scale(store, id, 4, 'aged', 'other')).toEqual(done)
+      expect(await scale(store, id, 4, 'aged', 'other')).toMatchObject({ kind: 'remembered' })
     })
 
     test('through two servers and in one batch at once: one effect', async () => {
