@@ -5,15 +5,15 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, test } from 'vitest'
 import { LocalWorker } from '../../src/controller/localWorker.ts'
 import { built } from '../support/built.ts'
-import { kill, processesWith } from '../support/processes.ts'
+import { endProcessesWith, processesWith } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 
 let directory: string
 beforeEach(() => {
   directory = mkdtempSync(path.join(tmpdir(), 'xce-local-worker-'))
 })
-afterEach(() => {
-  for (const pid of processesWith(directory)) kill(pid, 'SIGKILL')
+afterEach(async () => {
+  await endProcessesWith(directory)
   rmSync(directory, { recursive: true, force: true })
 })
 

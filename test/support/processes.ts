@@ -17,12 +17,14 @@ export function kill(pid: number | undefined, signal: NodeJS.Signals): void {
 
 /** Ends a process, and with a replica's shell, which leads a group, its program too. */
 export function killGroup(pid: number): void {
-  for (const target of [-pid, pid]) {
-    try {
-      process.kill(target, 'SIGKILL')
-    } catch {
-      // It leads no group, or is gone.
-    }
+  for (const target of [-pid, pid]) killIfThere(target)
+}
+
+function killIfThere(target: number): void {
+  try {
+    process.kill(target, 'SIGKILL')
+  } catch {
+    // It leads no group, or is gone.
   }
 }
 
@@ -39,6 +41,24 @@ export function processesWith(...texts: string[]): number[] {
     const known = read(pid, 'cmdline') + read(pid, 'environ')
     return texts.some((text) => known.includes(text)) ? [pid] : []
   })
+}
+
+/** Expects that within a moment (the leader of a session ends after what it says of its program) there are none of these. */
+export async function expectNoProcessWith(...texts: string[]): Promise<void> {
+  const left = (): number[] => processesWith(...texts)
+  await until(() => left().length === 0, 'no process is left', 3).catch(() => expect(left()).toEqual([]))
+}
+
+/** Ends these, also those that come meanwhile, and waits until there are none. */
+export async function endProcessesWith(...texts: string[]): Promise<void> {
+  await until(
+    () => {
+      const left = processesWith(...texts)
+      for (const pid of left) killIfThere(pid)
+      return left.length === 0
+    },
+    `no process with ${texts.join(' or ')} is left`,
+  )
 }
 
 const watched = ['TCPServerWrap', 'FSEventWrap', 'UDPWrap', 'TCPSocketWrap']

@@ -12,7 +12,7 @@ import { Outbox } from '../../src/worker/outbox.ts'
 import type { Servers, WorkerSettings } from '../../src/worker/settings.ts'
 import { Supervisor } from '../../src/worker/supervisor.ts'
 import { freePort } from '../support/freePort.ts'
-import { expectNothingLeft, processesWith, program } from '../support/processes.ts'
+import { expectNoProcessWith, expectNothingLeft, processesWith, program } from '../support/processes.ts'
 import { assignmentOf, httpProbe } from '../support/supervision.ts'
 import { until } from '../support/until.ts'
 import { WorkerServer } from '../support/workerServer.ts'
@@ -31,7 +31,7 @@ afterEach(async () => {
   await end?.()
   end = null
   await server.stop()
-  expect(processesWith(directory, ...server.known)).toEqual([])
+  await expectNoProcessWith(directory, ...server.known)
   await expectNothingLeft()
   rmSync(directory, { recursive: true })
 })

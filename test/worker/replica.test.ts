@@ -5,7 +5,7 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readStat } from '../../src/worker/processTable.ts'
 import { freePort } from '../support/freePort.ts'
-import { isRunning, kill, processesWith, program } from '../support/processes.ts'
+import { endProcessesWith, isRunning, kill, processesWith, program } from '../support/processes.ts'
 import { assignmentOf, httpProbe, Supervision } from '../support/supervision.ts'
 import { until } from '../support/until.ts'
 
@@ -130,8 +130,7 @@ describe('a start', () => {
     const { message, exitCode } = await supervision.report(assignment.replica, { state: 'ENDED', endReason: 'PORT_TAKEN' })
     expect(exitCode).toBe(1)
     expect(message).toContain(`TCP ${port}`)
-    for (const pid of processesWith(flag)) kill(pid, 'SIGKILL')
-    await until(() => processesWith(flag).length === 0, 'the taker is gone')
+    await endProcessesWith(flag)
   })
 })
 
