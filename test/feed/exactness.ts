@@ -102,11 +102,15 @@ export async function runExactness(run: ExactnessRun): Promise<ExactnessResult> 
   for (const { record } of subscribers) {
     const history = histories.get(record.service)
     if (history === undefined) throw new Error(`no history of ${record.service}`)
-    const inDatabase = await readEndpoint(server.app.database, history.id)
     for (const { kind } of record.frames) kinds[kind] = (kinds[kind] ?? 0) + 1
     record.check((revision) => history.tableAt(revision), faults)
-    const shown = JSON.stringify(shownOf(inDatabase?.addresses ?? [], record.view))
-    if (shown !== record.tableText) faults.push(`${record.service} ends as ${record.tableText}, the database has ${shown}`)
+    const shown = JSON.stringify(shownOf(history.tableAt(record.revision ?? 0n), record.view))
+    if (shown !== record.tableText) faults.push(`${record.service} ends as ${record.tableText}, and it was ${shown}`)
+  }
+  for (const [name, { inDatabase, tableAt }] of histories) {
+    const view = { port: null, includeNotReady: true }
+    const [rows, facts] = [inDatabase.addresses, tableAt(inDatabase.revision)].map((table) => JSON.stringify(shownOf(table, view)))
+    if (rows !== facts) faults.push(`${name} at ${inDatabase.revision}: the database has ${rows}, its facts ${facts}`)
   }
   const frames = Object.values(kinds).reduce((sum, count) => sum + count, 0)
   const disconnects = subscribers.reduce((sum, subscriber) => sum + subscriber.disconnects, 0)
@@ -161,7 +165,8 @@ async function settledHead({ app }: TestServer): Promise<bigint> {
 }
 
 interface History {
-  readonly id: ServiceId
+  /** At an instant before the facts were read: what waits for its time is placed while the test looks. */
+  readonly inDatabase: { readonly revision: bigint; readonly addresses: readonly EndpointAddress[] }
   tableAt(revision: bigint): readonly EndpointAddress[]
 }
 
@@ -171,6 +176,8 @@ async function historiesOf({ app }: TestServer, names: readonly string[]): Promi
   const histories = new Map<string, History>()
   for (const name of names) {
     const { id } = await prisma.service.findFirstOrThrow({ where: { heldName: name } })
+    const inDatabase = await readEndpoint(app.database, id as ServiceId)
+    if (inDatabase === null) throw new Error(`no endpoint of ${name}`)
     const facts = await prisma.fact.findMany({ where: { serviceId: id, kind: 'change' }, orderBy: { revision: 'asc' } })
     const table = new Map<string, EndpointAddress>()
     const tables: { revision: bigint; addresses: EndpointAddress[] }[] = []
@@ -181,7 +188,7 @@ async function historiesOf({ app }: TestServer, names: readonly string[]): Promi
       tables.push({ revision, addresses: [...table.values()].sort(compareAddresses) })
     }
     histories.set(name, {
-      id: id as ServiceId,
+      inDatabase,
       tableAt: (revision) => tables.findLast((entry) => entry.revision <= revision)?.addresses ?? [],
     })
   }

@@ -13,6 +13,8 @@ interface Shown {
 
 let server: TestServer
 let subscriber: Subscriber
+/** The host as the last frame shows it. */
+let last: Shown | undefined
 /** Ends the renewals that keep the host. */
 let silence = (): void => undefined
 beforeAll(async () => {
@@ -31,15 +33,16 @@ async function delta(): Promise<Frame & { hosts: Shown[]; removedIds: string[] }
   const frame = (await subscriber.frame()) as Frame & { hosts: Shown[]; removedIds: string[] }
   expect(frame).toMatchObject({ kind: 'DELTA', last: true })
   expect(frame.hosts.length + frame.removedIds.length).toBe(1)
+  last = frame.hosts[0]
   return frame
 }
 
-/** Frames until one shows the host so. */
+/** Frames until one shows the host so. The last one may: on a machine that stands still for longer than a lease its silence comes early. */
 async function shown(fits: Partial<Shown>): Promise<Shown> {
   for (;;) {
-    const { hosts } = await delta()
-    const [host] = hosts
+    const host = last
     if (host !== undefined && Object.entries(fits).every(([key, value]) => host[key as keyof Shown] === value)) return host
+    await delta()
   }
 }
 

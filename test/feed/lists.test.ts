@@ -138,15 +138,14 @@ describe('eventAdded', () => {
 
   test('resumes over more events than one frame has, in frames that abut', async () => {
     const { database, feed } = server.app
-    const { head } = await database.prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
-    await database.prisma.$transaction([
-      database.prisma
-        .$executeRaw`INSERT INTO "Fact" ("revision", "kind", "data", "at") SELECT r, 'profile', '{"format": 1, "wakesPlacement": false}', now() FROM generate_series(${head} + 1, ${head} + 1200) r`,
-      database.prisma
-        .$executeRaw`INSERT INTO "Event" ("revision", "kind", "message", "actor", "at") SELECT r, 'PROFILE', 'Event ' || r, 'test', now() FROM generate_series(${head} + 1, ${head} + 1200) r`,
-      database.prisma.$executeRaw`UPDATE "Feed" SET "head" = "head" + 1200 WHERE "id" = 1`,
-      database.prisma.$executeRaw`SELECT pg_notify('facts', '')`,
-    ])
+    // In one statement, which has the counter first: the server commits beside it.
+    const [{ head } = { head: 0n }] = await database.prisma.$queryRaw<{ head: bigint }[]>`
+      WITH moved AS (UPDATE "Feed" SET "head" = "head" + 1200 WHERE "id" = 1 RETURNING "head" - 1200 AS head),
+      facts AS (INSERT INTO "Fact" ("revision", "kind", "data", "at")
+        SELECT head + n, 'profile', '{"format": 1, "wakesPlacement": false}', now() FROM moved, generate_series(1, 1200) n),
+      events AS (INSERT INTO "Event" ("revision", "kind", "message", "actor", "at")
+        SELECT head + n, 'PROFILE', 'Event ' || n, 'test', now() FROM moved, generate_series(1, 1200) n)
+      SELECT head, pg_notify('facts', '')::text FROM moved`
     await until(() => feed.position >= head + 1200n, 'the feed has them')
     const subscriber = await follow('subscription ($after: Revision) { eventAdded(after: $after) { kind revision events { revision } } }', {
       after: String(head),

@@ -202,7 +202,7 @@ describe.each(sleepers.filter((_sleeper, index) => index % 2 === 0))('a consumer
     sleeper.sleep()
     const collapsed = counts.collapsed
     let flips = 0
-    for (; counts.collapsed === collapsed && flips < 3_000; flips++) await service.flip()
+    for (; counts.collapsed === collapsed && flips < 10_000; flips++) await service.flip()
     expect(counts.collapsed).toBe(collapsed + 1)
     await service.flip()
     const { head } = await server.app.database.prisma.feed.findUniqueOrThrow({ where: { id: 1 } })

@@ -5,8 +5,8 @@ import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { type MigrationConnection, MigrationError, migrate, migrationsDirectory } from '../../src/store/migrate.ts'
-import { onServer } from '../support/databases.ts'
-import { copyTemplate, databaseUrl } from '../support/globalSetup.ts'
+import { emptyPostgreSQL } from '../support/databases.ts'
+import { copyTemplate } from '../support/globalSetup.ts'
 import { until } from '../support/until.ts'
 
 /** An empty schema of its own for each test; both databases hold several. */
@@ -32,14 +32,14 @@ async function onPGlite(): Promise<Server> {
 }
 
 async function onPostgreSQL(): Promise<Server> {
-  await onServer('CREATE DATABASE xce_migrate')
+  const { options, drop } = await emptyPostgreSQL()
   return {
     connect: async () => {
-      const client = new pg.Client({ connectionString: databaseUrl(inject('postgresqlUrl'), 'xce_migrate') })
+      const client = new pg.Client({ connectionString: options.url })
       await client.connect()
       return { exec: (script) => client.query(script), query: (sql, params) => client.query(sql, params), end: () => client.end() }
     },
-    close: () => onServer('DROP DATABASE xce_migrate WITH (FORCE)'),
+    close: drop,
   }
 }
 

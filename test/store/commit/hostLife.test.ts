@@ -32,7 +32,7 @@ eachDatabase((database) => {
       to,
       leaseUntil,
       serverId,
-      heartbeatSeconds: 60,
+      heartbeatSeconds: 3_600,
       reason: to,
       message: to,
       ...over,

@@ -176,7 +176,8 @@ test('a database that is gone without a word: after the silence its connections 
   const url = new URL(fresh.options.url ?? '')
   const proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) })
   url.port = String(proxy.port)
-  const database = await openDatabase({ dataDirectory: fresh.options.dataDirectory, url: url.href, silenceMillis: 300, log: silent })
+  // Longer than an answer takes on a busy machine: that would be silence too.
+  const database = await openDatabase({ dataDirectory: fresh.options.dataDirectory, url: url.href, silenceMillis: 2_000, log: silent })
   const store = await TestStore.on(database)
   try {
     const id = await store.create({ replicas: 1 })

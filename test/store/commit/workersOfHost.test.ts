@@ -48,7 +48,7 @@ eachDatabase((database) => {
   }
   async function judge({ hostId, workerId }: Reporter, to: JudgeWorker['to'], by = store) {
     const { leaseUntil } = await database().prisma.worker.findUniqueOrThrow({ where: { id: workerId } })
-    const said = { reason: `it is ${to}`, message: to, serverId, heartbeatSeconds: 60 }
+    const said = { reason: `it is ${to}`, message: to, serverId, heartbeatSeconds: 3_600 }
     return by.committer.write({ kind: 'judgeWorker', hostId, workerId, to, leaseUntil: leaseUntil.getTime(), ...said })
   }
   const tell = (id: ServiceId, kind: WorkerIntent['kind'], { workerId }: Reporter, by = store) =>
