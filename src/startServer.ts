@@ -13,6 +13,7 @@ import { LogRelay } from './controller/logRelay.ts'
 import { LogRequests } from './controller/logRequests.ts'
 import { measureTail } from './controller/measureTail.ts'
 import { Placer } from './controller/placer.ts'
+import { Previews } from './controller/previews.ts'
 import { Sessions } from './controller/sessions.ts'
 import { scanServices } from './controller/startup.ts'
 import { Timers } from './controller/timers.ts'
@@ -93,7 +94,8 @@ async function start(
   const logRequests = new LogRequests(v7, database.kind === 'embedded' ? null : new LogRelay({ database, log, newId: v7 }))
   await logRequests.start()
   started('log requests', () => logRequests.stop())
-  const app: App = { config, log, database, committer, tail, clock, newId: v7, feed, sessions, logRequests, meter: metrics }
+  const previews = new Previews({ database, clock, log })
+  const app: App = { config, log, database, committer, tail, clock, newId: v7, feed, sessions, logRequests, previews, meter: metrics }
 
   await scanServices(app)
   const timers = new Timers(app)

@@ -7,6 +7,7 @@ import type { Database } from '../store/database.ts'
 import type { Tail } from '../store/tail.ts'
 import type { Feed } from './feed/feed.ts'
 import type { LogRequests } from './logRequests.ts'
+import type { Previews } from './previews.ts'
 import type { Sessions } from './sessions.ts'
 
 /** What a running server consists of, as the edges (GraphQL, HTTP) see it. Made once, by `startServer.ts`. */
@@ -22,5 +23,6 @@ export interface App {
   readonly feed: Feed
   readonly sessions: Sessions
   readonly logRequests: LogRequests
+  readonly previews: Previews
   readonly meter: Meter
 }

@@ -1,4 +1,4 @@
-import { type AssignmentFrame, assignmentFrames } from '../controller/feed/assignmentFrames.ts'
+import { type AssignmentFrame, AssignmentSource } from '../controller/feed/assignmentSource.ts'
 import { FrameStream } from '../controller/feed/frameStream.ts'
 import { findRegistration } from '../controller/workerReports.ts'
 import { afterDescription } from './after.ts'
@@ -42,7 +42,7 @@ builder.subscriptionField('assignmentsChanged', (t) =>
     subscribe: async (_root, { worker, epoch, after }, { app, viewer }) => {
       const registration = await findRegistration(app, claimOf({ worker, epoch }, viewer))
       if (registration.kind === 'refused') throw errorOf(registration.refusal)
-      return new FrameStream((wake) => assignmentFrames(app, registration.reporter, after ?? null, wake))
+      return new FrameStream((wake) => new AssignmentSource(app, registration.reporter, after ?? null, wake))
     },
     resolve: (frame) => frame,
   }),

@@ -1,4 +1,3 @@
-import { previewOf } from '../controller/previews.ts'
 import type { RolloutId } from '../model/id.ts'
 import type { Refusal } from '../model/refusal.ts'
 import { mostSteps, type RolloutPlan as Plan, type PlanStep } from '../simulation/plan.ts'
@@ -74,7 +73,7 @@ builder.queryField('previewUpdate', (t) =>
         throw invalidInput([{ path: ['readyAfterSeconds'], message }])
       }
       const { serviceId, intent } = await updateIntentOf(app, input, viewer.subject, app.newId() as RolloutId)
-      const plan = await previewOf(app, serviceId, intent, readyAfterSeconds)
+      const plan = await app.previews.preview(serviceId, intent, readyAfterSeconds)
       if ('code' in plan) throw refused(plan)
       return plan
     },

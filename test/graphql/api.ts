@@ -5,6 +5,7 @@ import { readConfig } from '../../src/config.ts'
 import type { App } from '../../src/controller/app.ts'
 import { Feed } from '../../src/controller/feed/feed.ts'
 import { LogRequests } from '../../src/controller/logRequests.ts'
+import { Previews } from '../../src/controller/previews.ts'
 import { Sessions } from '../../src/controller/sessions.ts'
 import { createContext, type Viewer } from '../../src/graphql/context.ts'
 import { schema } from '../../src/graphql/schema.ts'
@@ -57,6 +58,7 @@ export function openApi(fresh: () => Promise<TestDatabase> = freshEmbedded): () 
       feed,
       sessions: new Sessions(database),
       logRequests: new LogRequests(v7),
+      previews: new Previews({ database, clock, log: silent }),
       meter: noMeter,
     }
   })
