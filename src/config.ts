@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { defaultPortRange, graceSeconds, leaseSeconds } from './model/bounds.ts'
+import { graceSeconds, leaseSeconds } from './model/bounds.ts'
 import type { Retention } from './model/retention.ts'
+import { offerHelp } from './model/workerOffer.ts'
 
 /** The server's settings, read once from the environment. */
 export interface Config {
@@ -120,18 +121,15 @@ const settings = {
 } as const
 
 /** Settings of the local worker: handed to it as they are, and checked there. */
-const workerSettings = {
-  XCE_WORKER_NAME: { unset: null, does: 'The local worker’s name. Without it: the name of its host.' },
-  XCE_WORKER_HOST: { unset: null, does: 'The name of the local worker’s host. Without it: this machine’s name.' },
-  XCE_WORKER_ADDRESSES: {
-    unset: null,
-    does: 'Addresses of this machine, separated by commas. Without it: XCE_HOST where that is a loopback address, otherwise found.',
-  },
-  XCE_WORKER_CPU_MILLIS: { unset: null, does: 'CPU for replicas, in thousandths of a core. Without it: all cores.' },
-  XCE_WORKER_MEMORY_MIB: { unset: null, does: 'Memory for replicas. Without it: all of it.' },
-  XCE_WORKER_PORT_RANGE: { unset: `${defaultPortRange.from}-${defaultPortRange.to}`, does: 'Ports for replicas.' },
-  XCE_WORKER_RESERVED_PORTS: { unset: null, does: 'Ports of that range to leave alone, separated by commas.' },
-} as const
+const workerSettings = Object.fromEntries(
+  Object.entries(offerHelp).map(([name, { does, unset }]): [string, { unset: string | null; does: string }] => {
+    const what = `Of the local worker: ${does}.`
+    if ('value' in unset) return [name, { unset: unset.value, does: what }]
+    // The server knows better than to let it be found.
+    const taken = name === 'XCE_WORKER_ADDRESSES' ? `XCE_HOST where that is a loopback address, otherwise ${unset.taken}` : unset.taken
+    return [name, { unset: null, does: `${what} Without it: ${taken}.` }]
+  }),
+)
 
 /** Everything that is wrong with the environment, one sentence each. */
 export class ConfigError extends Error {

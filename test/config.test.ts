@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { ConfigError, helpText, readConfig } from '../src/config.ts'
 
@@ -95,5 +96,16 @@ describe('settings', () => {
     for (const name of ['XCE_HOST', 'XCE_PORT', 'XCE_DATA_DIR', 'DATABASE_URL', 'XCE_LOCAL_WORKER', 'XCE_WORKER_PORT_RANGE']) {
       expect(helpText()).toContain(name)
     }
+  })
+
+  test('the README tells every setting as the help does', () => {
+    const rows = readFileSync('README.md', 'utf8').matchAll(/^\| `(XCE_[A-Z_]+|DATABASE_URL)` \| (?:`(.*)`)? \| (.*) \|$/gm)
+    const told = [...rows].map(([, name, unset, does]) => `${name}  ${does}${unset === undefined ? '' : ` [${unset}]`}`)
+    expect(told).toEqual(
+      helpText()
+        .split('\n')
+        .slice(2, -1)
+        .map((line) => line.trim().replace(/ {2,}/, '  ')),
+    )
   })
 })

@@ -1,28 +1,16 @@
 import { bounds } from '../model/bounds.ts'
 import { hostNameFault } from '../model/name.ts'
 import type { InputIssue } from '../model/refusal.ts'
+import type { RegisteringWorker } from '../model/workerOffer.ts'
 import { protocolFault, serverProtocols } from '../model/workerProtocol.ts'
 import { shown } from './text.ts'
-
-export interface WorkerToCheck {
-  readonly name: string
-  readonly host: string
-  readonly addresses: readonly string[]
-  readonly cpuMillis: number
-  readonly memoryMiB: number
-  readonly portRange: { readonly from: number; readonly to: number }
-  readonly reservedPorts: readonly number[]
-  readonly softwareVersion: string
-  readonly protocolVersion: number
-  readonly instance?: string | null | undefined
-}
 
 const address = /^[0-9A-Za-z.:%_-]{1,253}$/
 const mostAddresses = 16
 const printable = /^[\x20-\x7e]{0,100}$/
 
 /** Everything that is wrong with a registration. */
-export function workerIssues(worker: WorkerToCheck): readonly InputIssue[] {
+export function workerIssues(worker: RegisteringWorker): readonly InputIssue[] {
   const issues: InputIssue[] = []
   const refuse = (field: readonly string[], message: string) => issues.push({ path: ['input', ...field], message })
   const { addresses, portRange, reservedPorts, softwareVersion, protocolVersion, instance } = worker

@@ -1,4 +1,5 @@
 import type { ProbeAction } from '../model/content.ts'
+import type { RegisteringWorker } from '../model/workerOffer.ts'
 import type { Assignment, Report } from './assignment.ts'
 
 /** The GraphQL documents that this worker sends, and the shapes of their answers. Nothing else of the API is used. */
@@ -85,19 +86,9 @@ export const assignmentsChanged = /* GraphQL */ `
   }
 `
 
-export interface RegisterWorkerInput {
-  readonly name: string
-  readonly host: string
-  readonly addresses: readonly string[]
-  readonly cpuMillis: number
-  readonly memoryMiB: number
-  readonly portRange: { readonly from: number; readonly to: number }
-  readonly reservedPorts: readonly number[]
-  readonly softwareVersion: string
-  readonly protocolVersion: number
+export interface RegisterWorkerInput extends RegisteringWorker {
   /** All that this worker knows of: also ends that no server has taken yet, so that they are not mistaken for losses. */
   readonly running: readonly Report[]
-  /** Of its state directory: tells a restart from another worker. */
   readonly instance: string
 }
 

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { WorkerOffer } from '../model/workerOffer.ts'
 import { workerProtocolVersion } from '../model/workerProtocol.ts'
 import type { Failure, RegisterWorkerData, RegisterWorkerInput } from './api.ts'
 import { registerWorker } from './api.ts'
@@ -34,10 +35,13 @@ export async function register(
   log: Logger,
 ): Promise<{ registration: Registration; stop: readonly string[] }> {
   const { name, host, addresses, cpuMillis, memoryMiB, portRange, reservedPorts } = settings
-  const protocolVersion = workerProtocolVersion
+  const offer: WorkerOffer = { name, host, addresses, cpuMillis, memoryMiB, portRange, reservedPorts }
   const input: RegisterWorkerInput = {
-    ...{ name, host, addresses, cpuMillis, memoryMiB, portRange, reservedPorts },
-    ...{ softwareVersion, protocolVersion, running, instance },
+    ...offer,
+    softwareVersion,
+    protocolVersion: workerProtocolVersion,
+    running,
+    instance,
   }
   const answer = await connection.request<RegisterWorkerData>(registerWorker, { input }, 30_000)
   const { worker, epoch, leaseSeconds, graceSeconds, stop } = payload(answer.registerWorker)

@@ -3,26 +3,24 @@ import { hostname } from 'node:os'
 import path from 'node:path'
 import { bounds, defaultPortRange } from '../model/bounds.ts'
 import { hostNameFault } from '../model/name.ts'
+import { offerHelp, type WorkerOffer } from '../model/workerOffer.ts'
 import { findAddresses, findCapacity } from './machine.ts'
 
 /** Where the servers are: fixed, or in a file that is read at every connect. */
 export type Servers = { readonly kind: 'list'; readonly urls: readonly string[] } | { readonly kind: 'file'; readonly file: string }
 
-export interface WorkerSettings {
+export interface WorkerSettings extends WorkerOffer {
   readonly servers: Servers
   readonly tokenFile: string
   readonly stateDirectory: string
-  readonly name: string
-  readonly host: string
-  readonly addresses: readonly string[]
-  readonly cpuMillis: number
-  readonly memoryMiB: number
-  readonly portRange: { readonly from: number; readonly to: number }
-  readonly reservedPorts: readonly number[]
   readonly logLevel: string
   /** Null: standard output. */
   readonly logFile: string | null
 }
+
+const offerSettings = Object.entries(offerHelp).map(
+  ([variable, { does, unset }]) => [variable, `${does} (${'value' in unset ? unset.value : unset.taken})`] as const,
+)
 
 /** Every setting, as `--help` prints it. */
 export const settingsHelp: readonly (readonly [string, string])[] = [
@@ -30,13 +28,7 @@ export const settingsHelp: readonly (readonly [string, string])[] = [
   ['XCE_WORKER_SERVER_FILE', 'instead of XCE_WORKER_SERVERS: a file with one URL, read at every connect'],
   ['XCE_WORKER_TOKEN_FILE', 'a file with a worker token, such as the servers write to worker-token (required)'],
   ['XCE_WORKER_STATE_DIR', 'where replicas are recorded and logged, on a local disk; one worker each (.xce-worker)'],
-  ['XCE_WORKER_HOST', "the name of the host it runs replicas on; workers of one host share its ports (this machine's name)"],
-  ['XCE_WORKER_NAME', "this worker's name, the same at every start (the name of its host)"],
-  ['XCE_WORKER_ADDRESSES', 'IP addresses of the host, separated by commas, the primary one first (found by itself)'],
-  ['XCE_WORKER_CPU_MILLIS', 'CPU to give to replicas, 1000 is one core (all cores)'],
-  ['XCE_WORKER_MEMORY_MIB', 'memory to give to replicas, in MiB (all memory)'],
-  ['XCE_WORKER_PORT_RANGE', `ports to give to replicas (${defaultPortRange.from}-${defaultPortRange.to})`],
-  ['XCE_WORKER_RESERVED_PORTS', 'ports of the range that are never given, separated by commas; ranges like 25000-25010 too (none)'],
+  ...offerSettings,
   ['XCE_WORKER_LOG_FILE', 'where it logs to, kept at two files of 10 MiB (standard output)'],
   ['XCE_LOG_LEVEL', 'trace, debug, info, warn, error, fatal or silent (info)'],
 ]

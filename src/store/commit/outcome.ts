@@ -4,6 +4,7 @@ import type { HostId, Instant, ProfileId, ProfileRevisionId, ProjectId, QueueId,
 import type { Outcome } from '../../model/outcome.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { Settings } from '../../model/settings.ts'
+import type { RegisteringWorker } from '../../model/workerOffer.ts'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
@@ -81,21 +82,10 @@ export interface JudgeWorker {
 }
 
 /** A worker (re)starts: its epoch and its host's allocation are raised, its lease starts. What it runs is adopted service by service (R15). */
-export interface RegisterWorker {
+export interface RegisterWorker extends RegisteringWorker {
   readonly kind: 'registerWorker'
-  readonly name: string
-  readonly host: string
-  readonly addresses: readonly string[]
-  readonly cpuMillis: number
-  readonly memoryMiB: number
-  readonly portRange: { readonly from: number; readonly to: number }
-  readonly reservedPorts: readonly number[]
-  readonly softwareVersion: string
-  readonly protocolVersion: number
   /** Of the token that registers it. */
   readonly subject: string
-  /** Of its state directory (see isSame); left out or null: it does not say. */
-  readonly instance?: string | null | undefined
   /** It runs nothing: a LOST one may come back. False: what it runs was replaced, where it was LOST or is not known any more. */
   readonly clean?: boolean
   /** It may be a worker that another subject's token registered. */
