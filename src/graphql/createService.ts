@@ -6,6 +6,7 @@ import { builder } from './builder.ts'
 import { contentOf } from './content.ts'
 import { checkCreateService, checkMerged } from './input/service.ts'
 import { EnvironmentVariableInput, keyDescription } from './inputFields.ts'
+import { findProject, noProject, requireRevision } from './lookup.ts'
 import { settled, userMutation } from './mutation.ts'
 import { NameTakenError, NotFoundError, QuotaExceededError } from './refusalError.ts'
 import { servicePayload } from './servicePayload.ts'
@@ -79,22 +80,14 @@ interface References {
 async function foundFor({ project: projectName, queue: queueName, profile: profileName, profileRevision }: References, { database }: App) {
   const { prisma } = database
   const [project, queue, profile] = await Promise.all([
-    storable(projectName) ? prisma.project.findUnique({ where: { name: projectName } }) : null,
+    findProject(prisma, projectName),
     storable(queueName) ? prisma.queue.findUnique({ where: { name: queueName } }) : null,
     storable(profileName) ? prisma.profile.findUnique({ where: { name: profileName } }) : null,
   ])
-  if (project === null)
-    throw new NotFoundError(`There is no project ${shown(projectName)}: make it with applyProject.`, ['input', 'project'])
+  if (project === null) throw noProject(projectName, ['input', 'project'])
   if (queue === null) throw new NotFoundError(`There is no queue ${shown(queueName)}: make it with applyQueue.`, ['input', 'queue'])
   if (profile === null)
     throw new NotFoundError(`There is no profile ${shown(profileName)}: make it with applyProfile.`, ['input', 'profile'])
-  const number = profileRevision ?? profile.currentRevision
-  const revision = await prisma.profileRevision.findUnique({ where: { profileId_revision: { profileId: profile.id, revision: number } } })
-  if (revision === null) {
-    throw new NotFoundError(`The profile ${shown(profileName)} has no revision ${number}: it has 1 to ${profile.currentRevision}.`, [
-      'input',
-      'profileRevision',
-    ])
-  }
+  const revision = await requireRevision(prisma, profile, profileRevision ?? profile.currentRevision)
   return { project, queue, revision }
 }

@@ -1,5 +1,5 @@
 import type { App } from '../controller/app.ts'
-import type { PrismaClient } from '../generated/prisma/client.ts'
+import type { PrismaClient, Profile, ProfileRevision, Project } from '../generated/prisma/client.ts'
 import type { ServiceId } from '../model/id.ts'
 import { NotFoundError } from './refusalError.ts'
 import type { ServiceName } from './serviceKey.ts'
@@ -22,12 +22,29 @@ export async function findService(prisma: PrismaClient, { project, name }: Servi
 }
 
 /** The service that a mutation's input names. Throws NotFoundError. */
-export async function requireService({ database }: App, key: ServiceName): Promise<FoundService> {
-  const found = await findService(database.prisma, key)
+export async function requireService({ database: { prisma } }: App, key: ServiceName): Promise<FoundService> {
+  const found = await findService(prisma, key)
   if (found !== null) return found
-  const project = storable(key.project)
-    ? await database.prisma.project.findUnique({ where: { name: key.project }, select: { id: true } })
-    : null
-  if (project === null) throw new NotFoundError(`There is no project ${shown(key.project)}.`, ['input', 'service', 'project'])
-  throw new NotFoundError(`There is no service ${shown(key.name)} in project ${shown(key.project)}.`, ['input', 'service', 'name'])
+  if ((await findProject(prisma, key.project)) === null) throw noProject(key.project, ['input', 'service', 'project'])
+  throw noService(key, ['input', 'service', 'name'])
+}
+
+export function noService({ project, name }: ServiceName, path: readonly string[]): NotFoundError {
+  return new NotFoundError(`There is no service ${shown(name)} in project ${shown(project)}: make it with createService.`, path)
+}
+
+export async function findProject(prisma: PrismaClient, name: string): Promise<Project | null> {
+  return storable(name) ? await prisma.project.findUnique({ where: { name } }) : null
+}
+
+export function noProject(name: string, path: readonly string[]): NotFoundError {
+  return new NotFoundError(`There is no project ${shown(name)}: make it with applyProject.`, path)
+}
+
+/** The revision of a profile that a mutation's input names. Throws NotFoundError. */
+export async function requireRevision(prisma: PrismaClient, profile: Profile, revision: number): Promise<ProfileRevision> {
+  const found = await prisma.profileRevision.findUnique({ where: { profileId_revision: { profileId: profile.id, revision } } })
+  if (found !== null) return found
+  const message = `The profile ${shown(profile.name)} has no revision ${revision}: it has 1 to ${profile.currentRevision}, give one of them.`
+  throw new NotFoundError(message, ['input', 'profileRevision'])
 }

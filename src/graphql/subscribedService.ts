@@ -1,7 +1,6 @@
 import type { ServiceId } from '../model/id.ts'
 import type { GraphQLContext } from './context.ts'
-import { findService } from './lookup.ts'
-import { NotFoundError } from './refusalError.ts'
+import { findService, noService } from './lookup.ts'
 import type { ServiceName } from './serviceKey.ts'
 
 /** The service that a subscription names. Throws NOT_FOUND, a top-level error, when there is none. */
@@ -9,6 +8,5 @@ export async function subscribedService({ app }: GraphQLContext, service: Servic
   const key = JSON.stringify([service.project, service.name])
   const id = await app.feed.lookUps.get(key, async () => (await findService(app.database.prisma, service))?.id ?? null)
   if (id !== null) return id
-  const { project, name } = service
-  throw new NotFoundError(`There is no service ${JSON.stringify(name)} in project ${JSON.stringify(project)}: create it first.`, ['name'])
+  throw noService(service, ['name'])
 }

@@ -5,8 +5,7 @@ import { updatedBody } from '../rules/update.ts'
 import { contentOf } from './content.ts'
 import { checkMerged } from './input/service.ts'
 import { checkUpdateService } from './input/update.ts'
-import { requireService } from './lookup.ts'
-import { NotFoundError } from './refusalError.ts'
+import { requireRevision, requireService } from './lookup.ts'
 import type { ServiceName } from './serviceKey.ts'
 import { settingsOf } from './settings.ts'
 import { versionValue } from './versionValue.ts'
@@ -51,12 +50,6 @@ export async function updateIntentOf(
 /** Another revision of the profile that a service has: a service never changes its profile. */
 async function revisionBeside({ database: { prisma } }: App, beside: string, revision: number): Promise<ProfileRevisionView> {
   const { profile } = await prisma.profileRevision.findUniqueOrThrow({ where: { id: beside }, select: { profile: true } })
-  const found = await prisma.profileRevision.findUnique({ where: { profileId_revision: { profileId: profile.id, revision } } })
-  if (found === null) {
-    throw new NotFoundError(`The profile ${profile.name} has no revision ${revision}: it has 1 to ${profile.currentRevision}.`, [
-      'input',
-      'profileRevision',
-    ])
-  }
+  const found = await requireRevision(prisma, profile, revision)
   return { id: found.id as ProfileRevisionId, content: contentOf(found), settings: settingsOf(found) }
 }

@@ -104,7 +104,7 @@ describe('updateService', () => {
     expect(await update(9)).toMatchObject({
       __typename: 'NotFoundError',
       path: ['input', 'profileRevision'],
-      message: 'The profile revised has no revision 9: it has 1 to 3.',
+      message: 'The profile "revised" has no revision 9: it has 1 to 3, give one of them.',
     })
   })
 
