@@ -1,3 +1,4 @@
+import { addTo } from '../model/groupBy.ts'
 import type { HostId, ReplicaId, ServiceId, WorkerId } from '../model/id.ts'
 import type { ReplicaReport, Reporter } from '../model/intent.ts'
 import type { Database } from '../store/database.ts'
@@ -47,11 +48,8 @@ export function reportsByService(
 ): ReadonlyMap<ServiceId, readonly ReplicaReport[]> {
   const groups = new Map<ServiceId, ReplicaReport[]>()
   for (const report of reports) {
-    const serviceId = owners.get(report.replica)?.serviceId
-    if (serviceId === undefined) continue
-    const group = groups.get(serviceId)
-    if (group === undefined) groups.set(serviceId, [report])
-    else group.push(report)
+    const owner = owners.get(report.replica)
+    if (owner !== undefined) addTo(groups, owner.serviceId, report)
   }
   return groups
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../model/groupBy.ts'
 import type { PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../model/host.ts'
 import type { HostId, ProjectId, ServiceId, WorkerId } from '../model/id.ts'
 import type { Sql } from './snapshot.ts'
@@ -34,13 +35,7 @@ const waitingTexts = { all: waitingOf('"Replica" r'), some: waitingOf(`${asked} 
 
 /** The replicas that wait and may be placed now, by their services. A service of which none waits is left out. */
 export async function readWaiting(source: PlacementSource, services: Asked<ServiceId>): Promise<Map<ServiceId, WaitingReplica[]>> {
-  const waiting = new Map<ServiceId, WaitingReplica[]>()
-  for (const replica of await readRows<WaitingReplica>(source, waitingTexts, services)) {
-    const known = waiting.get(replica.serviceId)
-    if (known === undefined) waiting.set(replica.serviceId, [replica])
-    else known.push(replica)
-  }
-  return waiting
+  return groupBy(await readRows<WaitingReplica>(source, waitingTexts, services), ({ serviceId }) => serviceId)
 }
 
 const hostsOf = (from: string) => `

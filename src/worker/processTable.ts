@@ -1,4 +1,5 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { addTo } from '../model/groupBy.ts'
 
 /** One line of the kernel's process table (proc(5), /proc/PID/stat). */
 export interface ProcessStat {
@@ -70,10 +71,7 @@ export function readSessions(): Map<number, ProcessStat[]> {
     const pid = Number(entry)
     if (!Number.isInteger(pid)) continue
     const stat = readStat(pid)
-    if (stat === null || stat.dead) continue
-    const members = sessions.get(stat.session)
-    if (members === undefined) sessions.set(stat.session, [stat])
-    else members.push(stat)
+    if (stat !== null && !stat.dead) addTo(sessions, stat.session, stat)
   }
   return sessions
 }

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader'
 import type { Prisma, PrismaClient } from '../../generated/prisma/client.ts'
+import { groupBy } from '../../model/groupBy.ts'
 import { type Listing, type Page, pageQuery } from './listing.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -35,13 +36,7 @@ export class PageLoaders {
     page: Page,
   ): Promise<readonly (readonly Row[])[]> {
     const rows = await this.#prisma.$queryRaw<Row[]>(pageQuery(listing, [...new Set(parents)], filter, page))
-    const byParent = new Map<unknown, Row[]>()
-    for (const row of rows) {
-      const parent = row[listing.parent ?? '']
-      const siblings = byParent.get(parent)
-      if (siblings === undefined) byParent.set(parent, [row])
-      else siblings.push(row)
-    }
+    const byParent = groupBy(rows, (row) => row[listing.parent ?? ''])
     return parents.map((parent) => byParent.get(parent) ?? [])
   }
 }

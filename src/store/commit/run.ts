@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { addTo } from '../../model/groupBy.ts'
 import type { Revision, WorkerId } from '../../model/id.ts'
 import type { DatabaseClock } from '../clock.ts'
 import type { Database } from '../database.ts'
@@ -99,10 +100,6 @@ function toAnswer(said: Said): Answer {
 
 function grouped<T extends { readonly ord: number }, V>(rows: readonly T[], value: (row: T) => V): Map<number, V[]> {
   const groups = new Map<number, V[]>()
-  for (const row of rows) {
-    const group = groups.get(row.ord)
-    if (group) group.push(value(row))
-    else groups.set(row.ord, [value(row)])
-  }
+  for (const row of rows) addTo(groups, row.ord, value(row))
   return groups
 }
