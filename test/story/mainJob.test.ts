@@ -22,7 +22,9 @@ afterEach(async ({ task }) => {
 
 /** The built server with its local worker on this machine. */
 async function startServer(stopReplicas: 'on' | 'off'): Promise<ServerProcess> {
-  const server = new ServerProcess({ XCE_LOCAL_WORKER: 'on', XCE_WORKER_ADDRESSES: '127.0.0.1' })
+  // Ports that no other story gives to its replicas: a port is held while its process is started again.
+  const env = { XCE_LOCAL_WORKER: 'on', XCE_WORKER_ADDRESSES: '127.0.0.1', XCE_WORKER_PORT_RANGE: '31000-31499' }
+  const server = new ServerProcess(env)
   servers.push(server)
   await server.start({ XCE_STOP_REPLICAS_ON_EXIT: stopReplicas })
   return server

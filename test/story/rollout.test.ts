@@ -51,7 +51,8 @@ async function roll(client: ApiClient, number: number, mutation: string, input: 
 }
 
 test('an update, a rollback and a restart of 4 replicas: a client that follows the endpoint sees no failed request', async () => {
-  server = new ServerProcess({ XCE_LOCAL_WORKER: 'on', XCE_WORKER_ADDRESSES: '127.0.0.1', XCE_STOP_REPLICAS_ON_EXIT: 'on' })
+  const own = { XCE_WORKER_ADDRESSES: '127.0.0.1', XCE_WORKER_PORT_RANGE: '31500-31999' }
+  server = new ServerProcess({ XCE_LOCAL_WORKER: 'on', XCE_STOP_REPLICAS_ON_EXIT: 'on', ...own })
   await server.start()
   const client = server.client()
   await createService(client, 'web', 4, {

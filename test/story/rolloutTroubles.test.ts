@@ -126,7 +126,7 @@ describe('a version that never gets ready', () => {
     const service = await running('never', 4)
     service.behaviours.set(2, 'unready')
     const deadline = { progressDeadlineSeconds: 2 }
-    await update(service, 'bad', { rollout: deadline })
+    await update(service, 'bad')
     const waiting = await service.actUntil('it waits for readiness', ({ rollout }) => rollout.hold?.reason === 'WAITING_FOR_READY')
     expect(waiting).toMatchObject({ status: 'PROGRESSING', rollout: { state: 'ROLLING' } })
     expect(waiting.rollout.hold).toMatchObject({
@@ -135,6 +135,7 @@ describe('a version that never gets ready', () => {
       replica: { index: 3 },
     })
     expect(waiting.blockers).toMatchObject([{ reason: 'WAITING_FOR_READY', count: 2 }])
+    await service.change('updateService', { rollout: deadline })
     const stalled = await service.actUntil('STALLED', ({ status }) => status === 'STALLED')
     expect(stalled).toMatchObject({ availableReplicas: 3, rollout: { state: 'STALLED', hold: waiting.rollout.hold } })
     expect(stalled.blockers[0]).toMatchObject({
