@@ -4,6 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 /** As many requests are under way at once. */
 const clients = 8
 const requestLimitMillis = 5_000
+/** A connection that no request used for so long is closed, before the replica does so: it would do it in the moment of the next request. */
+const idleLimitMillis = 3_000
 
 /** Requests the addresses of the newest table in turn, as fast as the answers come, and counts what fails. */
 export class Load {
@@ -14,7 +16,7 @@ export class Load {
   readonly answers = new Map<string, number>()
   readonly #table: () => readonly { readonly hostPort: string }[]
   readonly #label: (body: string) => string
-  readonly #agent = new Agent({ keepAlive: true })
+  readonly #agent = new Agent({ keepAlive: true, timeout: idleLimitMillis })
   readonly #running: Promise<void>[] = []
   #stopped = false
 
