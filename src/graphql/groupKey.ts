@@ -1,4 +1,5 @@
 import { type ExecutionArgs, getOperationAST, Kind, print } from 'graphql'
+import { canonicalJson } from '../model/canonicalJson.ts'
 import { type GraphQLContext, viewScope } from './context.ts'
 
 /**
@@ -13,7 +14,7 @@ export function groupKey(args: ExecutionArgs, identity: string): string {
     identity,
     viewScope((contextValue as GraphQLContext).viewer),
     operationName ?? null,
-    canonical(Object.fromEntries(variables)),
+    canonicalJson(Object.fromEntries(variables)),
     document.loc?.source.body ?? print(document),
   ])
 }
@@ -27,12 +28,4 @@ function afterVariable({ document, operationName }: ExecutionArgs): string | nul
     if (value?.kind === Kind.VARIABLE) return value.name.value
   }
   return null
-}
-
-/** The value with the keys of its objects in one order. */
-function canonical(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(canonical)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return entries.map(([name, inner]) => [name, canonical(inner)])
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { InputRef, ObjectRef } from '@pothos/core'
 import type { App } from '../controller/app.ts'
+import { canonicalJson } from '../model/canonicalJson.ts'
 import { type KeyUse, lookUpKey } from '../store/commit/keys.ts'
 import type { Json, Remember, StoreOutcome } from '../store/commit/outcome.ts'
 import { notDone } from '../store/databaseTrouble.ts'
@@ -119,15 +120,5 @@ export function settled<Result extends object>(outcome: StoreOutcome, result: Re
 
 function hashOf(input: object): string {
   const { idempotencyKey: _, ...rest } = input as Readonly<Record<string, unknown>>
-  return createHash('sha256').update(canonical(rest)).digest('hex')
-}
-
-/** JSON with the keys of every object in order, so that the same input has the same hash however it was written down. */
-function canonical(value: unknown): string {
-  if (typeof value === 'bigint') return JSON.stringify(String(value))
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const entries = Object.entries(value).filter(([, part]) => part !== undefined)
-  entries.sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, part]) => `${JSON.stringify(key)}:${canonical(part)}`).join()}}`
+  return createHash('sha256').update(canonicalJson(rest)).digest('hex')
 }

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { canonicalJson } from '../model/canonicalJson.ts'
 import type { Content } from '../model/content.ts'
 
 /**
@@ -7,18 +8,10 @@ import type { Content } from '../model/content.ts'
  * service by one look-up. Variables and ports are brought in order: theirs means nothing.
  */
 export function contentDigest(content: Content): string {
-  const text = canonical({ ...content, env: byName(content.env), ports: byName(content.ports) })
+  const text = canonicalJson({ ...content, env: byName(content.env), ports: byName(content.ports) })
   return bytesToHex(sha256(utf8ToBytes(text)))
 }
 
 function byName<T extends { readonly name: string }>(items: readonly T[]): T[] {
   return [...items].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-}
-
-/** JSON with the keys of every object in order. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, part]) => `${JSON.stringify(key)}:${canonical(part)}`).join()}}`
 }

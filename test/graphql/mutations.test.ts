@@ -334,6 +334,17 @@ describe('idempotencyKey (R17)', () => {
     expect(await api().data(queue)).toEqual(await api().data(queue))
   })
 
+  test('the hash of an input stays what it is, so that keys outlive an upgrade', async () => {
+    await withProfile(api())
+    const env = [
+      { name: 'B', value: 'ü' },
+      { value: null, name: 'A' },
+    ]
+    await mutate('createService', { name: 'pinned', profile: 'web', replicas: 1, command: null, env, idempotencyKey: 'pinned' })
+    const { inputHash } = await api().app.database.prisma.idempotencyKey.findFirstOrThrow({ where: { key: 'pinned' } })
+    expect(inputHash).toBe('96ac41924fbe09185b38f0d28f8c063402fbc9514304b1e1c118df7854d57ea0')
+  })
+
   test('two at once are one', async () => {
     await withProfile(api())
     const input = { name: 'same', profile: 'web', idempotencyKey: 'k5' }

@@ -45,3 +45,32 @@ test('the order of keys, variables and ports means nothing', () => {
   expect(contentDigest(b)).toBe(contentDigest(a))
   expect(contentDigest({ ...a, cpuMillis: 101 })).not.toBe(contentDigest(a))
 })
+
+test('digests that are stored stay those of their contents', () => {
+  const stored: Content = {
+    command: ['serve', '--näme', 'a"b\\c'],
+    env: [
+      { name: 'B', value: '2', secret: true },
+      { name: 'A', value: '', secret: false },
+    ],
+    workingDirectory: null,
+    ports: [
+      { name: 'http', port: null, protocol: 'TCP' },
+      { name: 'admin', port: 8080, protocol: 'UDP' },
+    ],
+    cpuMillis: 100,
+    memoryMiB: 128,
+    readiness: {
+      action: { kind: 'http', port: 'http', path: '/' },
+      initialDelaySeconds: 0,
+      periodSeconds: 10,
+      timeoutSeconds: 1,
+      failureThreshold: 3,
+      successThreshold: 1,
+    },
+    liveness: null,
+    restart: { maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 },
+    stop: { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' },
+  }
+  expect(contentDigest(stored)).toBe('9749691d360bba89135c1ee31602ac08c04538c092b7d7add12d16e576632238')
+})
