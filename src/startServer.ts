@@ -120,7 +120,7 @@ async function start(
   started('the HTTP server', () => http.stop())
   const leases = new WorkerLeases(app)
   await leases.start()
-  started('the leases of hosts', () => leases.stop())
+  started('the leases of workers', () => leases.stop())
   const url = `http://${localAddress(config.host)}:${port}/graphql`
   const addressFile = path.join(dataDirectory, 'server-url')
   await writeWhole(addressFile, `${url}\n`)

@@ -5,6 +5,7 @@ import type { Committer } from '../store/commit/committer.ts'
 import type { Database } from '../store/database.ts'
 import { readDrains } from '../store/readDrains.ts'
 import type { Tail } from '../store/tail.ts'
+import { Runs } from './runs.ts'
 
 const againAfterMillis = 1_000
 
@@ -16,19 +17,22 @@ export class Drains {
   readonly #database: Database
   readonly #committer: Committer
   readonly #tail: Tail
-  readonly #log: Logger
+  readonly #runs: Runs
   /** Hosts that are being drained, and those that may be. */
   readonly #watched = new Set<HostId>()
   #toLookAt: Set<HostId> | 'all' = 'all'
-  #looking: Promise<void> | null = null
-  #retry: NodeJS.Timeout | undefined
   #unsubscribe: (() => void) | null = null
 
   constructor(options: { readonly database: Database; readonly committer: Committer; readonly tail: Tail; readonly log: Logger }) {
     this.#database = options.database
     this.#committer = options.committer
     this.#tail = options.tail
-    this.#log = options.log
+    this.#runs = new Runs({
+      run: () => this.#run(),
+      log: options.log,
+      failure: 'It could not be looked up which hosts are drained',
+      againAfterMillis: () => againAfterMillis,
+    })
   }
 
   start(): void {
@@ -36,17 +40,15 @@ export class Drains {
       (facts) => this.#take(facts),
       () => {
         this.#toLookAt = 'all'
-        this.#look()
+        this.#runs.wake()
       },
     )
-    this.#look()
+    this.#runs.wake()
   }
 
   async stop(): Promise<void> {
     this.#unsubscribe?.()
-    this.#unsubscribe = null
-    clearTimeout(this.#retry)
-    await this.#looking
+    await this.#runs.stop()
   }
 
   #take(facts: readonly CommittedFact[]): void {
@@ -59,33 +61,22 @@ export class Drains {
         if (ended.length > 0) for (const host of hosts) if (this.#watched.has(host)) this.#note(host)
       }
     }
-    if (this.#toLookAt === 'all' || this.#toLookAt.size > 0) this.#look()
+    if (this.#toLookAt === 'all' || this.#toLookAt.size > 0) this.#runs.wake()
   }
 
   #note(host: HostId): void {
     if (this.#toLookAt !== 'all') this.#toLookAt.add(host)
   }
 
-  #look(): void {
-    if (this.#unsubscribe === null || this.#looking !== null) return
-    this.#looking = this.#lookAtAll().finally(() => {
-      this.#looking = null
-    })
-  }
-
-  async #lookAtAll(): Promise<void> {
-    while (this.#unsubscribe !== null && (this.#toLookAt === 'all' || this.#toLookAt.size > 0)) {
-      const hosts = this.#toLookAt === 'all' ? 'all' : [...this.#toLookAt]
-      this.#toLookAt = new Set()
-      try {
-        await this.#lookAt(hosts)
-      } catch (error) {
-        this.#log.warn({ err: error }, 'It could not be looked up which hosts are drained: trying again.')
-        if (hosts === 'all') this.#toLookAt = 'all'
-        else for (const host of hosts) this.#note(host)
-        if (this.#unsubscribe !== null) this.#retry = setTimeout(() => this.#look(), againAfterMillis)
-        return
-      }
+  async #run(): Promise<void> {
+    const hosts = this.#toLookAt === 'all' ? 'all' : [...this.#toLookAt]
+    this.#toLookAt = new Set()
+    try {
+      await this.#lookAt(hosts)
+    } catch (error) {
+      if (hosts === 'all') this.#toLookAt = 'all'
+      else for (const host of hosts) this.#note(host)
+      throw error
     }
   }
 

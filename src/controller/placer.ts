@@ -13,13 +13,13 @@ import type { Database } from '../store/database.ts'
 import type { Tail } from '../store/tail.ts'
 import { PlacementTurn } from './placementTurn.ts'
 import { PlacementView } from './placementView.ts'
+import { Runs } from './runs.ts'
+import { WakeUp } from './wakeUp.ts'
 
 /** After a run that failed, or whose grants were all refused. */
 const againAfterMillis = 200
 /** While it goes on failing, as it does without a database that takes changes. */
 const againAtLastMillis = 2_000
-/** The longest that one setTimeout can wait is 24.8 days. */
-const longestMillis = 86_400_000
 
 interface Hold {
   readonly replica: ReplicaId
@@ -36,18 +36,13 @@ export class Placer {
   readonly #committer: Committer
   readonly #clock: Clock
   readonly #tail: Tail
-  readonly #log: Logger
   readonly #view: PlacementView
   readonly #turn: PlacementTurn
   readonly #meter: Meter
   readonly #news = new HoldNews()
-  #running: Promise<void> | null = null
-  #again = false
-  /** In a row. */
-  #failures = 0
-  #retry: NodeJS.Timeout | undefined
+  readonly #runs: Runs
   /** Wakes when something ends that holds a replica and that no fact tells of, such as a port's quarantine. */
-  #ending: NodeJS.Timeout | undefined
+  readonly #ending: WakeUp
   #unsubscribe: (() => void) | null = null
 
   constructor(options: {
@@ -62,10 +57,16 @@ export class Placer {
     this.#committer = options.committer
     this.#clock = options.clock
     this.#tail = options.tail
-    this.#log = options.log
     this.#view = new PlacementView(options.database)
     this.#turn = new PlacementTurn(options.database, options.newId)
     this.#meter = options.meter ?? noMeter
+    this.#runs = new Runs({
+      run: () => this.#run(),
+      log: options.log,
+      failure: 'Placement failed',
+      againAfterMillis: (failures) => Math.min(againAtLastMillis, againAfterMillis * 2 ** failures),
+    })
+    this.#ending = new WakeUp(options.clock, () => this.#runs.wake())
   }
 
   start(): void {
@@ -73,76 +74,57 @@ export class Placer {
       (facts) => {
         // Also while another server has the turn: it may be this one's next.
         this.#view.note(facts)
-        if (facts.some(wakesPlacement)) this.#wake()
+        if (facts.some(wakesPlacement)) this.#runs.wake()
       },
       () => {
         this.#view.forget()
-        this.#wake()
+        this.#runs.wake()
       },
     )
-    this.#wake()
+    this.#runs.wake()
   }
 
   async stop(): Promise<void> {
     this.#unsubscribe?.()
-    this.#unsubscribe = null
-    clearTimeout(this.#retry)
-    clearTimeout(this.#ending)
-    this.#again = false
-    await this.#running
+    this.#ending.stop()
+    await this.#runs.stop()
     await this.#turn.give()
   }
 
-  #wake(): void {
-    if (this.#unsubscribe === null) return
-    this.#again = this.#running !== null
-    this.#running ??= this.#run().finally(() => {
-      this.#running = null
-      if (this.#again) this.#wake()
-    })
-  }
-
   async #run(): Promise<void> {
-    try {
-      const { waitMillis, isNew } = await this.#turn.take()
-      // Another server may have told them something else.
-      if (isNew) this.#news.forget()
-      if (waitMillis > 0) {
-        this.#wakeLater(waitMillis)
-        return
-      }
-      const startedAt = performance.now()
-      const { granted, refused } = await this.#placeAll()
-      this.#failures = 0
-      this.#meter.count('placementRuns')
-      this.#meter.observe('placementSeconds', (performance.now() - startedAt) / 1000)
-      if (refused === 0) return
-      if (granted > 0) this.#again = true
-      else this.#wakeLater()
-    } catch (error) {
-      this.#log.warn({ err: error }, 'Placement failed: trying again.')
-      this.#wakeLater(Math.min(againAtLastMillis, againAfterMillis * 2 ** this.#failures++))
+    const { waitMillis, isNew } = await this.#turn.take()
+    // Another server may have told them something else.
+    if (isNew) this.#news.forget()
+    if (waitMillis > 0) {
+      this.#runs.wakeWithin(waitMillis)
+      return
     }
-  }
-
-  #wakeLater(millis = againAfterMillis): void {
-    clearTimeout(this.#retry)
-    if (this.#unsubscribe !== null) this.#retry = setTimeout(() => this.#wake(), millis)
+    const startedAt = performance.now()
+    const { granted, refused } = await this.#placeAll()
+    this.#meter.count('placementRuns')
+    this.#meter.observe('placementSeconds', (performance.now() - startedAt) / 1000)
+    if (refused === 0) return
+    if (granted > 0) this.#runs.wake()
+    else this.#runs.wakeWithin(againAfterMillis)
   }
 
   #wakeAtEnd(holds: readonly Hold[], now: Instant): void {
-    clearTimeout(this.#ending)
     const ends = holds.flatMap(({ blocker }) => (blocker.until === null ? [] : [blocker.until]))
-    if (ends.length === 0 || this.#unsubscribe === null) return
-    const wait = Math.max(ends.reduce((a, b) => Math.min(a, b)) - now, againAfterMillis)
-    this.#ending = setTimeout(() => this.#wake(), Math.min(wait, longestMillis))
+    this.#ending.set(
+      ends.length === 0
+        ? null
+        : Math.max(
+            ends.reduce((a, b) => Math.min(a, b)),
+            now + againAfterMillis,
+          ),
+    )
   }
 
   async #placeAll(): Promise<{ granted: number; refused: number }> {
     const input = await this.#view.read()
     if (input.waiting.length === 0) {
       this.#news.forget()
-      clearTimeout(this.#ending)
+      this.#ending.set(null)
       return { granted: 0, refused: 0 }
     }
     const now = this.#clock.now()
