@@ -1,6 +1,7 @@
 import type { App } from '../controller/app.ts'
 import { bounds } from '../model/bounds.ts'
 import type { ProfileRevisionId, ProjectId, QueueId, ServiceId } from '../model/id.ts'
+import { shown } from '../model/shown.ts'
 import { mergeContent } from '../rules/content.ts'
 import { builder } from './builder.ts'
 import { contentOf } from './content.ts'
@@ -11,7 +12,7 @@ import { settled, userMutation } from './mutation.ts'
 import { NameTakenError, NotFoundError, QuotaExceededError } from './refusalError.ts'
 import { servicePayload } from './servicePayload.ts'
 import { settingsOf } from './settings.ts'
-import { shown, storable } from './text.ts'
+import { storable } from './text.ts'
 
 const CreateServiceInput = builder.inputType('CreateServiceInput', {
   description: 'A service to be.',

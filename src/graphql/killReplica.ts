@@ -1,10 +1,10 @@
 import type { ReplicaId, ServiceId } from '../model/id.ts'
+import { shown } from '../model/shown.ts'
 import { builder } from './builder.ts'
 import { idOf } from './globalId.ts'
 import { keyDescription } from './inputFields.ts'
 import { settled, userMutation } from './mutation.ts'
 import { InvalidStateError, NotFoundError } from './refusalError.ts'
-import { shown } from './text.ts'
 
 const KillReplicaInput = builder.inputType('KillReplicaInput', {
   description: 'Which replica to stop.',

@@ -1,9 +1,10 @@
 import type { App } from '../controller/app.ts'
 import type { PrismaClient, Profile, ProfileRevision, Project } from '../generated/prisma/client.ts'
 import type { ServiceId } from '../model/id.ts'
+import { shown } from '../model/shown.ts'
 import { NotFoundError } from './refusalError.ts'
 import type { ServiceName } from './serviceKey.ts'
-import { shown, storable } from './text.ts'
+import { storable } from './text.ts'
 
 export interface FoundService {
   readonly id: ServiceId

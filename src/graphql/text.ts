@@ -13,8 +13,3 @@ export function refuseUnstorable(argument: string, value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   for (const [key, part] of Object.entries(value)) refuseUnstorable(`${argument}.${key}`, part)
 }
-
-/** A name of the input in a message: quoted, cut, and without characters that hide. */
-export function shown(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
-}

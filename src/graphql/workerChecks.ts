@@ -1,9 +1,9 @@
 import { bounds } from '../model/bounds.ts'
 import { hostNameFault } from '../model/name.ts'
 import type { InputIssue } from '../model/refusal.ts'
+import { shown } from '../model/shown.ts'
 import type { RegisteringWorker } from '../model/workerOffer.ts'
 import { protocolFault, serverProtocols } from '../model/workerProtocol.ts'
-import { shown } from './text.ts'
 
 const address = /^[0-9A-Za-z.:%_-]{1,253}$/
 const mostAddresses = 16

@@ -1,11 +1,12 @@
+import { shown } from './shown.ts'
+
 const label = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 
 /** Why `name` is not a DNS-1123 label of at most `most` ASCII characters, as a sentence; null when it is one (R17). */
 export function nameFault(name: string, most: number): string | null {
-  const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name)
   if (name === '') return `The name is empty: give 1 to ${most} characters.`
-  if ([...name].length > most) return `${shown} has ${[...name].length} characters: at most ${most} are allowed.`
-  if (!label.test(name)) return `${shown} is no DNS label: use a-z, 0-9 and "-", and begin and end with a letter or digit.`
+  if ([...name].length > most) return `${shown(name)} has ${[...name].length} characters: at most ${most} are allowed.`
+  if (!label.test(name)) return `${shown(name)} is no DNS label: use a-z, 0-9 and "-", and begin and end with a letter or digit.`
   return null
 }
 
@@ -15,7 +16,6 @@ const hostNameLength = 253
 /** Why `name` is no name of a host or worker, as a sentence; null when it is one. Machines have names of their own: these are no labels. */
 export function hostNameFault(name: string): string | null {
   if (name !== '' && name.length <= hostNameLength && hostName.test(name)) return null
-  const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name)
   const rule = `use letters, digits, ".", "_" and "-", begin and end with a letter or digit, at most ${hostNameLength} characters`
-  return `${shown} is no name of a host or worker: ${rule}.`
+  return `${shown(name)} is no name of a host or worker: ${rule}.`
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import type { PortDeclaration } from '../../model/content.ts'
-import { shown } from '../text.ts'
+import { shown } from '../../model/shown.ts'
 import { type Fault, faultless, textFaults } from './values.ts'
 
 const variable = z.object({ name: z.string(), value: z.string().nullish(), secret: z.boolean().nullish() })

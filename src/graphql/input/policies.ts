@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import type { RestartPolicy, StopPolicy } from '../../model/content.ts'
+import { shown } from '../../model/shown.ts'
 import { restartWith, stopWith } from '../../rules/defaults.ts'
-import { shown } from '../text.ts'
 import { faultless, whole } from './values.ts'
 
 export const restart = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import { nameFault } from '../../model/name.ts'
-import { shown } from '../text.ts'
+import { shown } from '../../model/shown.ts'
 import { type Fault, faultless } from './values.ts'
 
 const port = z.object({ name: z.string(), port: z.number().nullish(), protocol: z.enum(['TCP', 'UDP']).nullish() })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import type { Probe } from '../../model/content.ts'
+import { shown } from '../../model/shown.ts'
 import { probeWith } from '../../rules/defaults.ts'
-import { shown } from '../text.ts'
 import type { PortInputValue } from './ports.ts'
 import { command, type Fault, faultless, pathFaults, whole } from './values.ts'
 

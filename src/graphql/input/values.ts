@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import { nameFault } from '../../model/name.ts'
-import { shown, storable } from '../text.ts'
+import { shown } from '../../model/shown.ts'
+import { storable } from '../text.ts'
 
 // The single values that inputs are made of. Each says what is wrong in a sentence with the value and the bound. GraphQL has checked the
 // types before.
