@@ -98,7 +98,9 @@ async function work(settings: WorkerSettings, { leave, stopAll, onDrain }: Signa
   if (typeof cgroups === 'string') log.info(cgroups)
   const outbox = new Outbox()
   const supervisor = new Supervisor({
-    ...{ stateDirectory, log, hostAddress: addresses[0] ?? null },
+    stateDirectory,
+    log,
+    hostAddress: addresses[0] ?? null,
     cgroups: typeof cgroups === 'string' ? null : cgroups,
     onReport: (report) => outbox.put(report),
   })

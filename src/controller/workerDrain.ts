@@ -60,7 +60,10 @@ export async function readDrain(
     }),
   ])
   const drained = rows.map(({ name, project, desiredReplicas, readyReplicas, blockers }) => ({
-    ...{ name, project: project.name, desiredReplicas, readyReplicas },
+    name,
+    project: project.name,
+    desiredReplicas,
+    readyReplicas,
     blockers: (blockers as unknown as Blocker[]).map(({ message }) => message),
   }))
   return { kind: 'done', isDraining: draining || host.scheduling === 'DRAINING', replicas, services: drained }

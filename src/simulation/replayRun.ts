@@ -52,9 +52,19 @@ function addHosts({ store }: Simulation, intent: ServiceIntent): void {
 
 function roomy(id: HostId, grant: Grant): PlacementHost {
   return {
-    ...{ id, name: grant.hostName, addresses: grant.hostAddresses, scheduling: 'OPEN', reachability: 'REACHABLE' },
-    ...{ allocation: 0, workers: [roomyWorker(grant)] },
-    ...{ portFrom: 1, portTo: 65_535, reservedPorts: [], lastPort: 0, takenPorts: [], replicasOf: new Map() },
+    id,
+    name: grant.hostName,
+    addresses: grant.hostAddresses,
+    scheduling: 'OPEN',
+    reachability: 'REACHABLE',
+    allocation: 0,
+    workers: [roomyWorker(grant)],
+    portFrom: 1,
+    portTo: 65_535,
+    reservedPorts: [],
+    lastPort: 0,
+    takenPorts: [],
+    replicasOf: new Map(),
   }
 }
 

@@ -91,8 +91,14 @@ export class ScenarioRun {
       const room = { cpuMillis, memoryMiB, usedCpuMillis: 0, usedMemoryMiB: 0 }
       const worker = { id: `worker-of-${id}` as WorkerId, reachability: 'REACHABLE', draining: false, ...room } as const
       const ledger = simulation.store.addHost({
-        ...{ id, scheduling: 'OPEN', reachability: 'REACHABLE', allocation: 0, workers: [worker] },
-        ...{ lastPort: host.portFrom - 1, takenPorts: [], replicasOf: new Map() },
+        id,
+        scheduling: 'OPEN',
+        reachability: 'REACHABLE',
+        allocation: 0,
+        workers: [worker],
+        lastPort: host.portFrom - 1,
+        takenPorts: [],
+        replicasOf: new Map(),
         ...host,
       })
       this.#hosts.set(host.name, ledger)
@@ -115,10 +121,19 @@ export class ScenarioRun {
     if (release === undefined || project === undefined) return
     const { content } = release
     const service: NewService = {
-      ...{ id, projectId: project.id, projectName: project.name, queueId: 'queue' as QueueId, name: told.name, owner: user },
-      ...{ profileRevisionId: revisionId(told, release), content, overrides: { command: null, env: [] } },
+      id,
+      projectId: project.id,
+      projectName: project.name,
+      queueId: 'queue' as QueueId,
+      name: told.name,
+      owner: user,
+      profileRevisionId: revisionId(told, release),
+      content,
+      overrides: { command: null, env: [] },
       template: { command: content.command, env: content.env, settings: told.settings },
-      ...{ settings: told.settings, replicas: told.replicas, maxReplicas: project.maxReplicas },
+      settings: told.settings,
+      replicas: told.replicas,
+      maxReplicas: project.maxReplicas,
     }
     const refusal = this.simulation.store.create(service, user, told.queuePriority)
     if (refusal === null) this.#services.set(told.name, id)

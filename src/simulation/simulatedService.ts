@@ -45,8 +45,20 @@ export class SimulatedService {
       const ports = versions.get(row.versionNumber)?.content.ports ?? []
       const { queuePriority } = this
       yield {
-        ...{ id, serviceId, serviceName, projectId, queuePriority, createdAt, index, cpuMillis, memoryMiB, ports },
-        ...{ spreadMode, maxPerHost, avoidHostId, holdsQuota },
+        id,
+        serviceId,
+        serviceName,
+        projectId,
+        queuePriority,
+        createdAt,
+        index,
+        cpuMillis,
+        memoryMiB,
+        ports,
+        spreadMode,
+        maxPerHost,
+        avoidHostId,
+        holdsQuota,
       }
     }
   }
