@@ -1,5 +1,6 @@
 import type { HostScheduling } from '../generated/prisma/enums.ts'
 import { intentsPerCommit } from '../model/bounds.ts'
+import { addTo } from '../model/groupBy.ts'
 import type { HostId, Instant, ServiceId, WorkerId } from '../model/id.ts'
 import type { ServiceIntent, WorkerIntent } from '../model/intent.ts'
 import { drainedMessage } from '../rules/hostState.ts'
@@ -80,7 +81,7 @@ export class HostAccidents {
         for (const id of host.replicasOf.keys()) {
           const intent: ServiceIntent =
             reporter === null ? reporters.report(place, running.get(id) ?? [], true) : { kind: 'adopt', reporter, host: view, running: [] }
-          add(told, id, intent)
+          addTo(told, id, intent)
         }
       }
     }
@@ -167,7 +168,7 @@ export class HostAccidents {
 
   #tell(kind: WorkerIntent['kind'], workers: readonly Told[]): void {
     const told = new Map<ServiceId, ServiceIntent[]>()
-    for (const [host, worker] of workers) for (const id of host.replicasOf.keys()) add(told, id, { kind, worker })
+    for (const [host, worker] of workers) for (const id of host.replicasOf.keys()) addTo(told, id, { kind, worker })
     for (const [id, intents] of told) {
       // At most so many rows change in one commit; asked again, the rest.
       while (this.#submit(id, intents));
@@ -204,10 +205,4 @@ type Told = readonly [HostLedger, WorkerId]
 
 function workersOf(hosts: readonly HostLedger[]): Told[] {
   return hosts.flatMap((host) => host.workers.map(({ id }): Told => [host, id]))
-}
-
-function add(told: Map<ServiceId, ServiceIntent[]>, id: ServiceId, intent: ServiceIntent): void {
-  const own = told.get(id)
-  if (own === undefined) told.set(id, [intent])
-  else own.push(intent)
 }

@@ -1,4 +1,5 @@
 import type { Content } from '../model/content.ts'
+import { addTo } from '../model/groupBy.ts'
 import type { HostId, Instant, ReplicaId, ServiceId, WorkerId } from '../model/id.ts'
 import type { ReplicaReport } from '../model/intent.ts'
 import { isConfirmed } from '../model/replica.ts'
@@ -103,9 +104,7 @@ export class Workers {
     for (const run of this.#onHost.get(hostId) ?? []) {
       if (run.workerId !== workerId) continue
       const said = run.ended ?? report(run, { state: run.isConfirmed ? 'RUNNING' : 'STARTING', ready: run.isReady })
-      const own = all.get(run.serviceId)
-      if (own === undefined) all.set(run.serviceId, [said])
-      else own.push(said)
+      addTo(all, run.serviceId, said)
     }
     return all
   }
