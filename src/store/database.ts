@@ -119,9 +119,10 @@ async function openOnPostgreSQL(connectionString: string, options: DatabaseOptio
   }
 }
 
-// Statements are prepared once, often while the tables are still empty: their plans must be good for full ones too.
+// Statements are prepared once, often while the tables are still empty: their plans must be good for full ones too. And Prisma's adapter writes
+// instants without a zone and reads them past theirs: both are right in UTC only, whatever zone the database was set up with.
 async function configure(client: pg.ClientBase): Promise<void> {
-  await client.query('SET enable_seqscan = off; SET jit = off')
+  await client.query(`SET enable_seqscan = off; SET jit = off; SET timezone = 'UTC'`)
 }
 
 function connectPrisma(pool: pg.Pool, log: Logger): PrismaClient {

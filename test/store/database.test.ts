@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
-import { eachDatabase, silent } from '../support/databases.ts'
+import { eachDatabase, freshPostgreSQL, onServer, silent } from '../support/databases.ts'
 
 eachDatabase((database) => {
   test('a new database has the default project and queue and an empty fact log', async () => {
@@ -33,6 +33,22 @@ eachDatabase((database) => {
     expect(await second).toBe('last listener')
     expect(heard).toEqual(['one', 'three'])
   })
+})
+
+test('an instant is the same one on a PostgreSQL that was set up in another time zone', async () => {
+  const fresh = await freshPostgreSQL()
+  const name = new URL(fresh.options.url ?? '').pathname.slice(1)
+  await onServer(`ALTER DATABASE "${name}" SET timezone = 'America/St_Johns'`)
+  const { prisma, close } = await fresh.open()
+  onTestFinished(() => close().then(fresh.drop))
+  const at = new Date('2026-07-08T09:10:11.121Z')
+  await prisma.batch.create({ data: { id: 'a', result: {}, at } })
+  const [written] = await prisma.$queryRaw<{ seconds: number }[]>`SELECT extract(epoch FROM "at")::float8 AS seconds FROM "Batch"`
+  expect(written?.seconds).toBe(at.getTime() / 1_000)
+  await prisma.$executeRaw`UPDATE "Batch" SET "at" = to_timestamp(${at.getTime() / 1_000 + 60}::float8)`
+  expect(await prisma.batch.findMany()).toMatchObject([{ at: new Date('2026-07-08T09:11:11.121Z') }])
+  const [given] = await prisma.$queryRaw<{ seconds: number }[]>`SELECT extract(epoch FROM ${at}::timestamptz)::float8 AS seconds`
+  expect(given?.seconds).toBe(at.getTime() / 1_000)
 })
 
 test('a PostgreSQL that does not answer is told in a sentence without the password', async () => {
