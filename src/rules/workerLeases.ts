@@ -12,11 +12,14 @@ export interface LeasedWorker {
   readonly leaseUntil: Instant
   /** Since when its host is as reachable as it is. */
   readonly hostSince: Instant
-  /** Kept from being LOST by the brake, as it was said before. */
+  /** UNREACHABLE and kept from being LOST by the brake; or LOST by an operator's word (confirmHostLoss). */
   readonly held: boolean
+  /** It, or its host, is being drained: whoever does that means to end it. */
+  readonly draining: boolean
 }
 
 export interface LeaseView {
+  /** Of those that are LOST at least the ones that are `held`. */
   readonly workers: readonly LeasedWorker[]
   /** Every lease is as good as begun then: the server started, or could not have taken a renewal before. */
   readonly countsFrom: Instant
@@ -49,12 +52,14 @@ const heldReason =
 /**
  * R15: a REACHABLE worker whose lease is over is UNREACHABLE; one whose grace is over as well is LOST. The brake: while more than half of at least 3
  * hosts are silent at once, with all of their workers, none is LOST until one returns or joins, and then the others have a lease and a grace more to return
- * too. An operator's word is of one host: what was held beside it stays so.
+ * too. An operator's word is of one host: what was held beside it stays so, and the host goes on counting as silent. What is drained is meant to fall
+ * silent, so that it counts neither way.
  */
 export function judgeLeases(view: LeaseView): WorkerVerdicts {
   const workers = view.workers.filter(({ reachability }) => reachability !== 'LOST')
-  const hosts = new Hosts(workers, (worker) => leaseEndOf(worker, view) <= view.now)
-  const braked = hosts.all >= fewestForBrake && hosts.silent * 2 > hosts.all
+  const count = countHosts(view)
+  const braked = count.all >= fewestForBrake && count.silent * 2 > count.all
+  const hosts = new Hosts(workers)
   const returnedAt = lastReturn(workers, view)
   const verdicts: WorkerVerdict[] = []
   let wakeAt = Number.POSITIVE_INFINITY
@@ -69,27 +74,44 @@ export function judgeLeases(view: LeaseView): WorkerVerdicts {
       if (lostAt !== null && lostAt <= view.now) verdicts.push(lost(worker, hosts, view))
       else if (lostAt !== null) wakeAt = Math.min(wakeAt, lostAt)
       else if (leaseEnd + view.graceSeconds * 1000 > view.now) wakeAt = Math.min(wakeAt, leaseEnd + view.graceSeconds * 1000)
-      else if (!worker.held) verdicts.push(held(worker, hosts))
+      else if (!worker.held) verdicts.push(held(worker, hosts, count))
     }
   }
   return { verdicts, wakeAt: Number.isFinite(wakeAt) ? wakeAt : null }
 }
 
-/** The hosts of workers. One is silent when all of its workers are. */
-class Hosts {
+interface HostCount {
   readonly all: number
   readonly silent: number
+}
+
+/**
+ * For the brake. A host is silent when all of its workers are; one that an operator took for lost is, beside what was silent already then: long after, its
+ * loss is no sign of anything.
+ */
+function countHosts(view: LeaseView): HostCount {
+  const silentByHost = new Map<HostId, boolean>()
+  let silentSince = Number.POSITIVE_INFINITY
+  for (const worker of view.workers) {
+    if (worker.reachability === 'LOST' || worker.draining) continue
+    const leaseEnd = leaseEndOf(worker, view)
+    const isSilent = leaseEnd <= view.now
+    if (isSilent) silentSince = Math.min(silentSince, leaseEnd)
+    silentByHost.set(worker.hostId, isSilent && silentByHost.get(worker.hostId) !== false)
+  }
+  for (const { hostId, reachability, held, hostSince } of view.workers) {
+    if (reachability === 'LOST' && held && hostSince > silentSince && !silentByHost.has(hostId)) silentByHost.set(hostId, true)
+  }
+  return { all: silentByHost.size, silent: [...silentByHost.values()].filter(Boolean).length }
+}
+
+/** The hosts of workers, as messages name them. */
+class Hosts {
   /** Workers by host. */
   readonly #workers = new Map<HostId, number>()
 
-  constructor(workers: readonly LeasedWorker[], isSilent: (worker: LeasedWorker) => boolean) {
-    const heard = new Set<HostId>()
-    for (const worker of workers) {
-      this.#workers.set(worker.hostId, (this.#workers.get(worker.hostId) ?? 0) + 1)
-      if (!isSilent(worker)) heard.add(worker.hostId)
-    }
-    this.all = this.#workers.size
-    this.silent = this.all - heard.size
+  constructor(workers: readonly LeasedWorker[]) {
+    for (const { hostId } of workers) this.#workers.set(hostId, (this.#workers.get(hostId) ?? 0) + 1)
   }
 
   /** "Host n1", or the worker, where the host has others. */
@@ -127,8 +149,8 @@ function lostAtBraked(leaseEnd: Instant, returnedAt: Instant | null, { leaseSeco
 }
 
 function unreachable(worker: LeasedWorker, hosts: Hosts, { graceSeconds }: LeaseView): WorkerVerdict {
-  const reason = `It is silent: the lease is over, and it is lost after ${graceSeconds} s more.`
-  const message = `${hosts.subject(worker)} can't be reached: ${hosts.silentOne(worker)} has not renewed its lease. It is lost after ${graceSeconds} s more.`
+  const reason = `It is silent: its lease is over. It is lost when it is not back within ${graceSeconds} s.`
+  const message = `${hosts.subject(worker)} can't be reached: ${hosts.silentOne(worker)} has not renewed its lease. It is lost when it is not back within ${graceSeconds} s.`
   return { worker, to: 'UNREACHABLE', reason, message }
 }
 
@@ -138,7 +160,7 @@ function lost(worker: LeasedWorker, hosts: Hosts, { leaseSeconds, graceSeconds }
   return { worker, to: 'LOST', reason, message }
 }
 
-function held(worker: LeasedWorker, hosts: Hosts): WorkerVerdict {
-  const message = `${hosts.subject(worker)} is not taken for lost, though its grace is over: ${hosts.silent} of ${counted(hosts.all, 'host')} are silent at once. See whether they run; confirmHostLoss says that one is lost.`
+function held(worker: LeasedWorker, hosts: Hosts, { all, silent }: HostCount): WorkerVerdict {
+  const message = `${hosts.subject(worker)} is not taken for lost, though its grace is over: ${silent} of ${counted(all, 'host')} are silent at once. See whether they run; confirmHostLoss says that one is lost.`
   return { worker, to: 'HELD', reason: heldReason, message }
 }

@@ -151,7 +151,13 @@ export class HostAccidents {
   #leased(host: HostLedger): LeasedWorker[] {
     const silence = this.#silences.get(host.id)
     const leaseUntil = silence === undefined ? Number.POSITIVE_INFINITY : silence.since + this.#options.leaseSeconds * 1_000
-    const said = { hostId: host.id, hostName: host.name, leaseUntil, held: silence?.held ?? false }
+    const said = {
+      hostId: host.id,
+      hostName: host.name,
+      leaseUntil,
+      held: silence?.held ?? false,
+      draining: host.scheduling === 'DRAINING',
+    }
     return host.workers.map(({ id, reachability }) => {
       const since = this.#since.get(id) ?? this.#begin
       return { id, name: id, reachability, hostSince: since, ...said }

@@ -2,10 +2,12 @@ import type { HostId, WorkerId } from '../model/id.ts'
 import type { LeasedWorker } from '../rules/workerLeases.ts'
 import type { Database } from './database.ts'
 
-/** The workers that a lease is kept for: not LOST, on hosts that are not removed. In the order of their hosts' ids. */
+/**
+ * The workers that a lease is kept for, and those that are LOST by an operator's word, on hosts that are not removed. In the order of their hosts' ids.
+ */
 export async function readWorkerLeases({ prisma }: Database): Promise<LeasedWorker[]> {
   const workers = await prisma.worker.findMany({
-    where: { reachability: { not: 'LOST' }, host: { removedAt: null } },
+    where: { OR: [{ reachability: { not: 'LOST' } }, { held: true }], host: { removedAt: null } },
     select: {
       id: true,
       name: true,
@@ -13,15 +15,17 @@ export async function readWorkerLeases({ prisma }: Database): Promise<LeasedWork
       reachability: true,
       held: true,
       leaseUntil: true,
-      host: { select: { name: true, reachabilitySince: true } },
+      draining: true,
+      host: { select: { name: true, reachabilitySince: true, scheduling: true } },
     },
     orderBy: [{ hostId: 'asc' }, { id: 'asc' }],
   })
-  return workers.map(({ id, hostId, host, leaseUntil, ...worker }) => ({
+  return workers.map(({ id, hostId, host, leaseUntil, draining, ...worker }) => ({
     ...worker,
     id: id as WorkerId,
     hostId: hostId as HostId,
     hostName: host.name,
+    draining: draining || host.scheduling === 'DRAINING',
     hostSince: host.reachabilitySince.getTime(),
     leaseUntil: leaseUntil.getTime(),
   }))

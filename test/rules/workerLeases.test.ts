@@ -23,6 +23,7 @@ function host(over: Partial<Omit<LeasedWorker, 'leaseUntil'>> & { lease: number;
     reachability: 'REACHABLE',
     hostSince: t0 + (since ?? -1000) * 1000,
     held: false,
+    draining: false,
     ...rest,
     leaseUntil: t0 + lease * 1000,
   }
@@ -108,6 +109,27 @@ describe('the brake (R15)', () => {
     expect(judge(400, [...all, host({ lease: 500, since: 300 })]).told).toEqual(['b LOST', 'c LOST'])
   })
 
+  test('an operator’s word before the others were held goes on counting, so that they are held too', () => {
+    const others = [silent('b', 15), silent('c', 16)]
+    const confirmed = silent('a', 15, { reachability: 'LOST', held: true, hostSince: t0 + 40_000 })
+    expect(judge(76, [confirmed, ...others]).told).toEqual(['b HELD', 'c HELD'])
+    // Long before they fell silent, it is no sign of anything.
+    const long = silent('a', 15, { reachability: 'LOST', held: true, hostSince: t0 + 10_000 })
+    expect(judge(76, [long, ...others]).told).toEqual(['b LOST', 'c LOST'])
+    expect(judge(76, [{ ...confirmed, hostId: 'here' as HostId }, ...others, host({ hostId: 'here' as HostId, lease: 500 })]).told).toEqual(
+      ['b HELD', 'c HELD'],
+    )
+  })
+
+  test('does not count what is drained: whoever drained it means to end it', () => {
+    const drained = ['x', 'y', 'z'].map((name) => silent(name, 15, { draining: true }))
+    const rest = [host({ lease: 200 }), host({ lease: 200 })]
+    expect(judge(75, [...drained, silent('a', 15), ...rest]).told).toEqual(['x LOST', 'y LOST', 'z LOST', 'a LOST'])
+    // Nor as one that is heard.
+    const draining = ['x', 'y', 'z'].map((name) => host({ name, lease: 200, draining: true }))
+    expect(judge(75, [...draining, silent('a', 15), silent('b', 15), host({ lease: 200 })]).told).toEqual(['a HELD', 'b HELD'])
+  })
+
   test('does not count the lost', () => {
     const lost = Array.from({ length: 5 }, () => host({ lease: 0, reachability: 'LOST' }))
     expect(judge(75, [...lost, silent('a', 15), host({ lease: 200 }), host({ lease: 200 })]).told).toEqual(['a LOST'])
@@ -152,10 +174,10 @@ describe('several workers on one host (R15)', () => {
     const said = (workers: readonly LeasedWorker[]) =>
       judgeLeases({ workers, now: t0 + 15_000, countsFrom: 0, leaseSeconds: 15, graceSeconds: 60 }).verdicts.map(({ message }) => message)
     expect(said([on('n1', { name: 'a', lease: 15 })])).toEqual([
-      "Host n1 can't be reached: its worker has not renewed its lease. It is lost after 60 s more.",
+      "Host n1 can't be reached: its worker has not renewed its lease. It is lost when it is not back within 60 s.",
     ])
     expect(said([on('n1', { name: 'a', lease: 15 }), on('n1', { name: 'b', lease: 99 })])).toEqual([
-      "Worker a on host n1 can't be reached: it has not renewed its lease. It is lost after 60 s more.",
+      "Worker a on host n1 can't be reached: it has not renewed its lease. It is lost when it is not back within 60 s.",
     ])
   })
 })
