@@ -103,7 +103,7 @@ function messageOf(draft: Draft, reason: Reason, first: Replica, count: number):
     case 'MIN_READY':
       return `${subject} ${is} ready and ${waits} to be so for ${settings.minReadySeconds} s.`
     case 'HOST_UNREACHABLE':
-      return `${subject} ${is} on a worker that cannot be reached (host ${host}): see whether it runs.`
+      return `${subject} ${is} on a worker that cannot be reached (host ${host}): see whether it runs. If it does not, confirmHostLoss has what it ran replaced at once.`
     case 'HOST_DRAINING':
       return `${subject} ${is} to leave the worker on host ${host}, which is being drained: ${drainWait(draft)}`
     case 'NO_ADDRESS':
