@@ -86,7 +86,7 @@ describe('sockets', () => {
       await free()
     }
     expect(app.feed.counts.delivered).toBe(delivered)
-  }, 120_000)
+  })
 
   test('one that closes before its token is looked up follows nothing', async () => {
     const socket = new WebSocket(server.url.replace(/^http/, 'ws'), 'graphql-transport-ws')
@@ -141,12 +141,12 @@ describe('sockets', () => {
     subscriber.socket.removeAllListeners('message')
     subscriber.socket.on('message', () => void frames++)
     for (let id = 0; id < 10_000; id++) subscriber.subscribe(document, { service: 'crowded' }, String(id))
-    await until(() => frames === 10_000, 'each has its SNAPSHOT', 60)
+    await until(() => frames === 10_000, 'each has its SNAPSHOT')
     // A connection that was idle meanwhile may just have been closed by the server.
     await server.client.send('{ viewer { subject } }').catch(() => undefined)
     await flip(true)
-    await until(() => frames === 20_000, 'each has the change', 30)
-  }, 90_000)
+    await until(() => frames === 20_000, 'each has the change')
+  })
 })
 
 describe('an error in a resolver', () => {
@@ -220,7 +220,7 @@ describe.each(sleepers.filter((_sleeper, index) => index % 2 === 0))('a consumer
     expect(frames.at(-1)?.kind).toBe('SNAPSHOT')
     expect(frames.length).toBeLessThan(flips - 200)
     await sleeper.close()
-  }, 120_000)
+  })
 })
 
 describe('a reader for whom too many bytes wait', () => {
@@ -238,7 +238,7 @@ describe('a reader for whom too many bytes wait', () => {
     await until(() => counts.closed > closed, 'it is closed')
     subscriber.socket.resume()
     expect(await until(() => subscriber.closed, 'it hears of it')).toMatchObject({ code: 4413 })
-  }, 60_000)
+  })
 
   test('is cut on an event stream, and no end of it is told', async () => {
     const { counts } = server.app.feed
@@ -252,5 +252,5 @@ describe('a reader for whom too many bytes wait', () => {
     })()
     await expect(reading).rejects.toThrow()
     expect(events.length).toBeLessThan(400)
-  }, 60_000)
+  })
 })

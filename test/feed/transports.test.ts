@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createService, placedReplicas, remove, scale } from '../support/apiService.ts'
 import { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
@@ -73,6 +73,7 @@ describe('`after`', () => {
       const { prisma } = server.app.database
       const { head } = await prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
       await prisma.feed.update({ where: { id: 1 }, data: { floor: head - 1n } })
+      onTestFinished(() => prisma.feed.update({ where: { id: 1 }, data: { floor: 0n } }).then(() => undefined))
       const subscriber = await Subscriber.open(server.client)
       for (const after of ['0', String(head - 2n), String(head + 1_000n)]) {
         subscriber.subscribe(documentOf(field, name, after), {}, after)
@@ -82,7 +83,6 @@ describe('`after`', () => {
         subscriber.subscribe(documentOf(field, name), { after }, after)
         expect(await subscriber.errorCode(after), after).toBe('BAD_USER_INPUT')
       }
-      await prisma.feed.update({ where: { id: 1 }, data: { floor: 0n } })
       await subscriber.close()
     },
   )

@@ -11,6 +11,7 @@ import { copyTemplate } from './globalSetup.ts'
 export interface TestServerOptions {
   /** A PostgreSQL database; left out: the embedded one. */
   readonly databaseUrl?: string
+  /** Left out: a test sees no BOOKMARK, however long it takes. */
   readonly bookmarkMillis?: number
   /** Over the settings of a server for tests, whose leases are long: hand-driven workers renew none. */
   readonly env?: NodeJS.ProcessEnv
@@ -36,7 +37,7 @@ export class TestServer {
   static async start(
     log = silent,
     directory = copyTemplate(inject('embeddedTemplate')),
-    { databaseUrl = '', env = {}, ...options }: TestServerOptions = {},
+    { databaseUrl = '', env = {}, bookmarkMillis = 86_400_000 }: TestServerOptions = {},
   ): Promise<TestServer> {
     const { config } = readConfig({
       XCE_PORT: '0',
@@ -46,7 +47,7 @@ export class TestServer {
       XCE_LEASE_SECONDS: '3600',
       ...env,
     })
-    return new TestServer(await startServer({ config, log, workerProgram: '', env: {}, ...options }), directory)
+    return new TestServer(await startServer({ config, log, workerProgram: '', env: {}, bookmarkMillis }), directory)
   }
 
   /** The address of another path of the server. */

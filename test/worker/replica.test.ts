@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { readStat } from '../../src/worker/processTable.ts'
 import { freePort } from '../support/freePort.ts'
 import { endProcessesWith, isRunning, kill, processesWith, program } from '../support/processes.ts'
@@ -52,6 +52,7 @@ describe('a start', () => {
   test('gives the environment of R13, which user variables cannot override, and nothing of the worker', async () => {
     const port = await freePort()
     process.env['XCE_WORKER_TOKEN_FILE'] = '/secret'
+    onTestFinished(() => void delete process.env['XCE_WORKER_TOKEN_FILE'])
     const assignment = assignmentOf({
       command: program('http-server'),
       index: 4,
@@ -68,7 +69,6 @@ describe('a start', () => {
     supervision.supervisor.assign(assignment)
     await supervision.report(assignment.replica, { ready: true })
     const { env, directory } = await fetchJson(port, '/env')
-    delete process.env['XCE_WORKER_TOKEN_FILE']
     expect(env).toMatchObject({
       PORT: String(port),
       XCE_PORT_HTTP_API: String(port),
