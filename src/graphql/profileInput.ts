@@ -1,4 +1,5 @@
 import { bounds } from '../model/bounds.ts'
+import { defaultContent, defaultProbe, defaultSettings } from '../rules/defaults.ts'
 import { builder } from './builder.ts'
 import { LostContact, PortProtocol } from './content.ts'
 import { EnvironmentVariableInput, keyDescription } from './inputFields.ts'
@@ -44,22 +45,34 @@ const ProbeInput = builder.inputType('ProbeInput', {
     tcp: t.field({ type: TcpProbeInput, description: 'Open a connection.' }),
     exec: t.field({ type: ExecProbeInput, description: 'Run a command.' }),
     initialDelaySeconds: t.int({
-      description: `Seconds before the first probe, ${range(bounds.probeInitialDelaySeconds)}; 0 when left out.`,
+      description: `Seconds before the first probe, ${range(bounds.probeInitialDelaySeconds)}; ${defaultProbe.initialDelaySeconds} when left out.`,
     }),
-    periodSeconds: t.int({ description: `Seconds between two probes, ${range(bounds.probePeriodSeconds)}; 10 when left out.` }),
-    timeoutSeconds: t.int({ description: `Seconds until a probe has failed, ${range(bounds.probeTimeoutSeconds)}; 1 when left out.` }),
-    failureThreshold: t.int({ description: `Failures in a row that make it fail, ${range(bounds.probeThreshold)}; 3 when left out.` }),
-    successThreshold: t.int({ description: `Successes in a row that make it succeed, ${range(bounds.probeThreshold)}; 1 when left out.` }),
+    periodSeconds: t.int({
+      description: `Seconds between two probes, ${range(bounds.probePeriodSeconds)}; ${defaultProbe.periodSeconds} when left out.`,
+    }),
+    timeoutSeconds: t.int({
+      description: `Seconds until a probe has failed, ${range(bounds.probeTimeoutSeconds)}; ${defaultProbe.timeoutSeconds} when left out.`,
+    }),
+    failureThreshold: t.int({
+      description: `Failures in a row that make it fail, ${range(bounds.probeThreshold)}; ${defaultProbe.failureThreshold} when left out.`,
+    }),
+    successThreshold: t.int({
+      description: `Successes in a row that make it succeed, ${range(bounds.probeThreshold)}; ${defaultProbe.successThreshold} when left out.`,
+    }),
   }),
 })
 
 const RestartPolicyInput = builder.inputType('RestartPolicyInput', {
   description: 'Restarts in place.',
   fields: (t) => ({
-    maxAttempts: t.int({ description: `Restarts within the window, ${range(bounds.restartAttempts)}; 3 when left out, 0: never.` }),
-    windowSeconds: t.int({ description: `The window in seconds, ${range(bounds.restartWindowSeconds)}; 600 when left out.` }),
+    maxAttempts: t.int({
+      description: `Restarts within the window, ${range(bounds.restartAttempts)}; ${defaultContent.restart.maxAttempts} when left out, 0: never.`,
+    }),
+    windowSeconds: t.int({
+      description: `The window in seconds, ${range(bounds.restartWindowSeconds)}; ${defaultContent.restart.windowSeconds} when left out.`,
+    }),
     delaySeconds: t.int({
-      description: `Seconds before each restart but the first, which is at once, ${range(bounds.restartDelaySeconds)}; 1 when left out.`,
+      description: `Seconds before each restart but the first, which is at once, ${range(bounds.restartDelaySeconds)}; ${defaultContent.restart.delaySeconds} when left out.`,
     }),
   }),
 })
@@ -68,13 +81,18 @@ const StopPolicyInput = builder.inputType('StopPolicyInput', {
   description: 'How replicas are stopped.',
   fields: (t) => ({
     signal: t.string({
-      description: 'TERM, INT, QUIT, HUP, USR1, USR2, WINCH, ABRT, ALRM or KILL, with or without SIG; TERM when left out.',
+      description: `TERM, INT, QUIT, HUP, USR1, USR2, WINCH, ABRT, ALRM or KILL, with or without SIG; ${defaultContent.stop.signal} when left out.`,
     }),
     drainSeconds: t.int({
-      description: `Seconds between leaving the endpoint and the signal, ${range(bounds.drainSeconds)}; 3 when left out (R12).`,
+      description: `Seconds between leaving the endpoint and the signal, ${range(bounds.drainSeconds)}; ${defaultContent.stop.drainSeconds} when left out (R12).`,
     }),
-    graceSeconds: t.int({ description: `Seconds between the signal and SIGKILL, ${range(bounds.graceSeconds)}; 10 when left out.` }),
-    onLostContact: t.field({ type: LostContact, description: 'What a worker does that cannot reach a server; KEEP when left out.' }),
+    graceSeconds: t.int({
+      description: `Seconds between the signal and SIGKILL, ${range(bounds.graceSeconds)}; ${defaultContent.stop.graceSeconds} when left out.`,
+    }),
+    onLostContact: t.field({
+      type: LostContact,
+      description: `What a worker does that cannot reach a server; ${defaultContent.stop.onLostContact} when left out.`,
+    }),
   }),
 })
 
@@ -108,24 +126,28 @@ export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
       description: 'Desired replicas that may be unavailable, rounded down; 25 % when left out.',
     }),
     minReadySeconds: t.int({
-      description: `Seconds of being ready that make a replica available, ${range(bounds.minReadySeconds)}; 0 when left out.`,
+      description: `Seconds of being ready that make a replica available, ${range(bounds.minReadySeconds)}; ${defaultSettings.minReadySeconds} when left out.`,
     }),
     progressDeadlineSeconds: t.int({
-      description: `Seconds without progress until STALLED, ${range(bounds.progressDeadlineSeconds)} and more than minReadySeconds; 600 when left out.`,
+      description: `Seconds without progress until STALLED, ${range(bounds.progressDeadlineSeconds)} and more than minReadySeconds; ${defaultSettings.progressDeadlineSeconds} when left out.`,
     }),
-    autoRollback: t.boolean({ description: 'Whether a failing rollout is rolled back by itself (R6); false when left out.' }),
+    autoRollback: t.boolean({
+      description: `Whether a failing rollout is rolled back by itself (R6); ${defaultSettings.autoRollback} when left out.`,
+    }),
   }),
 })
 
 const BackoffInput = builder.inputType('BackoffInput', {
   description: 'The waits after failures (R10): the first replacement at once, then base, doubled up to max.',
   fields: (t) => ({
-    baseSeconds: t.int({ description: `Seconds of the first wait, ${range(bounds.backoffSeconds)}; 10 when left out.` }),
+    baseSeconds: t.int({
+      description: `Seconds of the first wait, ${range(bounds.backoffSeconds)}; ${defaultSettings.backoffBaseSeconds} when left out.`,
+    }),
     maxSeconds: t.int({
-      description: `Seconds of the longest wait, ${range(bounds.backoffSeconds)} and not less than baseSeconds; 300 when left out.`,
+      description: `Seconds of the longest wait, ${range(bounds.backoffSeconds)} and not less than baseSeconds; ${defaultSettings.backoffMaxSeconds} when left out.`,
     }),
     resetAfterSeconds: t.int({
-      description: `Seconds of being available that forget failures, ${range(bounds.backoffResetAfterSeconds)}; 600 when left out.`,
+      description: `Seconds of being available that forget failures, ${range(bounds.backoffResetAfterSeconds)}; ${defaultSettings.backoffResetAfterSeconds} when left out.`,
     }),
   }),
 })
@@ -133,8 +155,13 @@ const BackoffInput = builder.inputType('BackoffInput', {
 const ServiceSettingsInput = builder.inputType('ServiceSettingsInput', {
   description: 'How services of the profile are kept.',
   fields: (t) => ({
-    replicas: t.int({ description: `Replicas of a service created without a number, ${range(bounds.replicas)}; 1 when left out.` }),
-    spread: t.field({ type: SpreadInput, description: 'Spread over hosts; BEST_EFFORT with 1 per host when left out.' }),
+    replicas: t.int({
+      description: `Replicas of a service created without a number, ${range(bounds.replicas)}; ${defaultSettings.replicas} when left out.`,
+    }),
+    spread: t.field({
+      type: SpreadInput,
+      description: `Spread over hosts; ${defaultSettings.spreadMode} with ${defaultSettings.maxPerHost} per host when left out.`,
+    }),
     rollout: t.field({ type: RolloutSettingsInput, description: 'How rollouts move.' }),
     backoff: t.field({ type: BackoffInput, description: 'The waits after failures.' }),
   }),
@@ -157,8 +184,12 @@ export const ApplyProfileInput = builder.inputType('ApplyProfileInput', {
       description: `An absolute path of at most ${bounds.pathLength} characters; null: the replica's own directory.`,
     }),
     ports: t.field({ type: [PortInput], required: { list: false, items: true }, description: `At most ${bounds.ports.max} ports.` }),
-    cpuMillis: t.int({ description: `CPU of each replica in thousandths of a core, ${range(bounds.cpuMillis)}; 100 when left out.` }),
-    memoryMiB: t.int({ description: `Memory of each replica in MiB, ${range(bounds.memoryMiB)}; 128 when left out.` }),
+    cpuMillis: t.int({
+      description: `CPU of each replica in thousandths of a core, ${range(bounds.cpuMillis)}; ${defaultContent.cpuMillis} when left out.`,
+    }),
+    memoryMiB: t.int({
+      description: `Memory of each replica in MiB, ${range(bounds.memoryMiB)}; ${defaultContent.memoryMiB} when left out.`,
+    }),
     readiness: t.field({ type: ProbeInput, description: 'When a replica is ready; left out: when its process is there (R9).' }),
     liveness: t.field({ type: ProbeInput, description: 'A process that fails it is restarted in place.' }),
     restart: t.field({ type: RestartPolicyInput, description: 'Restarts in place.' }),

@@ -1,4 +1,4 @@
-import type { PortDeclaration, Probe, ProbeAction, RestartPolicy, StopPolicy } from '../model/content.ts'
+import type { Content, PortDeclaration, Probe, ProbeAction, RestartPolicy, StopPolicy } from '../model/content.ts'
 import { given, type Said } from '../model/given.ts'
 import type { RolloutSettings, Settings } from '../model/settings.ts'
 import { defaultLimits } from './limits.ts'
@@ -7,7 +7,7 @@ import { withRollout } from './settings.ts'
 // What a profile has where it says nothing.
 
 /** R8 for the deadline, R10 for the backoff, R14 for the spread. The limits depend on the others (R1). */
-const settings: Omit<Settings, 'maxSurge' | 'maxUnavailable'> = {
+export const defaultSettings = {
   replicas: 1,
   spreadMode: 'BEST_EFFORT',
   maxPerHost: 1,
@@ -17,21 +17,24 @@ const settings: Omit<Settings, 'maxSurge' | 'maxUnavailable'> = {
   backoffBaseSeconds: 10,
   backoffMaxSeconds: 300,
   backoffResetAfterSeconds: 600,
-}
+} as const satisfies Omit<Settings, 'maxSurge' | 'maxUnavailable'>
 
-/** 3 restarts within 600 s: the first at once, the others after 1 s. */
-const restart: RestartPolicy = { maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 }
-
-const stop: StopPolicy = { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' }
+export const defaultContent = {
+  cpuMillis: 100,
+  memoryMiB: 128,
+  /** 3 restarts within 600 s: the first at once, the others after 1 s. */
+  restart: { maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 },
+  stop: { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' },
+} as const satisfies Partial<Content>
 
 /** Those of Kubernetes. */
-const probe: Omit<Probe, 'action'> = {
+export const defaultProbe = {
   initialDelaySeconds: 0,
   periodSeconds: 10,
   timeoutSeconds: 1,
   failureThreshold: 3,
   successThreshold: 1,
-}
+} as const satisfies Omit<Probe, 'action'>
 
 /** Settings as a profile writes them, in groups. */
 export interface WrittenSettings {
@@ -54,18 +57,18 @@ export function givenSettings({ replicas, spread, rollout, backoff }: WrittenSet
 }
 
 export function settingsWith(said: Partial<Settings>, ports: readonly PortDeclaration[]): Settings {
-  const spreadMode = said.spreadMode ?? settings.spreadMode
-  return withRollout({ ...settings, ...defaultLimits(ports, spreadMode), spreadMode }, said, ports)
+  const spreadMode = said.spreadMode ?? defaultSettings.spreadMode
+  return withRollout({ ...defaultSettings, ...defaultLimits(ports, spreadMode), spreadMode }, said, ports)
 }
 
 export function restartWith(said: Said<RestartPolicy>): RestartPolicy {
-  return { ...restart, ...given<RestartPolicy>(said) }
+  return { ...defaultContent.restart, ...given<RestartPolicy>(said) }
 }
 
 export function stopWith(said: Said<StopPolicy>): StopPolicy {
-  return { ...stop, ...given<StopPolicy>(said) }
+  return { ...defaultContent.stop, ...given<StopPolicy>(said) }
 }
 
 export function probeWith(action: ProbeAction, said: Said<Omit<Probe, 'action'>>): Probe {
-  return { action, ...probe, ...given<Omit<Probe, 'action'>>(said) }
+  return { action, ...defaultProbe, ...given<Omit<Probe, 'action'>>(said) }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import type { Content } from '../../model/content.ts'
 import type { Settings } from '../../model/settings.ts'
+import { defaultContent } from '../../rules/defaults.ts'
 import { check } from './check.ts'
 import { portVariableFaults, profileEnvironment } from './environment.ts'
 import { restart, restartOf, stop, stopOf } from './policies.ts'
@@ -49,8 +50,8 @@ export function checkProfile(input: unknown): { readonly name: string; readonly 
     env: (valid.env ?? []).map(({ name, value, secret }) => ({ name, value: value ?? '', secret: secret ?? false })),
     workingDirectory: valid.workingDirectory ?? null,
     ports: declared,
-    cpuMillis: valid.cpuMillis ?? 100,
-    memoryMiB: valid.memoryMiB ?? 128,
+    cpuMillis: valid.cpuMillis ?? defaultContent.cpuMillis,
+    memoryMiB: valid.memoryMiB ?? defaultContent.memoryMiB,
     readiness: probeOf(valid.readiness),
     liveness: probeOf(valid.liveness),
     restart: restartOf(valid.restart),
