@@ -95,8 +95,7 @@ export interface ReportIntent {
 
 /**
  * What became of a worker that has replicas of the service (R15). The commit refuses the service's change where the worker is no longer so:
- * UNREACHABLE for `unreach`, LOST for `lose`, being drained (itself or its host) for `drain`, not so for `undrain`. At most 500 rows change; asked
- * again, the rest.
+ * UNREACHABLE for `unreach`, LOST for `lose`, being drained (itself or its host) for `drain`, not so for `undrain`.
  */
 export interface WorkerIntent {
   readonly kind: 'unreach' | 'lose' | 'drain' | 'undrain'

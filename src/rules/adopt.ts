@@ -1,9 +1,9 @@
 import type { ReplicaReport, Reporter, ReportIntent } from '../model/intent.ts'
-import type { Outcome } from '../model/outcome.ts'
+import { type CommitOutcome, unfinished } from '../model/outcome.ts'
 import { isOfReporter } from '../model/replica.ts'
 import type { HostView, Replica } from '../model/service.ts'
 import type { Context } from './context.ts'
-import type { Draft } from './draft.ts'
+import { type Draft, hasRoom } from './draft.ts'
 import { end } from './end.ts'
 import { sameHost } from './hostView.ts'
 import { fence, isLater, report } from './report.ts'
@@ -13,38 +13,41 @@ import { reachAgain } from './workerReach.ts'
  * R15: a worker has registered. What it still runs counts as full reports at sequence 0 of its new epoch. What it should run and no longer
  * has is HOST_LOST, which is no failure; but what it was never heard to have started stays assigned: it starts it now.
  */
-export function adopt(draft: Draft, reporter: Reporter, host: HostView, running: readonly ReplicaReport[], ctx: Context): Outcome {
+export function adopt(draft: Draft, reporter: Reporter, host: HostView, running: readonly ReplicaReport[], ctx: Context): CommitOutcome {
   fence(draft, reporter)
   draft.hosts.set(host.id, host)
-  const outcome = takeAll(draft, { reporter, sequence: 0, reports: running }, 'its worker came back without it', ctx)
-  return { kind: 'done', changed: outcome || hostChanged(draft, host) }
+  const taken = takeAll(draft, { reporter, sequence: 0, reports: running }, 'its worker came back without it', ctx)
+  return taken.kind === 'done' ? { kind: 'done', changed: taken.changed || hostChanged(draft, host) } : taken
 }
 
 /** R15: a worker that was silent for a while has told everything, within its epoch. */
-export function resync(draft: Draft, said: Omit<ReportIntent, 'kind' | 'full'>, ctx: Context): Outcome {
+export function resync(draft: Draft, said: Omit<ReportIntent, 'kind' | 'full'>, ctx: Context): CommitOutcome {
   fence(draft, said.reporter)
-  return { kind: 'done', changed: takeAll(draft, said, 'its worker has it no more', ctx) }
+  return takeAll(draft, said, 'its worker has it no more', ctx)
 }
 
 /**
  * Takes the reports of all that a worker has: it is reachable, and what is missing has gone. So has what counts its starts anew: the worker
- * had let it go and was told to start it, by a database of before (a backup, restored). True: something changed.
+ * had let it go and was told to start it, by a database of before (a backup, restored).
  */
 function takeAll(
   draft: Draft,
   { reporter, sequence, reports }: Pick<ReportIntent, 'reporter' | 'sequence' | 'reports'>,
   without: string,
   ctx: Context,
-): boolean {
+): CommitOutcome {
   const starts = new Map(reports.map((said) => [said.replica, Math.max(said.start, 1)]))
   const gone = draft.alive.rows.filter((row) => isGone(row, reporter, sequence) && (starts.get(row.id) ?? 0) < row.start)
   const taken = report(draft, reporter, sequence, reports, ctx)
-  for (const row of gone) {
+  const ended = gone.filter((row) => {
+    if (!hasRoom(draft, row.id, 2)) return false
     const lost = { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }
     end(draft, lost, { reason: 'HOST_LOST', exitCode: null, exitSignal: null, message: without }, ctx)
-  }
+    return true
+  })
   const returned = reachAgain(draft, reporter, ctx)
-  return returned || gone.length > 0 || (taken.kind === 'done' && taken.changed)
+  if (taken.kind !== 'done' || returned.kind !== 'done' || ended.length < gone.length) return unfinished
+  return { kind: 'done', changed: taken.changed || ended.length > 0 || returned.changed }
 }
 
 function isGone(row: Replica, reporter: Reporter, sequence: number): boolean {

@@ -1,5 +1,5 @@
 import type { ServiceIntent } from '../model/intent.ts'
-import type { Outcome } from '../model/outcome.ts'
+import type { CommitOutcome } from '../model/outcome.ts'
 import { adopt, resync } from './adopt.ts'
 import { resetBackoff } from './backoff.ts'
 import type { Context } from './context.ts'
@@ -24,7 +24,7 @@ import { unreach } from './workerReach.ts'
  * Takes one intent into the draft. Several may follow one another; what they start and stop together is settled by `closeDraft`. A refused one
  * leaves the draft as it was.
  */
-export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Outcome {
+export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): CommitOutcome {
   switch (intent.kind) {
     case 'scale':
       return scale(draft, intent, ctx)

@@ -1,3 +1,4 @@
+import { rowsPerCommit } from '../model/bounds.ts'
 import type { HostId, Instant, ReplicaId, WorkerId } from '../model/id.ts'
 import type { HostView, Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../model/service.ts'
 import type { WorkerStanding } from './change.ts'
@@ -95,6 +96,21 @@ export function put(draft: Draft, row: Replica): void {
 export function drop(draft: Draft, row: Replica): void {
   writable(draft).delete(row.id)
   draft.touched.delete(row.id)
+}
+
+/** How many rows more the commit may write. */
+export function roomIn(draft: Draft): number {
+  return Math.max(0, rowsPerCommit - draft.touched.size)
+}
+
+/** Whether the row may be written, with others that follow from it: `rows` in all. What the commit writes anyway takes no room again. */
+export function hasRoom(draft: Draft, id: ReplicaId, rows = 1): boolean {
+  return roomIn(draft) >= (draft.touched.has(id) ? rows - 1 : rows)
+}
+
+/** There is no room for a row and its replacement: another intent is for the next commit. */
+export function isFull(draft: Draft): boolean {
+  return roomIn(draft) < 2
 }
 
 export function isCreatedHere(draft: Draft, id: ReplicaId): boolean {

@@ -1,10 +1,9 @@
-import { rowsPerCommit } from '../model/bounds.ts'
 import type { Instant } from '../model/id.ts'
 import type { Replica, Slot } from '../model/service.ts'
 import { resetAt, waitEnd } from './backoff.ts'
 import { activeOf, type Census } from './census.ts'
 import type { Context } from './context.ts'
-import { type Draft, put, targetOf } from './draft.ts'
+import { type Draft, hasRoom, put, targetOf } from './draft.ts'
 import { note } from './note.ts'
 import { queued } from './queued.ts'
 import { withReadiness } from './readiness.ts'
@@ -16,7 +15,7 @@ export function passDue(draft: Draft, ctx: Context): void {
     if (row.available) continue
     const after = afterDue(draft, row, ctx.now)
     if (after === row) continue
-    if (draft.touched.size >= rowsPerCommit) {
+    if (!hasRoom(draft, row.id)) {
       draft.capped = true
       break
     }

@@ -1,12 +1,11 @@
-import { rowsPerCommit } from '../model/bounds.ts'
 import type { Grant } from '../model/host.ts'
 import type { Outcome } from '../model/outcome.ts'
-import { type Draft, isDeleting, put } from './draft.ts'
+import { type Draft, hasRoom, isDeleting, put } from './draft.ts'
 import { note } from './note.ts'
 
 /**
  * Placement's decision: each grant gives a waiting row a worker, ports on its host and quota at once. A grant whose row no longer waits is passed over; those
- * past the cap of rows are left to the next placement.
+ * past the cap of rows are left to the next placement: what these take is no longer what it was decided on.
  */
 export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
   if (isDeleting(draft)) return { kind: 'done', changed: false }
@@ -16,7 +15,7 @@ export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
     if (row === undefined || row.state !== 'PENDING') continue
     // Not one that this commit creates, nor one that it has just released: a row moves from host to host in two commits.
     if (draft.base.replicas.get(row.id)?.hostId !== null) continue
-    if (draft.touched.size >= rowsPerCommit) {
+    if (!hasRoom(draft, row.id)) {
       draft.wakesPlacement = true
       break
     }

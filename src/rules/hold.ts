@@ -1,12 +1,11 @@
 import type { Blocker } from '../model/blocker.ts'
-import { rowsPerCommit } from '../model/bounds.ts'
 import type { ReplicaId } from '../model/id.ts'
-import type { Outcome } from '../model/outcome.ts'
+import { type CommitOutcome, unfinished } from '../model/outcome.ts'
 import { sameBlocker } from './blocker.ts'
-import { type Draft, isCreatedHere, put } from './draft.ts'
+import { type Draft, hasRoom, isCreatedHere, put } from './draft.ts'
 
-/** Why placement could not place these. Those past the cap of rows are left to the next placement. */
-export function hold(draft: Draft, holds: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[]): Outcome {
+/** Why placement could not place these. */
+export function hold(draft: Draft, holds: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[]): CommitOutcome {
   let changed = false
   for (const { replica, blocker } of holds) {
     const row = draft.alive.get(replica)
@@ -14,10 +13,7 @@ export function hold(draft: Draft, holds: readonly { readonly replica: ReplicaId
     const since = row.pending?.reason === blocker.reason ? row.pending.since : blocker.since
     const pending: Blocker = { ...blocker, count: 1, since, replica: row.id }
     if (row.pending !== null && sameBlocker(row.pending, pending)) continue
-    if (draft.touched.size >= rowsPerCommit) {
-      draft.wakesPlacement = true
-      break
-    }
+    if (!hasRoom(draft, row.id)) return unfinished
     put(draft, { ...row, pending })
     changed = true
   }

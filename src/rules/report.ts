@@ -1,27 +1,40 @@
 import type { ReplicaId } from '../model/id.ts'
 import type { ReplicaReport, Reporter } from '../model/intent.ts'
-import type { Outcome } from '../model/outcome.ts'
+import { type CommitOutcome, unfinished } from '../model/outcome.ts'
 import { isOfReporter } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import type { Context } from './context.ts'
-import { type Draft, put, versionOf } from './draft.ts'
+import { type Draft, hasRoom, put, versionOf } from './draft.ts'
 import { end } from './end.ts'
 import { note } from './note.ts'
 import { portTaken } from './portTaken.ts'
 import { withReadiness } from './readiness.ts'
 
 /** What a worker says of replicas, as of `sequence` within its epoch. Reports that were overtaken by later ones are passed over (R17). */
-export function report(draft: Draft, reporter: Reporter, sequence: number, reports: readonly ReplicaReport[], ctx: Context): Outcome {
+export function report(draft: Draft, reporter: Reporter, sequence: number, reports: readonly ReplicaReport[], ctx: Context): CommitOutcome {
   fence(draft, reporter)
   const taken = new Set<ReplicaId>()
+  let isCut = false
   for (const said of reports) {
     const row = draft.alive.get(said.replica)
     if (row === undefined || !isOfReporter(row, reporter) || !isOfPlacement(said, row)) continue
-    if (!taken.has(row.id) && !isLater(reporter.epoch, sequence, row)) continue
-    taken.add(row.id)
+    // What is told of one row is taken in one commit: in the next one it would be no news.
+    if (!taken.has(row.id)) {
+      if (!isLater(reporter.epoch, sequence, row)) continue
+      if (!hasRoom(draft, row.id, rowsOf(said))) {
+        isCut = true
+        continue
+      }
+      taken.add(row.id)
+    }
     take(draft, { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }, said, ctx)
   }
-  return { kind: 'done', changed: taken.size > 0 }
+  return isCut ? unfinished : { kind: 'done', changed: taken.size > 0 }
+}
+
+/** An end brings a replacement. */
+function rowsOf({ state }: ReplicaReport): number {
+  return state === 'ENDED' ? 2 : 1
 }
 
 /**

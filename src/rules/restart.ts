@@ -1,9 +1,8 @@
-import { rowsPerCommit } from '../model/bounds.ts'
 import type { RestartIntent } from '../model/intent.ts'
 import type { Outcome } from '../model/outcome.ts'
 import { isActive } from '../model/replica.ts'
 import type { Context } from './context.ts'
-import { type Draft, isDeleting, put, targetOf } from './draft.ts'
+import { type Draft, hasRoom, isDeleting, put, targetOf } from './draft.ts'
 import { conflict, deleting, markSpec } from './expected.ts'
 import { say } from './note.ts'
 import { retarget } from './retarget.ts'
@@ -27,7 +26,7 @@ export function markRestarted(draft: Draft): void {
   if (restartNumber === null) return
   for (const row of draft.alive.rows) {
     if (row.leaving !== null || row.versionNumber >= restartNumber || !isActive(row)) continue
-    if (draft.touched.size >= rowsPerCommit && !draft.touched.has(row.id)) {
+    if (!hasRoom(draft, row.id)) {
       draft.capped = true
       return
     }

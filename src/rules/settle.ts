@@ -1,10 +1,9 @@
 import type { EndReason } from '../generated/prisma/enums.ts'
-import { rowsPerCommit } from '../model/bounds.ts'
 import type { Replica } from '../model/service.ts'
 import { autoRollback } from './autoRollback.ts'
 import { activeOf, type Census, takeCensus } from './census.ts'
 import type { Context } from './context.ts'
-import { type Draft, isCreatedHere, isDeleting, targetOf, versionOf } from './draft.ts'
+import { type Draft, isCreatedHere, isDeleting, roomIn, targetOf, versionOf } from './draft.ts'
 import { forgetOtherContent, passDue } from './due.ts'
 import { resolveLimits } from './limits.ts'
 import { note, say } from './note.ts'
@@ -63,7 +62,7 @@ function stepReplicas(draft: Draft, ctx: Context): void {
     target: targetOf(draft),
     paused,
     grownFrom: draft.grownFrom,
-    cap: Math.max(0, rowsPerCommit - draft.touched.size),
+    cap: roomIn(draft),
     replicas: draft.alive.rows,
   })
   draft.capped ||= capped

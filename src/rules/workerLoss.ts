@@ -1,10 +1,9 @@
-import { rowsPerCommit } from '../model/bounds.ts'
 import type { WorkerId } from '../model/id.ts'
-import type { Outcome } from '../model/outcome.ts'
+import { type CommitOutcome, unfinished } from '../model/outcome.ts'
 import { isActive, isOn } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import type { Context } from './context.ts'
-import { type Draft, put } from './draft.ts'
+import { type Draft, hasRoom, put } from './draft.ts'
 import { endedRow } from './end.ts'
 import { note } from './note.ts'
 import { replace } from './start.ts'
@@ -16,13 +15,13 @@ import { workerOn } from './workerReach.ts'
  * the same index. Rows let go of CPU and memory: a LOST worker is given nothing until it comes back clean. Its host keeps their ports until then,
  * since another worker there could be given them.
  */
-export function lose(draft: Draft, worker: WorkerId, ctx: Context): Outcome {
+export function lose(draft: Draft, worker: WorkerId, ctx: Context): CommitOutcome {
   draft.standings.push({ workerId: worker, reachability: 'LOST', draining: null })
   let changed = false
   for (const row of [...draft.alive.rows]) {
     if (!isOn(row, worker)) continue
     // A row and its replacement.
-    if (draft.touched.size + 2 > rowsPerCommit) break
+    if (!hasRoom(draft, row.id, 2)) return unfinished
     loseRow(draft, row, ctx)
     changed = true
   }

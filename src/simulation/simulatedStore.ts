@@ -9,7 +9,7 @@ import type { ServiceChange } from '../rules/change.ts'
 import { closeDraft } from '../rules/close.ts'
 import { createDraft } from '../rules/create.ts'
 import { decide } from '../rules/decide.ts'
-import { openDraft } from '../rules/draft.ts'
+import { isFull, openDraft } from '../rules/draft.ts'
 import { HostLedger } from './hostLedger.ts'
 import type { ChangedRow, Fault } from './invariants.ts'
 import { ProjectLedger } from './projectLedger.ts'
@@ -79,7 +79,7 @@ export class SimulatedStore {
     return null
   }
 
-  /** One commit of the intents, decided one after the other, now. */
+  /** The intents, decided one after the other, now: in one commit, or in as many as their rows need. */
   submit(serviceId: ServiceId, ...intents: readonly ServiceIntent[]): readonly Outcome[] {
     const service = this.services.get(serviceId)
     if (service === undefined || service.snapshot.columns.deletedAt !== null) {
@@ -88,9 +88,16 @@ export class SimulatedStore {
     }
     const context = { now: this.now, newId: this.#options.newId }
     const draft = openDraft(service.snapshot)
-    const outcomes = intents.map((intent) => decide(draft, intent, context))
+    const outcomes: Outcome[] = []
+    for (const intent of intents) {
+      if (isFull(draft)) break
+      const outcome = decide(draft, intent, context)
+      if (outcome.kind === 'unfinished') break
+      outcomes.push(outcome)
+    }
     this.#accept(service, closeDraft(draft, context))
-    return outcomes
+    const rest = intents.slice(outcomes.length)
+    return rest.length === 0 ? outcomes : [...outcomes, ...this.submit(serviceId, ...rest)]
   }
 
   fault(serviceId: ServiceId | null, message: string): void {

@@ -1,7 +1,7 @@
 import type { AllocatedPort } from '../../src/model/content.ts'
 import type { Grant } from '../../src/model/host.ts'
 import type { NewService, ReplicaReport, Reporter, ServiceIntent } from '../../src/model/intent.ts'
-import type { Outcome } from '../../src/model/outcome.ts'
+import type { CommitOutcome } from '../../src/model/outcome.ts'
 import type { Replica } from '../../src/model/service.ts'
 import type { ServiceChange } from '../../src/rules/change.ts'
 import { ServiceStore } from './serviceStore.ts'
@@ -39,10 +39,20 @@ export class Scene {
   }
 
   /** One intent, and what became of it. */
-  ask(intent: ServiceIntent): Outcome {
+  ask(intent: ServiceIntent): CommitOutcome {
     const [outcome] = this.store.commit(this.ctx, intent).outcomes
     if (outcome === undefined) throw new Error('An intent has an outcome.')
     return outcome
+  }
+
+  /** One intent in as many commits as its rows need. */
+  whole(intent: ServiceIntent): ServiceChange[] {
+    const changes: ServiceChange[] = []
+    for (;;) {
+      const { change, outcomes } = this.store.commit(this.ctx, intent)
+      changes.push(change)
+      if (outcomes.every(({ kind }) => kind !== 'unfinished')) return changes
+    }
   }
 
   tick(): ServiceChange {
@@ -63,9 +73,10 @@ export class Scene {
     return this.commit({ kind: 'grant', grants: waiting.map((row) => grantOf(row.id, { ...this.#nextPort(), ...over })) })
   }
 
-  /** The worker's next report, of several replicas at once. */
+  /** The worker's next report, of several replicas at once; of very many the last commit. */
   report(reports: readonly ReplicaReport[], by: Partial<Reporter> = {}): ServiceChange {
-    return this.commit({ kind: 'report', reporter: reporter(by), sequence: ++this.sequence, reports })
+    const changes = this.whole({ kind: 'report', reporter: reporter(by), sequence: ++this.sequence, reports })
+    return changes.at(-1) ?? this.tick()
   }
 
   /** Everything that is placed runs and is ready. */

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import { rowsPerCommit } from '../../src/model/bounds.ts'
 import type { EndpointAddress } from '../../src/model/endpoint.ts'
 import type { HostId, ReplicaId } from '../../src/model/id.ts'
 import type { NewService, ServiceIntent } from '../../src/model/intent.ts'
-import type { Outcome } from '../../src/model/outcome.ts'
+import type { CommitOutcome } from '../../src/model/outcome.ts'
 import { isAlive } from '../../src/model/replica.ts'
 import type { Replica, Rollout, ServiceSnapshot, Version } from '../../src/model/service.ts'
 import type { ServiceChange } from '../../src/rules/change.ts'
@@ -39,7 +40,7 @@ export class ServiceStore {
   }
 
   /** One commit of the intents, decided one after the other. */
-  commit(ctx: Context, ...intents: ServiceIntent[]): { change: ServiceChange; outcomes: Outcome[] } {
+  commit(ctx: Context, ...intents: ServiceIntent[]): { change: ServiceChange; outcomes: CommitOutcome[] } {
     const draft = openDraft(this.snapshot)
     const outcomes = intents.map((intent) => decide(draft, intent, ctx))
     const change = closeDraft(draft, ctx)
@@ -81,6 +82,7 @@ export class ServiceStore {
   #accept(change: ServiceChange): void {
     const before = this.snapshot
     check(change.guard === before.guard, 'the change names the guard it was decided on')
+    check(change.insertedReplicas.length + change.updatedReplicas.length <= rowsPerCommit, 'a commit keeps to the cap of rows')
     this.#applyRows(change)
     this.#applyHistory(change)
     const { next } = change

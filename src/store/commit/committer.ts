@@ -9,7 +9,7 @@ import type { Database } from '../database.ts'
 import { DatabaseTrouble, notDone, patienceMillis, troubleOf } from '../databaseTrouble.ts'
 import { SnapshotCache } from './cache.ts'
 import { writeCatalogue } from './catalogue.ts'
-import type { CatalogueEntry, Entry, ServiceEntry } from './entry.ts'
+import { type CatalogueEntry, type Entry, noTries, type ServiceEntry } from './entry.ts'
 import type { CatalogueChange, CatalogueOutcome, Remember, StoreOutcome } from './outcome.ts'
 import { ServiceWriter } from './serviceWriter.ts'
 
@@ -68,12 +68,12 @@ export class Committer {
 
   /** Takes an intent to a service. A service that does not exist, or is gone, is a NOT_FOUND refusal. */
   submit(id: ServiceId, intent: ServiceIntent, remember: Remember | null = null): Promise<StoreOutcome> {
-    return this.#enqueue((settle) => ({ kind: 'intent', id, intent, remember, tries: { stale: 0, again: 0 }, ...settle }))
+    return this.#enqueue((settle) => ({ kind: 'intent', id, intent, remember, tries: { ...noTries }, ...settle }))
   }
 
   /** Creates a service. NAME_TAKEN when its project has the name, QUOTA_EXCEEDED when it could never fit. */
   create(service: NewService, actor: string, remember: Remember | null = null): Promise<StoreOutcome> {
-    return this.#enqueue((settle) => ({ kind: 'create', service, actor, remember, tries: { stale: 0, again: 0 }, ...settle }))
+    return this.#enqueue((settle) => ({ kind: 'create', service, actor, remember, tries: { ...noTries }, ...settle }))
   }
 
   /** Writes what is about no service. */

@@ -9,12 +9,15 @@ interface Waiting<Outcome> {
 }
 
 /** Why an entry is decided again. Each has its bound. */
-interface Tries {
+export interface Tries {
   /** Another server changed the service in between. From the second on, the service is locked first. */
   stale: number
   /** Anything else: its connection was cut, another intent of its batch was refused, a deadlock. */
   again: number
 }
+
+/** Of an entry that is new, or that has come a commit further. */
+export const noTries: Readonly<Tries> = { stale: 0, again: 0 }
 
 export interface IntentEntry extends Waiting<StoreOutcome> {
   readonly kind: 'intent'

@@ -1,21 +1,21 @@
 import type { ServiceId } from '../../model/id.ts'
 import type { ServiceIntent } from '../../model/intent.ts'
-import type { Outcome } from '../../model/outcome.ts'
+import type { CommitOutcome } from '../../model/outcome.ts'
 import type { ServiceSnapshot } from '../../model/service.ts'
 import type { ServiceChange } from '../../rules/change.ts'
 import { closeDraft } from '../../rules/close.ts'
 import type { Context } from '../../rules/context.ts'
 import { createDraft } from '../../rules/create.ts'
 import { decide } from '../../rules/decide.ts'
-import { type Draft, openDraft } from '../../rules/draft.ts'
+import { type Draft, isFull, openDraft } from '../../rules/draft.ts'
 import type { CreateEntry, IntentEntry, ServiceEntry } from './entry.ts'
 import { type Place, placesOfIntent } from './intentPlaces.ts'
 import type { Remember } from './outcome.ts'
 
 export interface Answered {
   readonly entry: ServiceEntry
-  /** Holds once the commit was accepted. */
-  readonly outcome: Outcome
+  /** Holds once the commit was accepted. Of an unfinished one the next commit does the rest. */
+  readonly outcome: CommitOutcome
 }
 
 /** What the intents of one service come to in one commit. */
@@ -30,7 +30,7 @@ export interface Decision {
 /**
  * Decides intents of one service one after the other and folds them into one change. Those that take one worker for different things are parted: the
  * database refuses such a change as a whole, and what was right of it would go with what was wrong (a word of silence that came late would take
- * the return with it).
+ * the return with it). What the cap of rows leaves no room for is deferred too, and an intent that it cut short goes on in the next commit.
  */
 export function foldIntents(snapshot: ServiceSnapshot, entries: readonly IntentEntry[], context: Context): Decision {
   const draft = openDraft(snapshot)
@@ -39,6 +39,7 @@ export function foldIntents(snapshot: ServiceSnapshot, entries: readonly IntentE
   let taken = 0
   for (const entry of entries) {
     const { intent } = entry
+    if (isFull(draft)) break
     // What it expects is compared with a specRevision that is known only after this commit.
     if (draft.specChanged && expectsRevision(entry)) break
     const places = placesOfIntent(intent)
@@ -47,6 +48,7 @@ export function foldIntents(snapshot: ServiceSnapshot, entries: readonly IntentE
     taken++
     const outcome = decideSafely(draft, entry, context)
     if (outcome) answered.push({ entry, outcome })
+    if (outcome?.kind === 'unfinished') break
   }
   return { id: snapshot.id, change: closeDraft(draft, context), answered, deferred: entries.slice(taken) }
 }
@@ -72,7 +74,7 @@ function expectsRevision({ intent }: IntentEntry): boolean {
 }
 
 /** One intent that the rules can't take must not fail the others of its batch. */
-function decideSafely(draft: Draft, entry: IntentEntry, context: Context): Outcome | null {
+function decideSafely(draft: Draft, entry: IntentEntry, context: Context): CommitOutcome | null {
   try {
     return decide(draft, entry.intent, context)
   } catch (error) {

@@ -11,7 +11,7 @@ import { isTransient, type SqlError, sqlErrorOf, uniqueViolation } from '../sqlE
 import { withFreeNames, withoutKnownKeys } from './admission.ts'
 import { isWritten } from './batch.ts'
 import type { SnapshotCache } from './cache.ts'
-import { type IntentEntry, type ServiceEntry, serviceOf } from './entry.ts'
+import { type IntentEntry, noTries, type ServiceEntry, serviceOf } from './entry.ts'
 import { type Decision, foldCreation, foldIntents, remembersOf } from './fold.ts'
 import { type Place, placesOfIntent } from './intentPlaces.ts'
 import { writeLocked } from './locked.ts'
@@ -220,8 +220,13 @@ export class ServiceWriter {
         specRevision: spec === null ? next.specRevision : before + BigInt(spec),
       })
     }
-    for (const { entry, outcome } of answered) entry.resolve(outcome)
-    this.#o.requeue(deferred)
+    const unfinished: ServiceEntry[] = []
+    for (const { entry, outcome } of answered) {
+      if (outcome.kind === 'unfinished') unfinished.push(entry)
+      else entry.resolve(outcome)
+    }
+    for (const { tries } of unfinished) Object.assign(tries, noTries)
+    this.#o.requeue([...unfinished, ...deferred])
   }
 
   #stale(decision: Decision): void {
