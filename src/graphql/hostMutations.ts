@@ -1,7 +1,7 @@
 import { settleHosts } from '../controller/settleHosts.ts'
 import type { HostScheduling } from '../generated/prisma/enums.ts'
 import type { HostId } from '../model/id.ts'
-import type { HostChange } from '../store/commit/outcome.ts'
+import type { HostWrite } from '../store/commit/outcome.ts'
 import { builder } from './builder.ts'
 import { appliedOf } from './catalogue.ts'
 import { keyDescription } from './inputFields.ts'
@@ -19,7 +19,7 @@ interface HostMutation {
   /** Of the payload. */
   readonly done: string
   readonly errors: readonly Refusal[]
-  readonly change: (name: string, actor: string) => HostChange
+  readonly change: (name: string, actor: string) => HostWrite
 }
 
 function hostMutation({ name, description, done, errors, change }: HostMutation): void {
@@ -62,7 +62,7 @@ function payloadOf(title: string, done: string) {
   })
 }
 
-async function perform(change: HostChange, { app, remember }: Call): Promise<{ readonly hostId: HostId }> {
+async function perform(change: HostWrite, { app, remember }: Call): Promise<{ readonly hostId: HostId }> {
   const { hostId } = appliedOf('host', await app.committer.write(change, remember(null)))
   // It is done: what could not be told to the services now, the leases of workers tell them a while later.
   await settleHosts(app, [hostId]).catch((error: unknown) => app.log.warn({ err: error, hostId }, 'Services were not told of their host.'))

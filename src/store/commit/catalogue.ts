@@ -4,11 +4,12 @@ import type { DatabaseClock } from '../clock.ts'
 import type { Database } from '../database.ts'
 import { isNeverSent } from '../databaseTrouble.ts'
 import { isTransient, sqlErrorOf, uniqueViolation } from '../sqlError.ts'
-import { type CataloguePlan, planCatalogue } from './cataloguePlan.ts'
+import { planCatalogue } from './cataloguePlan.ts'
 import { encodeCatalogueWrite } from './catalogueStatement.ts'
 import type { CatalogueEntry } from './entry.ts'
 import { lookUpKey } from './keys.ts'
 import type { CatalogueOutcome, Json, Remember } from './outcome.ts'
+import type { CataloguePlan } from './plan.ts'
 import { BatchAbandoned, outcomeOfCutBatch } from './run.ts'
 
 interface CatalogueWriter {

@@ -1,5 +1,5 @@
-import type { HostScheduling } from '../../generated/prisma/enums.ts'
 import type { Content } from '../../model/content.ts'
+import type { HostChangeOf } from '../../model/hostChange.ts'
 import type { HostId, Instant, ProfileId, ProfileRevisionId, ProjectId, QueueId, WorkerId } from '../../model/id.ts'
 import type { Outcome } from '../../model/outcome.ts'
 import type { Refusal } from '../../model/refusal.ts'
@@ -34,52 +34,37 @@ export type CatalogueChange =
   | { readonly kind: 'applyProject'; readonly name: string; readonly maxReplicas: number | null; readonly actor: string }
   | { readonly kind: 'applyQueue'; readonly name: string; readonly priority: number; readonly actor: string }
   | RegisterWorker
-  | HostChange
+  | HostWrite
 
-/** What becomes of a host and its workers (R15). Each raises the host's allocation, so that grants which were decided before are refused. */
-export type HostChange =
+/**
+ * What becomes of a host and its workers (R15), with what it rests on. Each raises the host's allocation, so that grants which were decided before are
+ * refused.
+ */
+export type HostWrite =
   | JudgeWorker
-  /** The worker has told everything, within this epoch: REACHABLE. Of a LOST one: it runs nothing any more, so that its host has its ports back. */
-  | ({ readonly kind: 'returnWorker' } & Registration)
-  /** The worker is to end: it takes no new replicas, and those it has are to leave. */
-  | ({ readonly kind: 'drainWorker'; readonly actor: string } & Registration)
-  /** The worker has started again on another host: here it is LOST, by its own word. */
-  | ({ readonly kind: 'leaveHost'; readonly to: string } & Registration)
-  /** What operators want; by name. NO_CHANGE where they want it already. OPEN also ends the drains of workers. */
-  | { readonly kind: 'scheduleHost'; readonly name: string; readonly scheduling: HostScheduling; readonly actor: string }
-  /** Its last replica may have left. Nothing is changed unless it is being drained, REACHABLE and empty, and that was not said yet. */
-  | { readonly kind: 'hostDrained'; readonly hostId: HostId }
-  /** An operator's word that the UNREACHABLE workers of a host are gone; by the host's name. INVALID_STATE where it has none. */
-  | { readonly kind: 'confirmHostLoss'; readonly name: string; readonly actor: string }
-  /** By name. INVALID_STATE while it is reachable or has replicas. */
-  | { readonly kind: 'removeHost'; readonly name: string; readonly actor: string }
-  /** A LOST worker is forgotten, and its host has its ports back; by name. INVALID_STATE for any other. */
-  | { readonly kind: 'removeWorker'; readonly name: string; readonly actor: string }
-  /** Ports may be kept there for workers that are not LOST any more, wherever they are now. Nothing is changed unless there are some. */
-  | { readonly kind: 'freePorts'; readonly hostId: HostId }
+  | (HostChangeOf<'returnWorker' | 'drainWorker' | 'leaveHost'> & OfEpoch)
+  | (HostChangeOf<'hostDrained' | 'freePorts'> & OfHost)
+  /** By name. */
+  | HostChangeOf<'scheduleHost' | 'confirmHostLoss' | 'removeHost' | 'removeWorker'>
 
-/** A worker on its host, in its newest epoch: nothing is changed where it has another by now. */
-interface Registration {
+interface OfHost {
   readonly hostId: HostId
-  readonly workerId: WorkerId
+}
+
+/** Of a worker's newest epoch: nothing is changed where it has another by now. */
+interface OfEpoch extends OfHost {
   readonly epoch: number
 }
 
-/** The rules' word on a silent worker. Nothing is changed where its lease was renewed since, or where the server that judges is late itself. */
-export interface JudgeWorker {
-  readonly kind: 'judgeWorker'
-  readonly hostId: HostId
-  readonly workerId: WorkerId
-  /** HELD: it would be LOST, but for the brake. */
-  readonly to: 'UNREACHABLE' | 'LOST' | 'HELD'
-  /** As it was judged. */
-  readonly leaseUntil: Instant
-  readonly serverId: string
-  /** The server's heartbeat must be younger. */
-  readonly heartbeatSeconds: number
-  readonly reason: string
-  readonly message: string
-}
+/** Nothing is changed where the lease was renewed since, or where the server that judges is late itself. */
+export type JudgeWorker = HostChangeOf<'judgeWorker'> &
+  OfHost & {
+    /** As it was judged. */
+    readonly leaseUntil: Instant
+    readonly serverId: string
+    /** The server's heartbeat must be younger. */
+    readonly heartbeatSeconds: number
+  }
 
 /** A worker (re)starts: its epoch and its host's allocation are raised, its lease starts. What it runs is adopted service by service (R15). */
 export interface RegisterWorker extends RegisteringWorker {

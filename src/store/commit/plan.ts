@@ -1,0 +1,19 @@
+import type { EventText } from '../../model/fact.ts'
+import type { Refusal } from '../../model/refusal.ts'
+import type { CatalogueWrite } from './catalogueStatement.ts'
+import type { CatalogueOutcome } from './outcome.ts'
+
+/** What to write, and the answer once it is written. `write` null: it says what is so already. */
+export interface CataloguePlan {
+  readonly write: CatalogueWrite | null
+  readonly outcome: CatalogueOutcome
+}
+
+export function refused(refusal: Refusal): CataloguePlan {
+  return { write: null, outcome: { kind: 'refused', refusal } }
+}
+
+/** An event that is about no replica. */
+export function said(kind: EventText['kind'], message: string, actor: string, hostId: EventText['hostId'] = null): EventText {
+  return { kind, message, actor, replicaId: null, hostId }
+}

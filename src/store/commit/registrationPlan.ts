@@ -1,0 +1,109 @@
+import type { Host, Worker } from '../../generated/prisma/client.ts'
+import { leaseSeconds } from '../../model/bounds.ts'
+import type { HostId, WorkerId } from '../../model/id.ts'
+import { decideRegistration, identify, type RegistrationDecision } from '../../rules/registration.ts'
+import type { Database } from '../database.ts'
+import type { CatalogueWrite } from './catalogueStatement.ts'
+import type { RegisterWorker } from './outcome.ts'
+import { type CataloguePlan, refused, said } from './plan.ts'
+import { countReplicasLeft } from './replicasLeft.ts'
+
+type HostRow = Host & { readonly workers: readonly Worker[] }
+type Registered = Extract<RegistrationDecision, { readonly kind: 'registered' }>
+
+/** Reads who is there already, has it decided how the worker registers (R15), and says how that is written. */
+export async function planRegistration(database: Database, change: RegisterWorker, newId: () => string): Promise<CataloguePlan> {
+  const { prisma } = database
+  const host = await prisma.host.findUnique({ where: { name: change.host }, include: { workers: { orderBy: { name: 'asc' } } } })
+  const worker = { ...change, instance: change.instance ?? null }
+  const named = await prisma.worker.findUnique({ where: { name: change.name }, include: { host: { select: { name: true } } } })
+  const who = identify<Worker>(worker, named && { ...named, host: named.host.name }, host?.workers ?? [])
+  if (who.kind === 'refused') return refused(who.refusal)
+  const { known, replaced } = who
+  const hostId = (host?.id ?? newId()) as HostId
+  const workerId = (known?.id ?? newId()) as WorkerId
+  const { _max } = await prisma.replica.aggregate({ where: { workerId, state: { not: 'ENDED' } }, _max: { reportedEpoch: true } })
+  const decision = decideRegistration({
+    worker,
+    known,
+    replaced,
+    hasReplicasElsewhere: known !== null && known.hostId !== hostId && (await countReplicasLeft(database, { workerId })) > 0,
+    reportedEpoch: _max.reportedEpoch ?? 0,
+    host: host && { scheduling: host.scheduling, isRemoved: host.removedAt !== null, workers: host.workers },
+    isEmpty: host?.scheduling === 'DRAINING' && (await countReplicasLeft(database, { hostId })) === 0,
+    keptFor: await readKeptFor(
+      database,
+      [...(host?.workers ?? []), ...(replaced ? [replaced] : [])].filter(({ id }) => id !== workerId),
+    ),
+  })
+  if (decision.kind === 'refused') return refused(decision.refusal)
+  const { epoch, message, reachability } = decision
+  const fact = {
+    kind: 'host',
+    hostId,
+    data: { format: 1, workerId, wakesPlacement: true },
+    event: said('HOST', message, change.subject, hostId),
+  } as const
+  return {
+    write: { table: 'worker', row: rowOf(change, { hostId, workerId, host, known }, decision), fact },
+    outcome: { kind: 'worker', workerId, hostId, epoch, returned: reachability === 'REACHABLE' },
+  }
+}
+
+interface Rows {
+  readonly hostId: HostId
+  readonly workerId: WorkerId
+  readonly host: HostRow | null
+  readonly known: Worker | null
+}
+
+function rowOf(change: RegisterWorker, { hostId, workerId, host, known }: Rows, decided: Registered): CatalogueWrite['row'] {
+  const { name, addresses, cpuMillis, memoryMiB, portRange, reservedPorts, softwareVersion, protocolVersion, subject } = change
+  const { epoch, reachability, reason, forgotten, aside } = decided
+  const own = { addresses, reservedPorts, portFrom: portRange.from, portTo: portRange.to }
+  const told = host === null || decided.speaksForHost ? own : host
+  return {
+    hostId,
+    hostName: change.host,
+    scheduling: decided.host.scheduling,
+    hostReachability: decided.host.reachability,
+    hostReason: decided.host.reason,
+    hostCpuMillis: decided.host.cpuMillis,
+    hostMemoryMiB: decided.host.memoryMiB,
+    allocation: host ? host.allocation + 1 : 0,
+    addresses: told.addresses,
+    portFrom: told.portFrom,
+    portTo: told.portTo,
+    reservedPorts: told.reservedPorts,
+    workerId,
+    asideId: aside?.id ?? null,
+    asideName: aside?.name ?? null,
+    name,
+    reachability,
+    reason,
+    knownEpoch: known?.epoch ?? 0,
+    epoch,
+    instance: change.instance ?? null,
+    leaseSeconds: change.leaseSeconds ?? leaseSeconds,
+    cpuMillis,
+    memoryMiB,
+    softwareVersion,
+    protocolVersion,
+    subject,
+    forgotten,
+  }
+}
+
+/** The LOST ones of these that have replicas still, or whose ports are kept. */
+async function readKeptFor(database: Database, workers: readonly Worker[]): Promise<ReadonlySet<string>> {
+  const kept = new Set<string>()
+  for (const { id, reachability } of workers) {
+    if (reachability !== 'LOST') continue
+    // First the replicas, whose ports are kept when they end.
+    const isKept =
+      (await countReplicasLeft(database, { workerId: id })) > 0 ||
+      (await database.prisma.hostPort.count({ where: { lostWorkerId: id } })) > 0
+    if (isKept) kept.add(id)
+  }
+  return kept
+}
