@@ -4,6 +4,7 @@ import type { PlacementHost, PlacementWorker } from '../model/host.ts'
 import type { HostId, Instant, ServiceId, WorkerId } from '../model/id.ts'
 import type { Replica } from '../model/service.ts'
 import type { HostUse } from '../rules/change.ts'
+import type { HostNext, HostNow, WorkerNow } from '../rules/hostNext.ts'
 import { bestOf } from '../rules/hostState.ts'
 
 interface HeldPort {
@@ -16,13 +17,13 @@ interface HeldPort {
   keptFor: WorkerId | null
 }
 
-/** A worker as placement sees it, kept up to date. */
-type WorkerLedger = { -readonly [Key in keyof PlacementWorker]: PlacementWorker[Key] }
+/** A worker as placement and decisions on its host see it, kept up to date. */
+type WorkerLedger = { -readonly [Key in keyof (PlacementWorker & WorkerNow)]: (PlacementWorker & WorkerNow)[Key] }
 
 type Room = Pick<Replica, 'cpuMillis' | 'memoryMiB'>
 
-/** A host as placement sees it, kept up to date by what services take and give back. */
-export class HostLedger implements PlacementHost {
+/** A host as placement and decisions on it see it, kept up to date by what becomes of it and by what services take and give back. */
+export class HostLedger implements PlacementHost, HostNow {
   readonly id: HostId
   readonly name: string
   readonly addresses: readonly string[]
@@ -32,6 +33,8 @@ export class HostLedger implements PlacementHost {
   readonly reservedPorts: readonly number[]
   readonly replicasOf: Map<ServiceId, number>
   scheduling: HostScheduling
+  reason: string | null = null
+  reachabilitySince: Instant
   /** Placement is the only one here that takes room, so that no grant can be stale. */
   readonly allocation: number
   lastPort: number
@@ -39,13 +42,14 @@ export class HostLedger implements PlacementHost {
   /** Made when asked: most hosts are not, between two changes. */
   #listed: readonly HeldPort[] | null = null
 
-  constructor(host: PlacementHost) {
+  constructor(host: PlacementHost, now: Instant) {
     this.id = host.id
     this.name = host.name
     this.addresses = host.addresses
     this.scheduling = host.scheduling
     this.allocation = host.allocation
-    this.workers = host.workers.map((worker) => ({ ...worker }))
+    this.reachabilitySince = now
+    this.workers = host.workers.map(ledgerOf)
     this.portFrom = host.portFrom
     this.portTo = host.portTo
     this.reservedPorts = host.reservedPorts
@@ -79,8 +83,32 @@ export class HostLedger implements PlacementHost {
     return isOver && difference > 0 ? `A worker of host ${this.name} is given more than it has.` : null
   }
 
+  addWorker(worker: PlacementWorker): void {
+    this.workers.push(ledgerOf(worker))
+  }
+
+  /** How many replicas are on it. */
+  countReplicas(): number {
+    let count = 0
+    for (const own of this.replicasOf.values()) count += own
+    return count
+  }
+
+  /** What was decided on it, but for what simulations have no word for: nobody is removed, and no epoch is raised by a loss. */
+  become({ scheduling, reason, workers }: HostNext, now: Instant): void {
+    const before = this.reachability
+    this.scheduling = scheduling
+    this.reason = reason
+    for (const { id, clean, reachability, reason: why, held, draining } of workers) {
+      const worker = this.workers.find((other) => other.id === id)
+      if (worker !== undefined) Object.assign(worker, { reachability, reason: why, held, draining })
+      if (worker !== undefined && clean) this.#giveBack(worker.id)
+    }
+    if (this.reachability !== before) this.reachabilitySince = now
+  }
+
   /** The worker is back and runs nothing: the ports that were kept for it are free. */
-  giveBack(worker: WorkerId): void {
+  #giveBack(worker: WorkerId): void {
     this.#listed = null
     for (const [code, { keptFor }] of this.#ports) if (keptFor === worker) this.#ports.delete(code)
   }
@@ -117,6 +145,10 @@ export class HostLedger implements PlacementHost {
     const quarantinedUntil = now + seconds * 1_000
     this.#ports.set(codeOf(port), { port: number, protocol, quarantinedUntil, conflicts: conflicts + 1, keptFor: null })
   }
+}
+
+function ledgerOf(worker: PlacementWorker): WorkerLedger {
+  return { ...worker, name: worker.id, reason: null, held: false }
 }
 
 function codeOf({ port, protocol }: { readonly port: number; readonly protocol: PortProtocol }): number {

@@ -46,7 +46,7 @@ function addHosts({ store }: Simulation, intent: ServiceIntent): void {
   if (intent.kind !== 'grant') return
   for (const grant of intent.grants) {
     const host = store.hosts.get(grant.hostId) ?? store.addHost(roomy(grant.hostId, grant))
-    if (!host.workers.some(({ id }) => id === grant.workerId)) host.workers.push(roomyWorker(grant))
+    if (!host.workers.some(({ id }) => id === grant.workerId)) host.addWorker(roomyWorker(grant))
   }
 }
 

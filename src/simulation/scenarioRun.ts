@@ -171,27 +171,31 @@ export class ScenarioRun {
   }
 
   #become({ hosts, count, becomes }: Extract<Action, { kind: 'host' }>): void {
-    const { hostAccidents, store } = this.simulation
+    const { hostAccidents, hosts: simulated } = this.simulation
     const all = hosts.flatMap((name) => this.#hosts.get(name) ?? [])
     const chosen = count === null ? all : this.#someOf(all, count)
-    const which = chosen.length === 1 ? `host ${chosen[0]?.name}` : `${chosen.length} hosts, the first of them ${chosen[0]?.name}`
     switch (becomes) {
       case 'UP':
+        this.#sayOf('Up', chosen)
         hostAccidents.rise(chosen)
         return
       case 'DOWN':
       case 'SILENT':
-        this.#say(store.now, chosen[0]?.name ?? '', becomes === 'DOWN' ? `Down: ${which}.` : `Silent: ${which}.`)
+        this.#sayOf(becomes === 'DOWN' ? 'Down' : 'Silent', chosen)
         hostAccidents.fall(chosen, becomes)
         return
       case 'LOST':
-        this.#say(store.now, chosen[0]?.name ?? '', `${user} confirmed the loss of ${which}.`)
-        hostAccidents.lose(chosen)
+        simulated.write(chosen.map((host) => [host, { kind: 'confirmHostLoss', name: host.name, actor: user }]))
         return
       default:
-        this.#say(store.now, chosen[0]?.name ?? '', `${user} made ${which} ${becomes}.`)
-        hostAccidents.schedule(chosen, becomes)
+        simulated.write(chosen.map((host) => [host, { kind: 'scheduleHost', name: host.name, scheduling: becomes, actor: user }]))
     }
+  }
+
+  #sayOf(what: string, hosts: readonly HostLedger[]): void {
+    const first = hosts[0]?.name ?? ''
+    const which = hosts.length === 1 ? `host ${first}` : `${hosts.length} hosts, the first of them ${first}`
+    this.#say(this.simulation.store.now, first, `${what}: ${which}.`)
   }
 
   #submit(service: SimulatedService, action: UserAction): void {

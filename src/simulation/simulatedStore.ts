@@ -52,7 +52,7 @@ export class SimulatedStore {
   }
 
   addHost(host: PlacementHost): HostLedger {
-    const ledger = new HostLedger(host)
+    const ledger = new HostLedger(host, this.now)
     this.hosts.set(host.id, ledger)
     return ledger
   }

@@ -10,6 +10,7 @@ import { HostAccidents } from './hostAccidents.ts'
 import type { HostLedger } from './hostLedger.ts'
 import type { Random } from './random.ts'
 import { Reporters } from './reporters.ts'
+import { SimulatedHosts } from './simulatedHosts.ts'
 import { SimulatedPlacer } from './simulatedPlacer.ts'
 import type { SimulatedService } from './simulatedService.ts'
 import { type SimulatedCommit, SimulatedStore } from './simulatedStore.ts'
@@ -46,6 +47,7 @@ export class Simulation {
   readonly store: SimulatedStore
   readonly placer: SimulatedPlacer
   readonly workers: Workers
+  readonly hosts: SimulatedHosts
   readonly hostAccidents: HostAccidents
   readonly #queue = new EventQueue<Happening>()
   readonly #reporters: Reporters
@@ -66,15 +68,17 @@ export class Simulation {
     this.placer = new SimulatedPlacer(this.store)
     this.workers = new Workers({ random, behaviourOf, later: (at, event) => this.#queue.put(at, event) })
     this.#reporters = new Reporters(options.epoch ?? 1)
+    const wakePlacement = () => this.wakePlacement()
+    this.hosts = new SimulatedHosts({ store: this.store, wakePlacement, say: options.onHost ?? (() => undefined) })
     this.hostAccidents = new HostAccidents({
       store: this.store,
+      hosts: this.hosts,
       workers: this.workers,
       reporters: this.#reporters,
       leaseSeconds,
       graceSeconds,
+      wakePlacement,
       at: (instant, act) => this.at(instant, act),
-      wakePlacement: () => this.wakePlacement(),
-      say: options.onHost ?? (() => undefined),
     })
   }
 
@@ -190,7 +194,10 @@ export class Simulation {
       if (was !== is && content !== undefined) this.workers.given(after.id, row, content, now)
       if (row.state === 'STOPPING' && before?.state !== 'STOPPING') this.workers.toldToStop(row.id, now)
     }
-    for (const host of left) this.hostAccidents.left(host)
+    for (const id of left) {
+      const host = this.store.hosts.get(id)
+      if (host !== undefined) this.hosts.write([[host, { kind: 'hostDrained' }]])
+    }
     this.#armTimer(service)
     this.placer.watch(service)
     const fact = change.facts.at(-1)

@@ -1,0 +1,76 @@
+import { intentsPerCommit } from '../model/bounds.ts'
+import { addTo } from '../model/groupBy.ts'
+import type { HostChange } from '../model/hostChange.ts'
+import type { ServiceId, WorkerId } from '../model/id.ts'
+import type { ServiceIntent, WorkerIntent } from '../model/intent.ts'
+import { decideHost, looksAt } from '../rules/hostDecision.ts'
+import type { HostNext } from '../rules/hostNext.ts'
+import type { HostLedger } from './hostLedger.ts'
+import type { SimulatedStore } from './simulatedStore.ts'
+
+export interface SimulatedHostsOptions {
+  readonly store: SimulatedStore
+  readonly wakePlacement: () => void
+  /** The event, or why something was refused. */
+  readonly say: (host: HostLedger, message: string) => void
+}
+
+type Told = Record<WorkerIntent['kind'], Map<ServiceId, ServiceIntent[]>>
+
+/**
+ * What becomes of hosts and their workers (R15), by the same decisions as the server's. It is told to every service that has replicas there, as one
+ * commit of the service for all hosts at once.
+ */
+export class SimulatedHosts {
+  readonly #options: SimulatedHostsOptions
+
+  constructor(options: SimulatedHostsOptions) {
+    this.#options = options
+  }
+
+  write(changes: readonly (readonly [HostLedger, HostChange])[]): void {
+    const { store, say, wakePlacement } = this.#options
+    const told: Told = { unreach: new Map(), lose: new Map(), drain: new Map(), undrain: new Map() }
+    for (const [host, change] of changes) {
+      const onHost = looksAt(host, change).onHost ? host.countReplicas() : 0
+      // Nobody removes workers here.
+      const decision = decideHost(host, change, { onHost, onWorker: 0 })
+      if (decision.kind === 'refused') say(host, `${change.kind} was refused: ${decision.refusal.message}`)
+      if (decision.kind !== 'changed') continue
+      const { next, message } = decision
+      for (const [kind, worker] of newsOf(host, next)) for (const id of host.replicasOf.keys()) addTo(told[kind], id, { kind, worker })
+      host.become(next, store.now)
+      say(host, message)
+      if (next.wakesPlacement) wakePlacement()
+    }
+    for (const services of Object.values(told)) {
+      for (const [id, intents] of services) {
+        // At most so many rows change in one commit; asked again, the rest.
+        while (this.tell(id, intents));
+      }
+    }
+  }
+
+  /** True: something changed. */
+  tell(id: ServiceId, intents: readonly ServiceIntent[]): boolean {
+    let changed = false
+    for (let from = 0; from < intents.length; from += intentsPerCommit) {
+      const outcomes = this.#options.store.submit(id, ...intents.slice(from, from + intentsPerCommit))
+      changed ||= outcomes.some((outcome) => outcome.kind === 'done' && outcome.changed)
+    }
+    return changed
+  }
+}
+
+/** What its services have to be told of a host's workers. Of one that is back they hear by its own report. */
+function newsOf(host: HostLedger, next: HostNext): [WorkerIntent['kind'], WorkerId][] {
+  const news: [WorkerIntent['kind'], WorkerId][] = []
+  for (const worker of host.workers) {
+    const { reachability, draining } = next.workers.find(({ id }) => id === worker.id) ?? worker
+    if (reachability === 'UNREACHABLE' && worker.reachability !== 'UNREACHABLE') news.push(['unreach', worker.id])
+    if (reachability === 'LOST' && worker.reachability !== 'LOST') news.push(['lose', worker.id])
+    const leaves = next.scheduling === 'DRAINING' || draining
+    if (leaves !== (host.scheduling === 'DRAINING' || worker.draining)) news.push([leaves ? 'drain' : 'undrain', worker.id])
+  }
+  return news
+}
