@@ -20,6 +20,7 @@ import { Timers } from './controller/timers.ts'
 import { ensureToken } from './controller/tokenFile.ts'
 import { Upkeep } from './controller/upkeep.ts'
 import { WorkerLeases } from './controller/workerLeases.ts'
+import { WorkerRefusals } from './controller/workerRefusals.ts'
 import { schema } from './graphql/schema.ts'
 import { HttpServer } from './http/httpServer.ts'
 import { Metrics } from './http/metrics.ts'
@@ -95,7 +96,8 @@ async function start(
   await logRequests.start()
   started('log requests', () => logRequests.stop())
   const previews = new Previews({ database, clock, log })
-  const app: App = { config, log, database, committer, tail, clock, newId: v7, feed, sessions, logRequests, previews, meter: metrics }
+  const parts = { config, log, database, committer, tail, clock, newId: v7, feed, sessions, logRequests, previews, meter: metrics }
+  const app: App = { ...parts, workerRefusals: new WorkerRefusals(log) }
 
   await scanServices(app)
   const timers = new Timers(app)

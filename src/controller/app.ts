@@ -9,6 +9,7 @@ import type { Feed } from './feed/feed.ts'
 import type { LogRequests } from './logRequests.ts'
 import type { Previews } from './previews.ts'
 import type { Sessions } from './sessions.ts'
+import type { WorkerRefusals } from './workerRefusals.ts'
 
 /** What a running server consists of, as the edges (GraphQL, HTTP) see it. Made once, by `startServer.ts`. */
 export interface App {
@@ -24,5 +25,6 @@ export interface App {
   readonly sessions: Sessions
   readonly logRequests: LogRequests
   readonly previews: Previews
+  readonly workerRefusals: WorkerRefusals
   readonly meter: Meter
 }

@@ -3,7 +3,7 @@ import DataloaderPlugin from '@pothos/plugin-dataloader'
 import ErrorsPlugin from '@pothos/plugin-errors'
 import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
-import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
+import ScopeAuthPlugin, { type AuthFailure } from '@pothos/plugin-scope-auth'
 import type PrismaTypes from '../generated/pothos.ts'
 import { getDatamodel } from '../generated/pothos.ts'
 import { bounds } from '../model/bounds.ts'
@@ -45,11 +45,13 @@ export const builder = new SchemaBuilder<ApiTypes>({
       admin: hasRole(viewer, 'admin'),
       worker: hasRole(viewer, 'worker') || hasRole(viewer, 'admin'),
     }),
-    unauthorizedError: (_parent, { viewer }, info) => {
+    unauthorizedError: (_parent, { app, viewer }, info, { failure }) => {
       if (viewer === null) return unauthenticated()
-      return new ForbiddenError(
-        `${viewer.subject} may not use ${info.parentType.name}.${info.fieldName}: it has the role ${viewer.roles.join(', ') || '(none)'}. Use a token with the role admin.`,
-      )
+      const { subject, roles } = viewer
+      const needed = isOfWorkers(failure) ? "role worker, such as a server's worker-token" : 'role admin'
+      const message = `${subject} may not use ${info.parentType.name}.${info.fieldName}: it has the role ${roles.join(', ') || '(none)'}. Use a token with the ${needed}.`
+      if (info.fieldName === 'registerWorker') app.workerRefusals.tell({ subject }, message)
+      return new ForbiddenError(message)
     },
   },
   relay: {
@@ -94,6 +96,12 @@ export const builder = new SchemaBuilder<ApiTypes>({
     nodeFieldOptions: { description: 'The object at this position.', nullable: false },
   },
 })
+
+/** The role worker would have been enough. */
+function isOfWorkers(failure: AuthFailure): boolean {
+  if ('failures' in failure) return failure.failures.some(isOfWorkers)
+  return 'scope' in failure && failure.scope === 'worker'
+}
 
 builder.queryType({
   description: 'Reads. Every field needs a token with the role admin, but for viewer (any token) and workerDrain (the role worker).',

@@ -1,11 +1,13 @@
+import type { App } from '../controller/app.ts'
 import { registerWorker } from '../controller/workerRegistration.ts'
 import { findRegistration, keepLease, type RegistrationClaim, reportReplicas } from '../controller/workerReports.ts'
 import type { WorkerId } from '../model/id.ts'
 import type { ReplicaReport } from '../model/intent.ts'
+import { hostNameFault } from '../model/name.ts'
 import { builder } from './builder.ts'
 import { hasRole, type Viewer } from './context.ts'
 import { encodeGlobalId, idOf } from './globalId.ts'
-import { errorOf, FencedError, ForbiddenError, InvalidInputError } from './refusalError.ts'
+import { errorOf, FencedError, ForbiddenError, InvalidInputError, type RefusalError } from './refusalError.ts'
 import { Worker } from './worker.ts'
 import { reportIssues, sequenceIssues, workerIssues } from './workerChecks.ts'
 import {
@@ -80,10 +82,10 @@ builder.mutationFields((t) => ({
         leaseSeconds,
       }
       const issues = [...workerIssues(worker), ...reportIssues('running', running)]
-      if (issues.length > 0) throw new InvalidInputError('The registration is refused: see issues.', issues)
+      if (issues.length > 0) throw refused(app, worker, new InvalidInputError('The registration is refused: see issues.', issues))
       const { reports, strangers } = partition(running)
       const outcome = await registerWorker(app, worker, reports)
-      if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
+      if (outcome.kind === 'refused') throw refused(app, worker, errorOf(outcome.refusal))
       const { workerId, epoch, stop } = outcome
       app.meter.count('registrations')
       app.log.info({ worker: worker.name, host: worker.host, epoch, running: running.length, stop: stop.length }, 'Worker registered')
@@ -134,6 +136,16 @@ builder.mutationFields((t) => ({
     },
   }),
 }))
+
+/** The log tells it too: whoever misses a host looks there. */
+function refused(app: App, worker: { readonly name: string; readonly host: string; readonly subject: string }, error: RefusalError): Error {
+  const { name, host, subject } = worker
+  // What is no name is not logged as one.
+  const named = hostNameFault(name) === null && hostNameFault(host) === null ? { worker: name, host } : {}
+  const why = error instanceof InvalidInputError ? error.issues.map(({ message }) => message).join(' ') : error.message
+  app.workerRefusals.tell({ ...named, subject }, why.slice(0, 1_000))
+  return error
+}
 
 /** An admin may speak for any worker; a worker's token only for the workers that it registered. */
 export function claimOf(input: { readonly worker: string; readonly epoch: number }, viewer: Viewer | null): RegistrationClaim {

@@ -7,7 +7,8 @@ import type { App } from '../controller/app.ts'
 import { createContext, type Viewer } from '../graphql/context.ts'
 import type { Executed } from '../graphql/executed.ts'
 import { subscribe } from '../graphql/subscribe.ts'
-import { serverProtocols } from '../model/workerProtocol.ts'
+import { hostNameFault } from '../model/name.ts'
+import { type Greeting, serverProtocols } from '../model/workerProtocol.ts'
 import { authenticate } from './authenticate.ts'
 import { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
@@ -130,6 +131,17 @@ export class WebSockets {
   }
 }
 
+function greetingOf({ config: { leaseSeconds, graceSeconds } }: App): Greeting & Record<string, unknown> {
+  return { workerProtocol: serverProtocols, workerLease: { leaseSeconds, graceSeconds } }
+}
+
+/** A worker says its name when it connects. */
+function tellOfWorker(app: App, worker: unknown, request: IncomingMessage): void {
+  if (typeof worker !== 'string' || hostNameFault(worker) !== null) return
+  const why = "Its token is not known here: copy this server's worker-token to the file that its XCE_WORKER_TOKEN_FILE names."
+  app.workerRefusals.tell({ worker, address: request.socket.remoteAddress }, why)
+}
+
 function makeProtocol(app: App, schema: GraphQLSchema): Server<Connection> {
   const documents = new Documents(schema)
   const shown = (result: ExecutionResult): FormattedExecutionResult => {
@@ -150,12 +162,15 @@ function makeProtocol(app: App, schema: GraphQLSchema): Server<Connection> {
         return false
       }
       const { viewer, socket } = extra
-      if (viewer === null) socket.close(closeCode.unauthorized, 'Unauthorized: send connectionParams.authorization.')
+      if (viewer === null) {
+        tellOfWorker(app, connectionParams?.['worker'], extra.request)
+        socket.close(closeCode.unauthorized, 'Unauthorized: send connectionParams.authorization.')
+      }
       // It may have closed meanwhile: then nothing ends what would be followed now.
       else if (socket.readyState !== socket.OPEN) return false
       // Operations end first, each with its own error.
       else extra.unfollow = app.sessions.follow(viewer, () => void setImmediate(() => socket.close(closeCode.forbidden, tokenIsInvalid)))
-      return viewer !== null && { workerProtocol: serverProtocols }
+      return viewer !== null && greetingOf(app)
     },
     onSubscribe: ({ extra }, id, payload): ExecutionArgs | readonly GraphQLError[] => {
       const checked = documents.check(payload.query)

@@ -7,6 +7,22 @@ export interface ProtocolRange {
   readonly newest: number
 }
 
+/** For how long a worker may be silent. */
+export interface LeaseTerms {
+  readonly leaseSeconds: number
+  readonly graceSeconds: number
+}
+
+/**
+ * What a server says to whoever connects, in the acknowledgement of a WebSocket's connection and so before anything is asked. A worker of before passes
+ * over what it does not know, and a server of before leaves it out.
+ */
+export interface Greeting {
+  readonly workerProtocol: ProtocolRange
+  /** Of now: a worker that registered before the servers were started anew has others. */
+  readonly workerLease: LeaseTerms
+}
+
 /** What this release's servers take: the release before's too, because servers are upgraded before workers. */
 export const serverProtocols: ProtocolRange = { oldest: 1, newest: workerProtocolVersion }
 

@@ -1,6 +1,7 @@
 import { type Client, createClient } from 'graphql-ws/client'
 import { WebSocket } from 'ws'
-import type { ProtocolRange } from '../model/workerProtocol.ts'
+import type { Greeting } from '../model/workerProtocol.ts'
+import { connectFault } from './connectFault.ts'
 
 /** The server said no, by one of the codes of its top-level errors or of a failure that it answered. */
 export class RefusedError extends Error {
@@ -30,17 +31,29 @@ class ServerSocket extends WebSocket {
 
 const goodbyeMillis = 250
 
+/** Where a worker connects to, and what it shows there. */
+export interface ConnectTarget {
+  readonly url: string
+  readonly token: string
+  /** Where the token is from. */
+  readonly tokenFile: string
+  /** The worker's name: a server that does not know the token tells its operator whose it was. */
+  readonly worker: string
+}
+
 /** One socket to one server. It never reconnects: whoever opened it opens another. */
 export class Connection {
   readonly #client: Client
+  readonly #tokenFile: string
   readonly #closed: Promise<never>
   /** Of requests and subscriptions that wait: they fail in the moment the socket does, not when the client has noticed. */
   readonly #waiting = new Set<(error: Error) => void>()
   #socket: WebSocket | null = null
-  #serverProtocols: ProtocolRange | null = null
+  #greeting: Partial<Greeting> = {}
   #rejectClosed: (error: Error) => void = () => undefined
 
-  private constructor(url: string, token: string) {
+  private constructor({ url, token, tokenFile, worker }: ConnectTarget) {
+    this.#tokenFile = tokenFile
     this.#closed = new Promise((_resolve, reject) => {
       this.#rejectClosed = reject
     })
@@ -56,23 +69,23 @@ export class Connection {
           keep(this)
         }
       },
-      connectionParams: { authorization: `Bearer ${token}` },
+      connectionParams: { authorization: `Bearer ${token}`, worker },
       connectionAckWaitTimeout: 5_000,
       lazy: false,
       retryAttempts: 0,
-      onNonLazyError: (cause) => this.#fail(closeError(cause)),
+      onNonLazyError: (cause) => this.#fail(new Error(connectFault(cause, tokenFile))),
     })
   }
 
   /** Resolves when the server has accepted the token; rejects with a sentence that says why not. */
-  static async open(url: string, token: string, signal: AbortSignal): Promise<Connection> {
+  static async open(target: ConnectTarget, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted()
-    const connection = new Connection(url, token)
+    const connection = new Connection(target)
     const onAbort = (): void => connection.#fail(new Error('The worker ends.'))
     signal.addEventListener('abort', onAbort)
     try {
       const connected = new Promise<unknown>((resolve) => connection.#client.on('connected', (_socket, payload) => resolve(payload)))
-      connection.#serverProtocols = protocolsIn(await Promise.race([connection.#closed, connected]))
+      connection.#greeting = greetingIn(await Promise.race([connection.#closed, connected]))
       return connection
     } catch (error) {
       connection.close()
@@ -82,9 +95,9 @@ export class Connection {
     }
   }
 
-  /** The versions of the worker's protocol that the server takes; null: it did not say. */
-  get serverProtocols(): ProtocolRange | null {
-    return this.#serverProtocols
+  /** What the server said of itself when it took the token; what a server of another release did not say is left out. */
+  get greeting(): Partial<Greeting> {
+    return this.#greeting
   }
 
   /** Rejects when the socket has closed, with why. */
@@ -136,7 +149,7 @@ export class Connection {
               fail(error instanceof Error ? error : new Error(String(error)))
             }
           },
-          error: (cause) => fail(Array.isArray(cause) ? refusal(cause) : closeError(cause)),
+          error: (cause) => fail(Array.isArray(cause) ? refusal(cause) : new Error(connectFault(cause, this.#tokenFile))),
           complete: () => fail(new Error('The server ended the operation.')),
         },
       )
@@ -162,11 +175,19 @@ export class Connection {
   }
 }
 
-/** Of what the server said when it took the token. */
-function protocolsIn(payload: unknown): ProtocolRange | null {
-  const { workerProtocol } = (payload ?? {}) as { workerProtocol?: Partial<ProtocolRange> }
+/** Only what is as it should be. */
+function greetingIn(payload: unknown): Partial<Greeting> {
+  const { workerProtocol, workerLease } = (payload ?? {}) as { [Key in keyof Greeting]?: Partial<Greeting[Key]> }
   const { oldest, newest } = workerProtocol ?? {}
-  return typeof oldest === 'number' && typeof newest === 'number' ? { oldest, newest } : null
+  const { leaseSeconds, graceSeconds } = workerLease ?? {}
+  return {
+    ...(typeof oldest === 'number' && typeof newest === 'number' ? { workerProtocol: { oldest, newest } } : {}),
+    ...(isSeconds(leaseSeconds) && isSeconds(graceSeconds) ? { workerLease: { leaseSeconds, graceSeconds } } : {}),
+  }
+}
+
+function isSeconds(value: unknown): value is number {
+  return typeof value === 'number' && value > 0
 }
 
 function refusal(errors: readonly { readonly message?: string; readonly extensions?: unknown }[] | undefined): RefusedError {
@@ -174,15 +195,4 @@ function refusal(errors: readonly { readonly message?: string; readonly extensio
   const extensions = first?.extensions
   const code = typeof extensions === 'object' && extensions !== null && 'code' in extensions ? String(extensions.code) : 'UNKNOWN'
   return new RefusedError(code, first?.message ?? 'The server answered neither data nor an error.')
-}
-
-/** What the socket's end means, as a sentence. */
-function closeError(cause: unknown): Error {
-  if (typeof cause !== 'object' || cause === null) return new Error(`The connection failed: ${String(cause)}.`)
-  if ('code' in cause && typeof cause.code === 'number') {
-    const reason = 'reason' in cause && typeof cause.reason === 'string' && cause.reason !== '' ? ` ${cause.reason}` : ''
-    return new Error(`The server closed the connection (${cause.code}${reason}).`)
-  }
-  if ('message' in cause && typeof cause.message === 'string') return new Error(`The connection failed: ${cause.message}.`)
-  return new Error('The connection failed.')
 }

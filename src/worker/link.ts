@@ -57,7 +57,7 @@ export class Link {
     signal.addEventListener('abort', () => this.#contact.close(), { once: true })
     for (let failures = 0; !signal.aborted; ) {
       const began = performance.now()
-      const { error, connected } = await this.#connectOnce()
+      const { error, url, connected } = await this.#connectOnce()
       if (signal.aborted) return
       if (isFenced(error)) {
         await this.#startOver()
@@ -71,24 +71,31 @@ export class Link {
       const waitAfter = (failed: number): number => reconnectMillis(failed, servers, most, Math.random())
       // A session that was short counts as a failure, and its server's other workers have lost it too.
       const waitMillis = connected ? Math.max(waitAfter(0), waitAfter(failures)) : waitAfter(failures)
-      log.warn({ waitMillis }, `not connected: ${error.message}`)
+      log.warn({ waitMillis }, `not connected${url === null ? '' : ` to ${url}`}: ${this.#sentenceOf(error)}`)
       await wait(waitMillis, undefined, { signal }).catch(() => undefined)
     }
   }
 
-  /** One socket's life. Resolves with what ended it, and whether a server had answered. */
-  async #connectOnce(): Promise<{ error: Error; connected: boolean }> {
+  /** One socket's life. Resolves with what ended it, the server that was tried, and whether it had answered. */
+  async #connectOnce(): Promise<{ error: Error; url: string | null; connected: boolean }> {
     const { settings, signal, log, supervisor, outbox, drain } = this.#options
     let connection: Connection | null = null
+    let tried: string | null = null
     const onEnd = (): void => connection?.close()
     signal.addEventListener('abort', onEnd)
     try {
       const url = await this.#nextServer(settings.servers)
-      connection = await Connection.open(url, await readText(settings.tokenFile, 'XCE_WORKER_TOKEN_FILE'), signal)
+      const { tokenFile, name: worker } = settings
+      const token = await readToken(tokenFile)
+      tried = url
+      connection = await Connection.open({ url, token, tokenFile, worker }, signal)
       // Before anything else is said: a server of another release may not understand it.
-      const fault = connection.serverProtocols && protocolFault(workerProtocolVersion, connection.serverProtocols)
-      if (fault) throw new Error(`${url}: ${fault}`)
+      const { workerProtocol, workerLease } = connection.greeting
+      const fault = workerProtocol && protocolFault(workerProtocolVersion, workerProtocol)
+      if (fault) throw new Error(fault)
       log.info({ url }, 'connected')
+      // The servers may have been started anew with another lease since.
+      if (this.#registration !== null) this.#registration = { ...this.#registration, ...workerLease }
       this.#registration ??= await this.#register(connection)
       const nextSequence = (): number => ++this.#sequence
       return await new WorkerSession(connection, this.#registration, {
@@ -100,11 +107,26 @@ export class Link {
         nextSequence,
       }).run()
     } catch (error) {
-      return { error: error instanceof Error ? error : new Error(String(error)), connected: connection !== null }
+      return { error: error instanceof Error ? error : new Error(String(error)), url: tried, connected: connection !== null }
     } finally {
       signal.removeEventListener('abort', onEnd)
       connection?.close()
     }
+  }
+
+  /** With what a server can't say: what it refuses has replicas that run on, and a token that is in a file. */
+  #sentenceOf(error: Error): string {
+    if (!(error instanceof RefusedError) || this.#registration !== null) return error.message
+    const sentences = [error.message]
+    if (error.code === 'FORBIDDEN') sentences.push(`The token is the one in ${this.#options.settings.tokenFile}.`)
+    const running = this.#options.supervisor.reports().filter(({ state }) => state !== 'ENDED').length
+    if (running > 0) {
+      const these = running === 1 ? 'A replica of before runs' : `${running} replicas of before run`
+      sentences.push(
+        `${these} on here and may have been replaced elsewhere: a server that takes this worker, also by another XCE_WORKER_NAME, tells it what to stop; SIGUSR2 stops everything now.`,
+      )
+    }
+    return sentences.join(' ')
   }
 
   async #register(connection: Connection): Promise<Registration> {
@@ -147,6 +169,12 @@ async function readText(file: string, setting: string): Promise<string> {
     const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     throw new Error(`The file ${file} (${setting}) can't be read: ${why}.`)
   }
+}
+
+async function readToken(file: string): Promise<string> {
+  const token = await readText(file, 'XCE_WORKER_TOKEN_FILE')
+  if (token === '') throw new Error(`The file ${file} (XCE_WORKER_TOKEN_FILE) is empty: copy a server's worker-token to it.`)
+  return token
 }
 
 function isFenced(error: Error): boolean {

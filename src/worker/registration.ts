@@ -1,18 +1,16 @@
 import type { Logger } from 'pino'
 import type { WorkerOffer } from '../model/workerOffer.ts'
-import { workerProtocolVersion } from '../model/workerProtocol.ts'
+import { type LeaseTerms, workerProtocolVersion } from '../model/workerProtocol.ts'
 import type { Failure, RegisterWorkerData, RegisterWorkerInput } from './api.ts'
 import { registerWorker } from './api.ts'
 import type { Report } from './assignment.ts'
 import { type Connection, RefusedError } from './connection.ts'
 import type { WorkerSettings } from './settings.ts'
 
-/** What a server knows this worker by, until it is fenced. */
-export interface Registration {
+/** What a server knows this worker by, until it is fenced. Lease and grace are those of the server that was reached last. */
+export interface Registration extends LeaseTerms {
   readonly worker: string
   readonly epoch: number
-  readonly leaseSeconds: number
-  readonly graceSeconds: number
 }
 
 /** An answer's payload; a failure that the server answered is thrown as RefusedError with its code. */

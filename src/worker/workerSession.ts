@@ -81,14 +81,14 @@ export class WorkerSession {
   }
 
   async #renew(): Promise<never> {
-    const { worker, epoch, leaseSeconds } = this.#registration
+    const { worker, epoch, leaseSeconds, graceSeconds } = this.#registration
     const everyMillis = (leaseSeconds * 1_000) / 3
     for (;;) {
       const sentAt = this.#contact.mark()
       // A server that does not answer in time is left while there is time enough to find another.
       const answer = await this.#connection.request<RenewLeaseData>(renewLease, { input: { worker, epoch } }, everyMillis)
       const { resync } = payload(answer.renewLease)
-      this.#contact.heard(sentAt)
+      this.#contact.heard(sentAt, leaseSeconds + graceSeconds)
       if (resync) this.#outbox.askForAll()
       await wait(everyMillis, undefined, { ref: false })
       if (this.#ended) throw new Error('The session has ended.')

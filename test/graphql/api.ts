@@ -7,6 +7,7 @@ import { Feed } from '../../src/controller/feed/feed.ts'
 import { LogRequests } from '../../src/controller/logRequests.ts'
 import { Previews } from '../../src/controller/previews.ts'
 import { Sessions } from '../../src/controller/sessions.ts'
+import { WorkerRefusals } from '../../src/controller/workerRefusals.ts'
 import { createContext, type Viewer } from '../../src/graphql/context.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import { noMeter } from '../../src/model/metrics.ts'
@@ -60,6 +61,7 @@ export function openApi(fresh: () => Promise<TestDatabase> = freshEmbedded): () 
       logRequests: new LogRequests(v7),
       previews: new Previews({ database, clock, log: silent }),
       meter: noMeter,
+      workerRefusals: new WorkerRefusals(silent),
     }
   })
   afterAll(async () => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { buildSchema, GraphQLError } from 'graphql'
 import { useServer } from 'graphql-ws/use/ws'
 import { type WebSocket, WebSocketServer } from 'ws'
+import type { Greeting } from '../../src/model/workerProtocol.ts'
 import type { LogRequest, RegisterWorkerInput, WireAssignment } from '../../src/worker/api.ts'
 import type { Assignment, Report } from '../../src/worker/assignment.ts'
 
@@ -93,6 +94,8 @@ export class WorkerServer {
   readonly assignments = new Map<string, Assignment>()
   /** Called when a worker asks for its assignments, before the SNAPSHOT is sent. */
   onFollow = (): void => undefined
+  /** Said in the acknowledgement of a connection; a server of before says nothing. */
+  greeting: Partial<Greeting> & Record<string, unknown> = {}
   epoch = 0
   renewals = 0
   drains = 0
@@ -145,7 +148,11 @@ export class WorkerServer {
     })
     const authorization = `Bearer ${this.token}`
     useServer(
-      { schema, roots: this.#roots(), onConnect: ({ connectionParams }) => connectionParams?.['authorization'] === authorization },
+      {
+        schema,
+        roots: this.#roots(),
+        onConnect: ({ connectionParams }) => connectionParams?.['authorization'] === authorization && this.greeting,
+      },
       sockets,
     )
     await new Promise<void>((resolve) => http.listen(this.#port, '127.0.0.1', resolve))

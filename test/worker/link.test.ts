@@ -1,17 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { workerProtocolVersion } from '../../src/model/workerProtocol.ts'
 import type { Assignment } from '../../src/worker/assignment.ts'
-import { Drain } from '../../src/worker/drain.ts'
-import { Link } from '../../src/worker/link.ts'
-import { Outbox } from '../../src/worker/outbox.ts'
-import type { Servers, WorkerSettings } from '../../src/worker/settings.ts'
-import { Supervisor } from '../../src/worker/supervisor.ts'
+import type { Servers } from '../../src/worker/settings.ts'
+import type { Supervisor } from '../../src/worker/supervisor.ts'
 import { freePort } from '../support/freePort.ts'
+import { LinkedWorker } from '../support/linkedWorker.ts'
 import { expectNoProcessWith, expectNothingLeft, processesWith, program } from '../support/processes.ts'
 import { assignmentOf, httpProbe } from '../support/supervision.ts'
 import { until } from '../support/until.ts'
@@ -37,44 +35,10 @@ afterEach(async () => {
 })
 
 /** Runs a worker in this process, until the test's end. */
-function connect(
-  servers: Servers = { kind: 'list', urls: [server.url] },
-  log = pino({ level: process.env['XCE_LOG_LEVEL'] ?? 'silent' }),
-): void {
-  const tokenFile = path.join(directory, 'token')
-  writeFileSync(tokenFile, `${server.token}\n`)
-  const outbox = new Outbox()
-  supervisor = new Supervisor({
-    stateDirectory: directory,
-    hostAddress: '127.0.0.1',
-    cgroups: null,
-    log,
-    onReport: (report) => outbox.put(report),
-  })
-  const settings: WorkerSettings = {
-    servers,
-    tokenFile,
-    stateDirectory: directory,
-    name: 'worker-1',
-    host: 'host-1',
-    addresses: ['127.0.0.1'],
-    cpuMillis: 2_000,
-    memoryMiB: 1_024,
-    portRange: { from: 20_000, to: 32_000 },
-    reservedPorts: [22_222],
-    logLevel: 'silent',
-    logFile: null,
-  }
-  const ending = new AbortController()
-  const drain = new Drain({ supervisor, log, tell: () => undefined })
-  const parts = { settings, softwareVersion: '1.2.3', instance: 'the-instance', supervisor, outbox, drain, log }
-  const running = new Link({ ...parts, signal: ending.signal }).run()
-  end = async () => {
-    ending.abort()
-    await running
-    await supervisor.releaseAll({ drain: false })
-    await supervisor.close()
-  }
+function connect(servers: Servers = { kind: 'list', urls: [server.url] }, log?: Logger): void {
+  const worker = new LinkedWorker({ directory, token: server.token, settings: { servers }, ...(log === undefined ? {} : { log }) })
+  supervisor = worker.supervisor
+  end = () => worker.end()
 }
 
 async function running(change: Partial<Assignment> = {}): Promise<Assignment> {
@@ -248,6 +212,18 @@ test('a PORT_TAKEN that was taken but not answered is told again of the placemen
   expect(told.filter(({ endReason }) => endReason === 'PORT_TAKEN').every(({ ports }) => ports.join() === String(taken))).toBe(true)
   expect(told.at(-1)).toMatchObject({ state: 'RUNNING', ports: [free] })
   await new Promise((resolve) => holder.close(resolve))
+})
+
+test('servers that were started with another lease tell it when it connects again, and it renews by that', async () => {
+  connect()
+  await followed()
+  await until(() => server.renewals === 1, 'it renews')
+  server.greeting = { workerLease: { leaseSeconds: 1, graceSeconds: 2 } }
+  server.drop()
+  await until(() => server.renewals === 5, 'by a lease of 15 s these would take 20 s', 10)
+  const contact = JSON.parse(readFileSync(path.join(directory, 'contact.json'), 'utf8')) as { patienceSeconds: number }
+  expect(contact.patienceSeconds).toBe(3)
+  expect(server.registrations).toHaveLength(1)
 })
 
 describe('fenced', () => {
