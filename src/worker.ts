@@ -7,11 +7,12 @@ import { Drain } from './worker/drain.ts'
 import { DrainProgress, watchDrain } from './worker/drainProgress.ts'
 import { instanceOf } from './worker/instance.ts'
 import { Link } from './worker/link.ts'
-import { lockStateDirectory, StateDirectoryInUseError } from './worker/lock.ts'
+import { holderOf, lockStateDirectory, StateDirectoryInUseError } from './worker/lock.ts'
 import { keepSmall, openLogger } from './worker/logger.ts'
 import { Outbox } from './worker/outbox.ts'
 import { readSettings, stateDirectoryOf, type WorkerSettings } from './worker/settings.ts'
-import { Supervisor } from './worker/supervisor.ts'
+import { Supervisor, type SupervisorOptions } from './worker/supervisor.ts'
+import { UnusableError, usable } from './worker/usable.ts'
 
 const help = `The worker of XCE Services: runs replicas on this host for the servers it is connected to.
 
@@ -47,17 +48,28 @@ async function main(words: readonly string[]): Promise<number> {
   const stateDirectory = stateDirectoryOf(environment)
   // Before the lock: whoever sees that this worker has it may send it a signal.
   const signals = heedSignals()
+  const drainAt = (holder: number) => watchDrain(stateDirectory, holder, signals.leave, (progress) => console.log(progress))
+  const inState = <T>(use: () => Promise<T>) =>
+    usable(
+      `The state directory ${stateDirectory}`,
+      `correct that, ${line.drain ? 'say --drain as the user whose worker runs there, ' : ''}or choose another with --state-dir`,
+      use,
+    )
   try {
+    if ('faults' in read) {
+      const holder = await inState(() => holderOf(stateDirectory))
+      if (holder !== null) return await drainAt(holder)
+      return refuse([`No worker runs on the state directory ${stateDirectory}: see --state-dir. To start one that drains:`, ...read.faults])
+    }
     // Held until the process has ended: who waits for the lock waits for that.
-    await lockStateDirectory(stateDirectory)
+    await inState(() => lockStateDirectory(stateDirectory))
+    await work(read.settings, signals, line.drain)
+    return 0
   } catch (error) {
-    if (!(error instanceof StateDirectoryInUseError)) throw error
-    if (line.drain) return watchDrain(stateDirectory, error.holder, signals.leave, (progress) => console.log(progress))
-    return refuse([error.message])
+    if (error instanceof StateDirectoryInUseError && line.drain) return drainAt(error.holder)
+    if (error instanceof StateDirectoryInUseError || error instanceof UnusableError) return refuse([error.message])
+    throw error
   }
-  if ('faults' in read) return refuse(read.faults)
-  await work(read.settings, signals, line.drain)
-  return 0
 }
 
 function refuse(faults: readonly string[]): number {
@@ -92,26 +104,33 @@ function heedSignals(): Signals {
 /** Resolves when a signal, or the end of a drain, has ended it. */
 async function work(settings: WorkerSettings, { leave, stopAll, onDrain }: Signals, drains: boolean): Promise<void> {
   const { stateDirectory, addresses, logFile } = settings
-  const log = openLogger({ level: settings.logLevel, file: logFile, terminal: process.stdout.isTTY })
+  const log = await usable(`The log file ${logFile}`, 'correct that, or choose another with --log-file', () =>
+    openLogger({ level: settings.logLevel, file: logFile, terminal: process.stdout.isTTY }),
+  )
   if (logFile !== null) keepSmall(logFile, log)
   const cgroups = openCgroups()
   if (typeof cgroups === 'string') log.info(cgroups)
   const outbox = new Outbox()
-  const supervisor = new Supervisor({
-    stateDirectory,
-    log,
-    hostAddress: addresses[0] ?? null,
-    cgroups: typeof cgroups === 'string' ? null : cgroups,
-    onReport: (report) => outbox.put(report),
-  })
-  const running = await supervisor.recover()
+  const { instance, supervisor, running } = await usable(
+    `The state directory ${stateDirectory}`,
+    'correct that, or choose another with --state-dir',
+    async () => ({
+      instance: instanceOf(stateDirectory),
+      ...(await supervise({
+        stateDirectory,
+        log,
+        hostAddress: addresses[0] ?? null,
+        cgroups: typeof cgroups === 'string' ? null : cgroups,
+        onReport: (report) => outbox.put(report),
+      })),
+    }),
+  )
   log.info({ stateDirectory, pid: process.pid, running }, 'the worker runs')
   const progress = new DrainProgress(stateDirectory)
   const drain = new Drain({ supervisor, log, tell: (sentence) => progress.write(sentence) })
   if (drains) drain.request()
   onDrain(() => drain.request())
   const signal = AbortSignal.any([leave, stopAll, drain.done])
-  const instance = instanceOf(stateDirectory)
   await new Link({ settings, softwareVersion: readVersion(), instance, supervisor, outbox, drain, log, signal }).run()
   const stopped = stopAll.aborted && (await stopReplicas(supervisor, leave))
   await supervisor.close()
@@ -119,6 +138,17 @@ async function work(settings: WorkerSettings, { leave, stopAll, onDrain }: Signa
   log.info(
     `the worker ends; ${drain.done.aborted ? 'its replicas have moved' : stopped ? 'its replicas are stopped' : 'its replicas run on'}`,
   )
+}
+
+/** With what earlier workers left running. */
+async function supervise(options: SupervisorOptions): Promise<{ supervisor: Supervisor; running: number }> {
+  const supervisor = new Supervisor(options)
+  try {
+    return { supervisor, running: await supervisor.recover() }
+  } catch (error) {
+    await supervisor.close()
+    throw error
+  }
 }
 
 /** True when all have ended; a signal to leave ends the waiting. */

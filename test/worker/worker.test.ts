@@ -1,9 +1,21 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readCommandLine } from '../../src/worker/commandLine.ts'
 import { logBytes } from '../../src/worker/logRotation.ts'
 import { built } from '../support/built.ts'
 import { freePort } from '../support/freePort.ts'
@@ -148,6 +160,106 @@ test('started with --drain where no worker runs, it drains and ends; with nothin
   expect(await ended).toBe(0)
   expect(server.drains).toBe(1)
   expect(output()).toContain('All replicas have moved.')
+})
+
+test('--drain where no worker runs, without the settings that one needs, says so and makes nothing', async () => {
+  const state = path.join(directory, 'typo')
+  const { ended, output } = run({ XCE_WORKER_TOKEN_FILE: '' }, '--drain', '--state-dir', state)
+  expect(await ended).toBe(1)
+  expect(output().split('\n')).toEqual([
+    `No worker runs on the state directory ${state}: see --state-dir. To start one that drains:`,
+    'XCE_WORKER_TOKEN_FILE is not set: give the file that holds the worker token.',
+    '',
+  ])
+  expect(existsSync(state)).toBe(false)
+})
+
+test('--drain without any other setting reaches the worker that runs on the state directory', async () => {
+  const worker = run()
+  await followed(1)
+  const { ended, output } = run({ XCE_WORKER_TOKEN_FILE: '', XCE_WORKER_SERVER_FILE: '' }, '--drain')
+  expect(await ended).toBe(0)
+  expect(output()).toContain(`The worker with process id ${worker.child.pid} has ended.`)
+})
+
+describe('what can’t be used is a sentence and status 1', () => {
+  const refused = async (line: string, change: Record<string, string>, ...words: string[]) => {
+    const { ended, output } = run(change, ...words)
+    expect([await ended, output()]).toEqual([1, `${line}\n`])
+  }
+
+  test('a state directory', async () => {
+    const state = path.join(directory, 'token', 'state')
+    await refused(
+      `The state directory ${state} can't be used (ENOTDIR: not a directory, mkdir '${state}'): correct that, or choose another with --state-dir.`,
+      { XCE_WORKER_STATE_DIR: state },
+    )
+  })
+
+  test('a log file', async () => {
+    const log = path.join(directory, 'token', 'worker.log')
+    await refused(
+      `The log file ${log} can't be used (EEXIST: file already exists, mkdir '${path.dirname(log)}'): correct that, or choose another with --log-file.`,
+      {},
+      '--log-file',
+      log,
+    )
+  })
+
+  test('a state directory in which something is in the way', async () => {
+    const replicas = path.join(directory, 'state', 'replicas')
+    mkdirSync(path.dirname(replicas))
+    writeFileSync(replicas, '')
+    await refused(
+      `The state directory ${path.dirname(replicas)} can't be used (EEXIST: file already exists, mkdir '${replicas}'): correct that, or choose another with --state-dir.`,
+      { XCE_LOG_LEVEL: 'silent' },
+    )
+  })
+
+  test('a full disk', async ({ skip }) => {
+    const disk = SmallDisk.mount(1) ?? skip('a disk can’t be mounted here')
+    try {
+      disk.fill()
+      await refused(
+        `The state directory ${disk.directory} can't be used (ENOSPC: no space left on device, write): correct that, or choose another with --state-dir.`,
+        { XCE_WORKER_STATE_DIR: disk.directory },
+      )
+    } finally {
+      await disk.unmount()
+    }
+  })
+
+  test('the state directory of another user’s worker, for --drain', async ({ skip }) => {
+    if (process.getuid?.() !== 0) skip('only root may become another user')
+    chmodSync(directory, 0o755)
+    mkdirSync(path.join(directory, 'state'), { mode: 0o700 })
+    const state = path.join(directory, 'state')
+    run()
+    await followed(1)
+    const words = [built('worker.js'), '--drain', '--state-dir', state]
+    const { status, stderr } = spawnSync(process.execPath, words, { env: {}, uid: 65_534, gid: 65_534, encoding: 'utf8' })
+    expect([status, stderr]).toEqual([
+      1,
+      `The state directory ${state} can't be used (EACCES: permission denied, open '${state}/lock'): correct that, say --drain as the user whose worker runs there, or choose another with --state-dir.\n`,
+    ])
+  })
+})
+
+test.each([
+  [['--state-dir', 'a', '--state-dir=b'], '--state-dir is given 2 times: give it once.'],
+  [['--host', '-x'], `Option '--host' has no value: write --host=VALUE where that begins with "-", and see --help.`],
+  [['--host'], "Option '--host <value>' argument missing: see --help."],
+  [['--drain=yes'], "Option '--drain' does not take an argument: see --help."],
+  [['x'], "Unexpected argument 'x': see --help."],
+])('a command line that is wrong is one sentence: %j', (words, fault) => {
+  expect(readCommandLine(words)).toEqual({ fault })
+})
+
+test('the option of a list may be given again', () => {
+  expect(readCommandLine(['--servers', 'a', '--servers=b,c', '--host', 'd'])).toEqual({
+    ...{ help: false, drain: false },
+    settings: { XCE_WORKER_SERVERS: 'a,b,c', XCE_WORKER_HOST: 'd' },
+  })
 })
 
 test('its own log is kept at two files', async () => {
