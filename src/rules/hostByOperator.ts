@@ -47,7 +47,7 @@ export function confirmHostLoss(host: HostNow, { actor }: HostChangeOf<'confirmH
       ? `${counted(silent.length, 'silent worker')} of host ${host.name} (${silent.map(({ name }) => name).join(', ')}) ${silent.length === 1 ? 'is' : 'are'}`
       : `host ${host.name} is`
   return becomes(host, left, {
-    workers: new Map(silent.map(({ id }) => [id, { reachability: 'LOST', reason, fences: true }])),
+    workers: new Map(silent.map(({ id }) => [id, { reachability: 'LOST', reason, held: true, fences: true }])),
     message: `${actor} confirmed that ${what} lost.`,
     actor,
   })

@@ -43,7 +43,11 @@ export function leaveHost(host: HostNow, { workerId, to }: HostChangeOf<'leaveHo
   if (worker === undefined || worker.reachability === 'LOST') return unchanged
   const reason = `It has started again on host ${to}.`
   const message = `Worker ${worker.name} has left host ${host.name} for host ${to}: its replicas are replaced.`
-  return becomes(host, left, { workers: new Map([[workerId, { reachability: 'LOST', reason, fences: true }]]), message, actor: null })
+  return becomes(host, left, {
+    workers: new Map([[workerId, { reachability: 'LOST', reason, held: false, fences: true }]]),
+    message,
+    actor: null,
+  })
 }
 
 function workerOf(host: HostNow, id: string): WorkerNow | undefined {

@@ -14,7 +14,7 @@ export interface HostNow {
 
 export interface WorkerNow extends WorkerState {
   readonly id: string
-  /** Kept from being LOST by the brake. */
+  /** UNREACHABLE, and kept from being LOST by the brake; or LOST by an operator's word. */
   readonly held: boolean
 }
 
@@ -59,7 +59,7 @@ export interface WorkerNext extends Pick<WorkerNow, 'id' | 'reachability' | 'rea
 export interface HostStep {
   readonly message: string
   readonly actor: string | null
-  /** By id. What is left out of one stays, but that it is held: only as long as it is UNREACHABLE. */
+  /** By id. What is left out of one stays, but that it is held: only until it is REACHABLE. */
   readonly workers?: ReadonlyMap<string, WorkerStep>
   readonly scheduling?: HostScheduling
   /** Of one that can't be reached; left out: that of its workers. */
@@ -93,5 +93,5 @@ export function becomes(host: HostNow, left: ReplicasLeft, step: HostStep): Host
 }
 
 function nextOf({ id, reachability, reason, held, draining, fences, clean, removes }: WorkerNext): WorkerNext {
-  return { id, reachability, reason, held: held && reachability === 'UNREACHABLE', draining, fences, clean, removes }
+  return { id, reachability, reason, held: held && reachability !== 'REACHABLE', draining, fences, clean, removes }
 }

@@ -159,6 +159,30 @@ describe('a host that is silent', () => {
   })
 })
 
+describe('the brake (R15)', () => {
+  test('counts one whose loss was confirmed before the others were held: they are held all the same', async () => {
+    const silent = [await worker('a'), await worker('b'), await worker('c')]
+    await Promise.all(silent.map((one) => one.renew()))
+    await becomes('a', 'UNREACHABLE')
+    await change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'a' })
+    for (const name of ['b', 'c']) {
+      await until(async () => (await host(name))?.reason?.includes('confirmHostLoss'), `${name} is held`, 40)
+      expect((await host(name))?.reachability).toBe('UNREACHABLE')
+    }
+  })
+
+  test('does not count hosts that were drained and ended: one that dies after them is lost', async () => {
+    for (const name of ['a', 'b']) {
+      await worker(name)
+      await change(server.client, 'drainHost', 'DrainHostInput', { host: name })
+    }
+    await worker('c')
+    for (const name of ['d', 'e']) keepAlive(await worker(name))
+    await becomes('c', 'LOST')
+    expect((await host('d'))?.reachability).toBe('REACHABLE')
+  })
+})
+
 describe('operators', () => {
   test('drain a host: replacements first, then its replicas leave; uncordon lets what is left stay; at the end it can be removed', async () => {
     const drained = await worker('a')
