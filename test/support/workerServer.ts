@@ -1,11 +1,12 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { buildSchema, GraphQLError } from 'graphql'
 import { useServer } from 'graphql-ws/use/ws'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Greeting } from '../../src/model/workerProtocol.ts'
 import type { LogRequest, RegisterWorkerInput, WireAssignment } from '../../src/worker/api.ts'
 import type { Assignment, Report } from '../../src/worker/assignment.ts'
+import { freePort } from './freePort.ts'
 
 /** The worker's part of the API's contract. */
 const schema = buildSchema(/* GraphQL */ `
@@ -155,8 +156,10 @@ export class WorkerServer {
       },
       sockets,
     )
-    await new Promise<void>((resolve) => http.listen(this.#port, '127.0.0.1', resolve))
-    this.#port = (http.address() as AddressInfo).port
+    // None that the system may give to a connection while it is stopped.
+    if (this.#port === 0) this.#port = await freePort()
+    http.listen(this.#port, '127.0.0.1')
+    await once(http, 'listening')
     this.#http = http
   }
 
