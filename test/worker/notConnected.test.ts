@@ -26,6 +26,8 @@ beforeAll(async () => {
   server = await TestServer.start(pino({ level: 'warn' }, { write: (line) => void serverLines.push(JSON.parse(line)) }), undefined, {
     env: { XCE_LEASE_SECONDS: '3599', XCE_GRACE_SECONDS: '59' },
   })
+  // Here, because fetch keeps its connection for seconds, and nothing may be left open of a test.
+  await new HandWorker(server.client, 'taken').register([], { instance: 'of another state directory' })
   other = createServer((_request, response) => response.writeHead(404).end()).listen(0, '127.0.0.1')
   other.on('upgrade', ({ url }, socket) => (url === '/hangs-up' ? socket.destroy() : socket.end('HTTP/1.1 404 Not Found\r\n\r\n')))
   await once(other, 'listening')
@@ -97,7 +99,6 @@ test('a token of another role', async () => {
 
 test('a name that another worker has; what runs on meanwhile, and what to do about it', async () => {
   const token = await createToken(server.app.database, { subject: 'workers', roles: ['worker'] })
-  await new HandWorker(server.client, 'taken').register([], { instance: 'of another state directory' })
   const { supervisor } = connect(token, server.url, { name: 'taken', host: 'taken' })
   expect(await told()).toMatch(/A worker named taken is registered already, with another state directory, on host taken: .* of taken\.$/)
   expect(serverSays('taken')).toMatchObject([{ host: 'taken', subject: 'workers', msg: expect.stringContaining('registered already') }])
