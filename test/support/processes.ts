@@ -69,10 +69,13 @@ export function noteWhatIsOpen(): void {
   before = leftOpen()
 }
 
-/** Expects that within a moment (handles close in the next turn of the loop) this process has no zombie, listener or watch that the test opened. */
+/**
+ * Expects that soon (handles close in the next turn of the loop, and fetch keeps a connection for seconds) this process has no zombie, listener or watch
+ * that the test opened.
+ */
 export async function expectNothingLeft(): Promise<void> {
   const left = (): string[] => withoutEach(leftOpen(), before)
-  await until(() => left().length === 0, 'nothing is left', 3).catch(() => expect(left()).toEqual([]))
+  await until(() => left().length === 0, 'nothing is left', 15).catch(() => expect(left()).toEqual([]))
 }
 
 function leftOpen(): string[] {
