@@ -5,6 +5,8 @@ import type { Connection } from './connection.ts'
 import { payload, type Registration } from './registration.ts'
 import type { Supervisor } from './supervisor.ts'
 
+type DrainedService = WorkerDrainData['workerDrain']['services'][number]
+
 /** How often a drain that is under way is looked at. */
 const lookMillis = 500
 /** The servers are asked about this many services at most. */
@@ -24,7 +26,10 @@ export class Drain {
   #begunIn: number | null = null
   /** Services that had a ready replica here, and how many ready replicas they had, when the drain began. */
   #before: ReadonlyMap<string, number> | null = null
+  /** That had a replica here then. */
   #services: readonly ServiceName[] = []
+  /** No server takes the worker, as it seems. */
+  #isAlone = false
   #told = ''
 
   /** `tell`: for who follows the drain from outside. */
@@ -37,8 +42,14 @@ export class Drain {
   /** Asked again, the servers are asked again: an operator may have ended the drain meanwhile. */
   request(): void {
     this.#begunIn = null
-    this.#say('The worker is drained: its replicas are replaced elsewhere.')
     this.#wanted.abort()
+    if (this.#isAlone) this.#sayAlone()
+  }
+
+  /** No server could be connected to, or it did not take the worker. */
+  unreached(): void {
+    this.#isAlone = true
+    if (this.#wanted.signal.aborted && !this.#ended.signal.aborted) this.#sayAlone()
   }
 
   /** Aborts when everything has moved. */
@@ -48,6 +59,7 @@ export class Drain {
 
   /** Drains on this socket, from when it is asked to. Rejects with what ended the socket. */
   async follow(connection: Connection, registration: Registration): Promise<never> {
+    this.#isAlone = false
     await aborted(this.#wanted.signal)
     for (;;) {
       if (this.#before === null) await this.#remember(connection, registration)
@@ -57,15 +69,21 @@ export class Drain {
   }
 
   async #remember(connection: Connection, registration: Registration): Promise<void> {
-    this.#services = this.#supervisor.readyServices().slice(0, mostServices)
+    const here = this.#supervisor.services()
+    this.#services = [...here.filter(({ ready }) => ready), ...here.filter(({ ready }) => !ready)]
+      .slice(0, mostServices)
+      .map(({ project, name }) => ({ project, name }))
+    const ready = new Set(here.flatMap((service) => (service.ready ? [nameOf(service)] : [])))
     const { services } = await this.#ask(connection, registration)
-    this.#before = new Map(services.map((service) => [nameOf(service), service.readyReplicas]))
+    const before = services.filter((service) => ready.has(nameOf(service)))
+    this.#before = new Map(before.map((service) => [nameOf(service), service.readyReplicas]))
   }
 
   async #begin(connection: Connection, { worker, epoch, leaseSeconds }: Registration): Promise<void> {
     const answer = await connection.request<DrainWorkerData>(drainWorker, { input: { worker, epoch } }, leaseSeconds * 1_000)
     payload(answer.drainWorker)
     this.#begunIn = epoch
+    this.#say('The worker is drained: its replicas are replaced elsewhere.')
   }
 
   async #look(connection: Connection, registration: Registration): Promise<void> {
@@ -76,15 +94,21 @@ export class Drain {
       this.#say('All replicas have moved.')
       this.#ended.abort()
     } else if (isDraining) {
-      const waiting = behind.map((service) => {
-        const blockers = service.blockers.length === 0 ? '' : ` (${service.blockers.join(' ')})`
-        return `${nameOf(service)} has ${service.readyReplicas} of ${this.#enough(service)} ready${blockers}`
-      })
-      this.#say([`${left} ${left === 1 ? 'replica is' : 'replicas are'} still here`, ...waiting].join('; '))
+      this.#say([`${left} ${left === 1 ? 'replica is' : 'replicas are'} still here`, ...this.#waiting(services)].join('; '))
     } else {
       this.#say(`It is no longer being drained: ${left} still here. Drain it again, or end the worker and leave them running.`)
     }
     await wait(lookMillis, undefined, { ref: false })
+  }
+
+  /** What services wait for that have become less ready, or have replicas here still. */
+  #waiting(services: readonly DrainedService[]): string[] {
+    const here = new Set(this.#supervisor.services().map(nameOf))
+    return services.flatMap((service) => {
+      const [name, why, enough] = [nameOf(service), service.blockers.join(' '), this.#enough(service)]
+      if (service.readyReplicas < enough) return [`${name} has ${service.readyReplicas} of ${enough} ready${why === '' ? '' : ` (${why})`}`]
+      return here.has(name) && why !== '' ? [`${name} waits: ${why}`] : []
+    })
   }
 
   async #ask(connection: Connection, { worker, epoch, leaseSeconds }: Registration): Promise<WorkerDrainData['workerDrain']> {
@@ -94,8 +118,13 @@ export class Drain {
   }
 
   /** As many ready ones as it had, unless it is to have fewer by now. */
-  #enough(service: WorkerDrainData['workerDrain']['services'][number]): number {
+  #enough(service: DrainedService): number {
     return Math.min(service.desiredReplicas, this.#before?.get(nameOf(service)) ?? 0)
+  }
+
+  #sayAlone(): void {
+    const goes = this.#before === null ? 'begins' : 'goes on'
+    this.#say(`No server takes the worker, whose log says why: the drain ${goes} when one does.`)
   }
 
   /** What is new, once. */

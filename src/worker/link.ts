@@ -53,7 +53,7 @@ export class Link {
 
   /** Resolves when `signal` aborts. */
   async run(): Promise<void> {
-    const { signal, log, settings } = this.#options
+    const { signal, log, settings, drain } = this.#options
     signal.addEventListener('abort', () => this.#contact.close(), { once: true })
     for (let failures = 0; !signal.aborted; ) {
       const began = performance.now()
@@ -64,6 +64,7 @@ export class Link {
         failures = 0
         continue
       }
+      if (!connected || this.#registration === null) drain.unreached()
       failures = performance.now() - began > steadyMillis ? 0 : failures + 1
       // No pause is long in a lease: what was away for a moment must not be silent for longer by itself.
       const most = settings.servers.kind === 'file' ? 1_000 : ((this.#registration?.leaseSeconds ?? leaseSeconds) * 1_000) / 3

@@ -151,11 +151,16 @@ export class Supervisor {
     return [...this.#replicas.values()].map((replica) => replica.report)
   }
 
-  /** The services that have a ready replica here. */
-  readyServices(): { project: string; name: string }[] {
-    const ready = [...this.#replicas.values()].filter(({ report }) => report.ready)
-    const services = ready.map(({ assignment: { project, service } }) => [`${project}/${service}`, { project, name: service }] as const)
-    return [...new Map(services).values()]
+  /** The services that have a replica here which has not ended, and whether one of theirs is ready. */
+  services(): { project: string; name: string; ready: boolean }[] {
+    const services = new Map<string, { project: string; name: string; ready: boolean }>()
+    for (const { assignment, report } of this.#replicas.values()) {
+      if (report.state === 'ENDED') continue
+      const { project, service: name } = assignment
+      const key = `${project}/${name}`
+      services.set(key, { project, name, ready: report.ready || services.get(key)?.ready === true })
+    }
+    return [...services.values()]
   }
 
   /** The last lines of a replica's logs, also of one that ended a while ago. */

@@ -130,7 +130,11 @@ test('--drain: the running worker moves its replicas, shows how far that is, and
   const drain = new WorkerProcess(scene.server, 'a', 0)
   others.push(drain)
   drain.start('--drain')
-  await until(() => drain.output.includes('3 replicas are still here'), 'it shows what is left')
+  const waits = '3 replicas are still here; default/web waits: '
+  await until(
+    () => drain.output.includes(waits) && drain.output.includes('Start a worker on another host'),
+    'it shows what is left, and why',
+  )
   expect(pids.every(isRunning)).toBe(true)
 
   const seen = web.frames.length
