@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { groupBy } from '../../model/groupBy.ts'
 import type { Revision, ServiceId, WorkerId } from '../../model/id.ts'
 import type { Meter } from '../../model/metrics.ts'
 import type { ServiceSnapshot } from '../../model/service.ts'
@@ -54,7 +55,10 @@ export class ServiceWriter {
       fresh.filter((entry) => entry.kind === 'create'),
       requeue,
     )
-    const groups = groupByService(fresh.filter((entry) => entry.kind === 'intent'))
+    const groups = groupBy(
+      fresh.filter((entry) => entry.kind === 'intent'),
+      ({ id }) => id,
+    )
     const locked = [...groups].filter(([, group]) => group.some(({ tries }) => tries.stale >= staleUntilLocked))
     for (const [id] of locked) groups.delete(id)
     const snapshots = await this.#load([...groups.keys()])
@@ -304,16 +308,6 @@ export class ServiceWriter {
 
 function entriesOf({ answered, deferred }: Decision): ServiceEntry[] {
   return [...answered.map(({ entry }) => entry), ...deferred]
-}
-
-function groupByService(entries: readonly IntentEntry[]): Map<ServiceId, IntentEntry[]> {
-  const groups = new Map<ServiceId, IntentEntry[]>()
-  for (const entry of entries) {
-    const group = groups.get(entry.id)
-    if (group) group.push(entry)
-    else groups.set(entry.id, [entry])
-  }
-  return groups
 }
 
 function answerAll<E>(entries: readonly E[], answer: (entry: E) => void): null {
