@@ -1,12 +1,12 @@
 import { settleHosts } from '../controller/settleHosts.ts'
 import type { HostScheduling } from '../generated/prisma/enums.ts'
 import type { HostId } from '../model/id.ts'
-import type { HostWrite } from '../store/commit/outcome.ts'
+import { notFound, type OperatorChange } from '../rules/hostByOperator.ts'
 import { builder } from './builder.ts'
 import { appliedOf } from './catalogue.ts'
 import { keyDescription } from './inputFields.ts'
 import { type Call, userMutation } from './mutation.ts'
-import { InvalidStateError, NoChangeError, NotFoundError } from './refusalError.ts'
+import { errorOf, InvalidStateError, NoChangeError, NotFoundError } from './refusalError.ts'
 import { storable } from './text.ts'
 
 // What operators say of hosts (R15). Each is one write, and then one commit of every service that has replicas there.
@@ -19,7 +19,7 @@ interface HostMutation {
   /** Of the payload. */
   readonly done: string
   readonly errors: readonly Refusal[]
-  readonly change: (name: string, actor: string) => HostWrite
+  readonly change: (name: string, actor: string) => OperatorChange
 }
 
 function hostMutation({ name, description, done, errors, change }: HostMutation): void {
@@ -38,10 +38,7 @@ function hostMutation({ name, description, done, errors, change }: HostMutation)
     payload: payloadOf(title, done),
     errors: [NotFoundError, ...errors],
     about: ({ host }) => ({ host }),
-    perform: ({ host }, call) => {
-      if (!storable(host)) throw new NotFoundError('There is no host of this name: see the query hosts.', ['input', 'host'])
-      return perform(change(host, call.viewer.subject), call)
-    },
+    perform: ({ host }, call) => perform(change(host, call.viewer.subject), call),
   })
 }
 
@@ -62,7 +59,8 @@ function payloadOf(title: string, done: string) {
   })
 }
 
-async function perform(change: HostWrite, { app, remember }: Call): Promise<{ readonly hostId: HostId }> {
+async function perform(change: OperatorChange, { app, remember }: Call): Promise<{ readonly hostId: HostId }> {
+  if (!storable(change.name)) throw errorOf(notFound(change))
   const { hostId } = appliedOf('host', await app.committer.write(change, remember(null)))
   // It is done: what could not be told to the services now, the leases of workers tell them a while later.
   await settleHosts(app, [hostId]).catch((error: unknown) => app.log.warn({ err: error, hostId }, 'Services were not told of their host.'))
@@ -127,9 +125,5 @@ userMutation({
   payload: payloadOf('RemoveWorker', 'The worker is removed: its host has it no more.'),
   errors: [NotFoundError, InvalidStateError],
   about: ({ worker }) => ({ worker }),
-  perform: ({ worker }, call) => {
-    if (!storable(worker))
-      throw new NotFoundError('There is no worker of this name: see the workers of the query hosts.', ['input', 'worker'])
-    return perform({ kind: 'removeWorker', name: worker, actor: call.viewer.subject }, call)
-  },
+  perform: ({ worker }, call) => perform({ kind: 'removeWorker', name: worker, actor: call.viewer.subject }, call),
 })

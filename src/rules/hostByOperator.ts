@@ -1,14 +1,18 @@
 import type { HostChangeOf } from '../model/hostChange.ts'
 import type { Refusal } from '../model/refusal.ts'
+import { shown } from '../model/shown.ts'
 import { counted } from './counted.ts'
 import { becomes, type HostDecision, type HostNow, type ReplicasLeft } from './hostNext.ts'
 
 // R15: what operators make of a host and of its workers, by name.
 
+/** What operators ask for by a name. */
+export type OperatorChange = HostChangeOf<'scheduleHost' | 'confirmHostLoss' | 'removeHost' | 'removeWorker'>
+
 /** What is asked for by its name, and is not there. */
-export function notFound({ kind, name }: HostChangeOf<'scheduleHost' | 'confirmHostLoss' | 'removeHost' | 'removeWorker'>): Refusal {
+export function notFound({ kind, name }: OperatorChange): Refusal {
   const [what, list] = kind === 'removeWorker' ? ['worker', 'the workers of the query hosts'] : ['host', 'the query hosts']
-  return { code: 'NOT_FOUND', message: `There is no ${what} named ${JSON.stringify(name)}: see ${list}.`, path: ['input', what] }
+  return { code: 'NOT_FOUND', message: `There is no ${what} named ${shown(name)}: see ${list}.`, path: ['input', what] }
 }
 
 export function scheduleHost(host: HostNow, { scheduling, actor }: HostChangeOf<'scheduleHost'>, left: ReplicasLeft): HostDecision {
