@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { localWorkerEnvironment } from './controller/localWorkerSettings.ts'
 import { graceSeconds, leaseSeconds } from './model/bounds.ts'
 import type { Retention } from './model/retention.ts'
 import { offerHelp } from './model/workerOffer.ts'
+import { readSettings } from './worker/settings.ts'
 
 /** The server's settings, read once from the environment. */
 export interface Config {
@@ -41,7 +43,10 @@ const settings = {
   XCE_PORT: { read: wholeNumber(0, 65_535, 'a port'), unset: '4000', does: 'The port to listen on; 0: any free one.' },
   XCE_DATA_DIR: { read: z.string(), unset: '.xce', does: 'The directory of the embedded database, tokens and the local worker.' },
   DATABASE_URL: {
-    read: z.string().regex(/^postgres(ql)?:\/\//, { error: 'give a URL that begins with postgresql://' }),
+    read: z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, { error: 'give a URL that begins with postgresql://', abort: true })
+      .refine(isWholeUrl, { error: 'percent-encode what is special in its user and password, for example # as %23 and / as %2F' }),
     unset: null,
     does: 'A PostgreSQL database. Without it the database is embedded, in XCE_DATA_DIR.',
   },
@@ -120,7 +125,12 @@ const settings = {
   },
 } as const
 
-/** Settings of the local worker: handed to it as they are, and checked there. */
+/** A "#" is never part of one: it would cut off what comes after. The driver takes an empty host, beside a user too: it is a parameter then. */
+function isWholeUrl(text: string): boolean {
+  return !text.includes('#') && URL.canParse(text.replace('@/', '@host/'))
+}
+
+/** Settings of the local worker: handed to it as they are, and read there. */
 const workerSettings = Object.fromEntries(
   Object.entries(offerHelp).map(([name, { does, unset }]): [string, { unset: string | null; does: string }] => {
     const what = `Of the local worker: ${does}.`
@@ -180,12 +190,24 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
   if (kept !== null && mostKept !== null && kept > mostKept) {
     mistakes.push(`XCE_FACTS_KEPT is ${kept} and XCE_FACTS_KEPT_MOST ${mostKept}: give it at least as many.`)
   }
+  if (config.localWorker) mistakes.push(...workerMistakes(env, config))
   if (mistakes.length > 0) throw new ConfigError(mistakes)
   const known = new Set([...Object.keys(settings), ...Object.keys(workerSettings)])
   const warnings = Object.keys(env)
     .filter((name) => name.startsWith('XCE_') && !known.has(name))
     .map((name) => `${name} is no setting of the server and is ignored: run with --help for the list.`)
   return { config: { ...(config as unknown as Omit<Config, 'databaseUrl'>), databaseUrl }, warnings }
+}
+
+/** Of the local worker, which reads its settings itself: what it would refuse at its start. */
+function workerMistakes(
+  env: NodeJS.ProcessEnv,
+  { host, dataDirectory }: { host: string | null; dataDirectory: string | null },
+): readonly string[] {
+  const passed = localWorkerEnvironment(env, { host: host ?? '', dataDirectory: dataDirectory ?? '' })
+  // The level is the server's own, and judged there.
+  const read = readSettings({ ...passed, XCE_LOG_LEVEL: undefined })
+  return 'faults' in read ? read.faults : []
 }
 
 /** A URL with *** for its password; anything else as it is. */

@@ -1,5 +1,4 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { isIPv4 } from 'node:net'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import type { Logger } from 'pino'
@@ -28,6 +27,7 @@ import { metricReaders } from './metricReaders.ts'
 import { DatabaseClock, synchronise } from './store/clock.ts'
 import { Committer } from './store/commit/committer.ts'
 import { openDatabase } from './store/database.ts'
+import { lockDirectory } from './store/lock.ts'
 import { Tail } from './store/tail.ts'
 
 export interface RunningServer {
@@ -75,7 +75,11 @@ async function start(
   started: (what: string, stop: () => Promise<void> | void) => void,
 ): Promise<{ app: App; url: string }> {
   const { dataDirectory, databaseUrl, databaseSilenceSeconds, idleTransactionSeconds } = config
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
+  if (databaseUrl !== null) {
+    // The embedded database takes it itself.
+    const lock = await lockDirectory(dataDirectory)
+    started('the lock of the data directory', () => lock.release())
+  }
   const patience = { silenceMillis: databaseSilenceSeconds * 1_000, idleTransactionSeconds }
   const database = await openDatabase({ dataDirectory, log, ...patience, ...(databaseUrl === null ? {} : { url: databaseUrl }) })
   started('the database', () => database.close())
@@ -126,15 +130,11 @@ async function start(
   const url = `http://${localAddress(config.host)}:${port}/graphql`
   const addressFile = path.join(dataDirectory, 'server-url')
   await writeWhole(addressFile, `${url}\n`)
-  started('the address file', async () => {
-    // Servers on one PostgreSQL may share the directory: the file may be another's by now.
-    if ((await readFile(addressFile, 'utf8').catch(() => '')).trim() === url) await rm(addressFile, { force: true })
-  })
+  started('the address file', () => rm(addressFile, { force: true }))
 
   if (config.localWorker) {
-    // A server that only this machine reaches has clients on this machine only: endpoints show the same address then.
-    const address = isLoopback(config.host) ? config.host : null
-    const worker = new LocalWorker({ log, program: workerProgram, dataDirectory, stopReplicas: config.stopReplicasOnExit, address, env })
+    const { host, stopReplicasOnExit: stopReplicas } = config
+    const worker = new LocalWorker({ log, program: workerProgram, dataDirectory, stopReplicas, host, env })
     await worker.start()
     started('the local worker', () => worker.stop())
   }
@@ -152,10 +152,6 @@ async function ensureTokens(app: App): Promise<void> {
   }
   // For the local worker, and for those of other hosts.
   await ensureToken(app.database, path.join(config.dataDirectory, 'worker-token'), { subject: `worker:${hostname()}`, roles: ['worker'] })
-}
-
-function isLoopback(host: string): boolean {
-  return host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
 /** Where programs on this machine reach a server that listens on `host`. */

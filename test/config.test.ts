@@ -78,6 +78,35 @@ describe('settings', () => {
     expect(mistakesOf({ DATABASE_URL: value })).toEqual([expect.stringContaining(`DATABASE_URL is "${told}": `)])
   })
 
+  test.each(['a:p#w', 'a:1#w', 'a:p/w', 'a:p?w'])(
+    'what is special in the user and password of a DATABASE_URL is to be percent-encoded: %s',
+    (login) => {
+      const [mistake, ...others] = mistakesOf({ DATABASE_URL: `postgresql://${login}@db/xce` })
+      expect(others).toEqual([])
+      expect(mistake).toBe(
+        'DATABASE_URL is "postgresql://a:***@db/xce": percent-encode what is special in its user and password, for example # as %23 and / as %2F.',
+      )
+    },
+  )
+
+  test.each(['postgresql://a:p%23w@db/xce', 'postgresql:///xce?host=/tmp', 'postgresql://a@/xce?host=/tmp', 'postgres://[::1]:5432/xce'])(
+    'a DATABASE_URL that the driver takes is none: %s',
+    (DATABASE_URL) => {
+      expect(readConfig({ DATABASE_URL }).config.databaseUrl).toBe(DATABASE_URL)
+    },
+  )
+
+  test('what the local worker would refuse is a mistake of the server’s settings where there is one', () => {
+    const env = { XCE_WORKER_PORT_RANGE: '5-2', XCE_WORKER_ADDRESSES: 'here' }
+    expect(mistakesOf(env)).toEqual([
+      'XCE_WORKER_ADDRESSES has "here", which is no IP address.',
+      'XCE_WORKER_PORT_RANGE has "5-2": give two ports from 1 to 65535, the smaller first, for example 20000-32000.',
+    ])
+    expect(mistakesOf({ ...env, XCE_LOCAL_WORKER: 'off' })).toEqual([])
+    // Of a worker that somebody starts himself: the local one never sees them.
+    expect(mistakesOf({ XCE_WORKER_SERVERS: 'nowhere', XCE_WORKER_TOKEN_FILE: '' })).toEqual([])
+  })
+
   test('the least of facts that are kept is not above the most', () => {
     expect(mistakesOf({ XCE_FACTS_KEPT: '5000', XCE_FACTS_KEPT_MOST: '4000' })).toEqual([expect.stringMatching(/XCE_FACTS_KEPT_MOST 4000/)])
   })

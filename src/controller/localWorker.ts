@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir, open } from 'node:fs/promises'
-import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { localWorkerEnvironment, localWorkerFiles, otherSettings } from './localWorkerSettings.ts'
 import { runningWorker } from './workerLock.ts'
 
 const lookEveryMillis = 1_000
@@ -18,9 +18,9 @@ export interface LocalWorkerOptions {
   readonly dataDirectory: string
   /** Stop its replicas with it. */
   readonly stopReplicas: boolean
-  /** Of this machine, as endpoints show it unless XCE_WORKER_ADDRESSES says otherwise; null: the worker finds them. */
-  readonly address: string | null
-  /** Of the server: the worker gets it without the server's own settings and secrets. */
+  /** What the server listens on. */
+  readonly host: string
+  /** Of the server. */
   readonly env: NodeJS.ProcessEnv
 }
 
@@ -40,7 +40,7 @@ export class LocalWorker {
   }
 
   get #stateDirectory(): string {
-    return path.join(this.#options.dataDirectory, 'worker')
+    return localWorkerFiles(this.#options.dataDirectory).stateDirectory
   }
 
   async start(): Promise<void> {
@@ -84,6 +84,13 @@ export class LocalWorker {
     const found = await runningWorker(this.#stateDirectory)
     if (found !== null) {
       log.info({ workerPid: found }, 'The local worker is still running: it reconnects.')
+      const others = await otherSettings(found, this.#environment)
+      if (others.length > 0) {
+        log.warn(
+          { workerPid: found },
+          `The local worker runs on with the settings of its own start: ${others.join('; ')}. Send it SIGTERM (kill ${found}), and it is started with those of now; its replicas run on.`,
+        )
+      }
       await this.#untilGone()
     }
     let failures = 0
@@ -99,12 +106,16 @@ export class LocalWorker {
   }
 
   get #logFile(): string {
-    return path.join(this.#options.dataDirectory, 'worker.log')
+    return localWorkerFiles(this.#options.dataDirectory).log
+  }
+
+  get #environment(): NodeJS.ProcessEnv {
+    return localWorkerEnvironment(this.#options.env, this.#options)
   }
 
   /** Resolves when the worker has ended, or the server stops. */
   async #runOnce(): Promise<void> {
-    const { dataDirectory, program, address, env, log } = this.#options
+    const { program, log } = this.#options
     // What it says before it has its log, and why it broke.
     const output = await open(this.#logFile, 'a', 0o600)
     try {
@@ -113,15 +124,7 @@ export class LocalWorker {
         // Its own session: a Ctrl-C for the server is none for the worker.
         detached: true,
         stdio: ['ignore', output.fd, output.fd],
-        env: {
-          ...(address === null ? {} : { XCE_WORKER_ADDRESSES: address }),
-          ...withoutServerSettings(env),
-          XCE_WORKER_SERVER_FILE: path.join(dataDirectory, 'server-url'),
-          XCE_WORKER_TOKEN_FILE: path.join(dataDirectory, 'worker-token'),
-          XCE_WORKER_STATE_DIR: this.#stateDirectory,
-          // It keeps it small itself, also while no server runs.
-          XCE_WORKER_LOG_FILE: this.#logFile,
-        },
+        env: this.#environment,
       })
       this.#child = child
       child.unref()
@@ -161,12 +164,6 @@ export class LocalWorker {
 /** Without the lock of its state directory it can only be on its way to it, or to its end. */
 function lives(child: ChildProcess | null): boolean {
   return child?.pid !== undefined && child.exitCode === null && child.signalCode === null
-}
-
-function withoutServerSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const own = (name: string) =>
-    name === 'DATABASE_URL' || (name.startsWith('XCE_') && !name.startsWith('XCE_WORKER_') && name !== 'XCE_LOG_LEVEL')
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !own(name)))
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

@@ -30,7 +30,6 @@ export interface EmbeddedDatabase {
  * DataDirectoryError when another major version wrote it.
  */
 export async function openEmbedded(dataDirectory: string, log: Logger): Promise<EmbeddedDatabase> {
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 })
   const lock = await lockDirectory(dataDirectory)
   try {
     const directory = path.join(dataDirectory, 'database')

@@ -1,4 +1,4 @@
-import { type FileHandle, open, readFile } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { tryLock } from 'fs-native-extensions'
 
@@ -11,10 +11,12 @@ export interface DirectoryLock {
 }
 
 /**
- * Takes a data directory for this process. The kernel drops the lock with the process, however that ends, so a stale one cannot be left.
+ * Takes a data directory for this process, and makes it if it is not there. The kernel drops the lock with the process, however that ends, so a stale one cannot be left.
  * Throws DirectoryInUseError, which names the directory and its holder.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
+  await makeDirectory(path.resolve(directory))
+  // Servers of releases before take the same.
   const file = path.join(directory, 'database.lock')
   const handle = await open(file, 'a+', 0o600)
   try {
@@ -36,5 +38,22 @@ async function release(handle: FileHandle): Promise<void> {
 async function inUse(directory: string, file: string): Promise<string> {
   const holder = (await readFile(file, 'utf8')).trim()
   const by = holder === '' ? 'another server' : `the server with process id ${holder}`
-  return `The data directory ${directory} is in use by ${by}: two servers on one embedded database would destroy it. Stop that one, choose another XCE_DATA_DIR, or use PostgreSQL by DATABASE_URL.`
+  return `The data directory ${directory} is in use by ${by}: stop that one, or choose another XCE_DATA_DIR. Each server has a directory of its own; several are one system by one PostgreSQL (DATABASE_URL).`
+}
+
+/** Not by Node's own `recursive`: that never ends where folders can't be made and the system says ENOENT of it, as in /proc. */
+async function makeDirectory(directory: string): Promise<void> {
+  if (await isDirectory(directory)) return
+  const parent = path.dirname(directory)
+  if (parent !== directory) await makeDirectory(parent)
+  try {
+    await mkdir(directory, { mode: 0o700 })
+  } catch (error) {
+    // Somebody else may just have made it.
+    if (!(await isDirectory(directory))) throw error
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() === true
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -21,6 +21,17 @@ test('a second holder is refused with the directory and the process id of the fi
   expect(String(refusal)).toContain(`process id ${process.pid}`)
   await lock.release()
   await (await lockDirectory(directory)).release()
+})
+
+test('a directory is made with those above it, closed to others; where none can be made, that is told', async () => {
+  const deep = path.join(directory, 'one', 'two')
+  await (await lockDirectory(deep)).release()
+  expect(statSync(deep).mode & 0o777).toBe(0o700)
+  writeFileSync(path.join(directory, 'file'), '')
+  await expect(lockDirectory(path.join(directory, 'file'))).rejects.toThrow('EEXIST')
+  await expect(lockDirectory(path.join(directory, 'file', 'deep'))).rejects.toThrow(/EEXIST|ENOTDIR/)
+  // Where Node's own recursive mkdir would never end.
+  await expect(lockDirectory('/proc/none/deep')).rejects.toThrow(/ENOENT.*mkdir '\/proc\/none'/)
 })
 
 test('the lock of a process that was killed with SIGKILL is free', async () => {
