@@ -1,5 +1,6 @@
 import { createReadStream, createWriteStream, existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
+import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
@@ -8,6 +9,8 @@ import { TransferError } from '../store/transfer/format.ts'
 /** Writes a dump, readable by its owner only: it has token hashes and variables of services. The file appears whole or not at all. */
 export async function writeDumpFile(file: string, lines: AsyncIterable<string>): Promise<void> {
   if (existsSync(file)) throw new TransferError(`${file} exists already: choose another name, or move it away.`)
+  const folder = path.dirname(file)
+  if (!existsSync(folder)) throw new TransferError(`There is no folder ${folder}: make it first, or choose another.`)
   const unfinished = `${file}.unfinished`
   try {
     await pipeline(Readable.from(chunked(lines)), createGzip(), createWriteStream(unfinished, { mode: 0o600 }))

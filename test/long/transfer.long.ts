@@ -290,8 +290,11 @@ describe('what can be wrong', () => {
     }
   })
 
-  test('an existing file is not overwritten; a database without our tables has nothing to dump; a directory in use is refused', async () => {
+  test('an existing file is not overwritten; a database without our tables has nothing to dump; a folder that is not there, and a directory in use, are told', async () => {
     await expect(dump(source, file)).rejects.toThrow(/exists already/)
+    await expect(dump(source, path.join(scratch, 'none', 'file'))).rejects.toThrow(
+      `There is no folder ${path.join(scratch, 'none')}: make it first`,
+    )
     await expect(connectToDump({ dataDirectory: path.join(scratch, 'none'), url: null }, silent)).rejects.toThrow(/no embedded database/)
     target = await freshEmbedded()
     const server = await openDatabase({ dataDirectory: target.options.dataDirectory, log: silent })
