@@ -20,13 +20,15 @@ import { ensureToken } from './controller/tokenFile.ts'
 import { Upkeep } from './controller/upkeep.ts'
 import { WorkerLeases } from './controller/workerLeases.ts'
 import { WorkerRefusals } from './controller/workerRefusals.ts'
+import type { DatabaseAway } from './databaseAway.ts'
 import { schema } from './graphql/schema.ts'
 import { HttpServer } from './http/httpServer.ts'
 import { Metrics } from './http/metrics.ts'
 import { metricReaders } from './metricReaders.ts'
 import { DatabaseClock, synchronise } from './store/clock.ts'
 import { Committer } from './store/commit/committer.ts'
-import { openDatabase } from './store/database.ts'
+import { isReadOnly, openDatabase } from './store/database.ts'
+import { troubleOf } from './store/databaseTrouble.ts'
 import { lockDirectory } from './store/lock.ts'
 import { Tail } from './store/tail.ts'
 
@@ -44,6 +46,8 @@ export interface ServerOptions {
   /** The compiled worker, for the local one. */
   readonly workerProgram: string
   readonly env: NodeJS.ProcessEnv
+  /** Of `log`; left out: every failure for want of the database is told. */
+  readonly databaseAway?: DatabaseAway
   /** Of silence after which a subscriber gets a BOOKMARK; left out: 15 s (R16). */
   readonly bookmarkMillis?: number
 }
@@ -58,7 +62,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       try {
         await part.stop()
       } catch (error) {
-        log.error({ err: error }, `Stopping failed: ${part.what}.`)
+        if (troubleOf(error) === null) log.error({ err: error }, `Stopping failed: ${part.what}.`)
+        else
+          log.warn(
+            `The database did not take note of a stop: ${part.what}. That does no harm: what it keeps for this server ends by itself.`,
+          )
       }
     }
   }
@@ -71,7 +79,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function start(
-  { config, log, workerProgram, env, bookmarkMillis }: ServerOptions,
+  { config, log, workerProgram, env, databaseAway, bookmarkMillis }: ServerOptions,
   started: (what: string, stop: () => Promise<void> | void) => void,
 ): Promise<{ app: App; url: string }> {
   const { dataDirectory, databaseUrl, databaseSilenceSeconds, idleTransactionSeconds } = config
@@ -83,6 +91,9 @@ async function start(
   const patience = { silenceMillis: databaseSilenceSeconds * 1_000, idleTransactionSeconds }
   const database = await openDatabase({ dataDirectory, log, ...patience, ...(databaseUrl === null ? {} : { url: databaseUrl }) })
   started('the database', () => database.close())
+  const explains = (error: unknown) => troubleOf(error) === 'UNREACHABLE'
+  databaseAway?.follow({ name: database.name, explains, ask: () => isReadOnly(database) }, log)
+  started('asking for the database', () => databaseAway?.stop())
   const metrics = new Metrics()
   const clock = new DatabaseClock()
   await synchronise(clock, database)

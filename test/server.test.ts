@@ -26,12 +26,12 @@ afterEach(async () => {
 vi.setConfig({ testTimeout: 120_000 })
 
 test('all mistakes of the settings are told at once, one sentence each, and it ends with status 1', async () => {
-  const server = newServer({ XCE_PORT: 'x', XCE_LOCAL_WORKER: 'maybe' })
+  const server = newServer({ XCE_PORT: 'x', XCE_LOCAL_WORKER: 'on', XCE_WORKER_PORT_RANGE: '5-2' })
   await server.start()
   expect(await server.end()).toBe(1)
   expect(server.output.trim().split('\n')).toEqual([
     'XCE_PORT is "x": give a port from 0 to 65535.',
-    'XCE_LOCAL_WORKER is "maybe": say on or off.',
+    'XCE_WORKER_PORT_RANGE has "5-2": give two ports from 1 to 65535, the smaller first, for example 20000-32000.',
   ])
 })
 
@@ -41,6 +41,14 @@ test('a word on its command line that it does not know is refused, for nothing w
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
   expect(stderr).toBe('"--port" is no option of the server: its settings are environment variables, see --help.\n')
   expect(run('-h')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^XCE Services, the server/), stderr: '' })
+})
+
+test('where it may open fewer files than its start needs, that is told, and not where loading itself broke', () => {
+  const run = spawnSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$1"', process.execPath, built('server.js')], { encoding: 'utf8' })
+  expect([run.status, run.stdout]).toEqual([1, ''])
+  expect(run.stderr).toBe(
+    'The server may open 64 files, and its start needs 256: raise "ulimit -n", or LimitNOFILE of its unit, to 1024 or more.\n',
+  )
 })
 
 test('a port in use, or a data directory, is told by its name, and it ends with status 1', async () => {

@@ -104,7 +104,11 @@ export class WorkerLeases {
 
   async #judge(): Promise<void> {
     // First: what is judged then was read after a heartbeat that came in time, or every lease has just started anew.
-    if (!(await this.#heartbeat.beat())) throw new Error('There is no heartbeat to judge by.')
+    if (!(await this.#heartbeat.beat())) {
+      // Which was told.
+      this.#judgements.wakeWithin(this.#heartbeat.periodMillis)
+      return
+    }
     const { at: now, countsFrom } = this.#heartbeat
     const workers = await readWorkerLeases(this.#parts.database)
     const { verdicts, wakeAt } = judgeLeases({

@@ -2,6 +2,8 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { PrismaClient } from '../generated/prisma/client.ts'
+import { databaseName, newClient, notMigrated, unreachable } from './databaseFault.ts'
+import { DatabaseTrouble } from './databaseTrouble.ts'
 import { openEmbedded } from './embedded.ts'
 import { Listener, type OnMessage, type OnReconnect, Subscriptions } from './listener.ts'
 import { type Migrated, type MigrationConnection, migrate } from './migrate.ts'
@@ -9,12 +11,10 @@ import { PGliteStream } from './pglite.ts'
 import { silenceCut } from './silenceCut.ts'
 import { StatementNames } from './statementNames.ts'
 
-export class DatabaseUnreachableError extends Error {
-  override name = 'DatabaseUnreachableError'
-}
-
 export interface Database {
   readonly kind: 'embedded' | 'postgresql'
+  /** For people: which one it is. */
+  readonly name: string
   readonly prisma: PrismaClient
   /** Hears NOTIFY on `channel` until the returned function is called. `onReconnect`: what was sent in the last moments may be lost. */
   listen(channel: string, onMessage: OnMessage, onReconnect?: OnReconnect): Promise<() => Promise<void>>
@@ -64,6 +64,7 @@ async function openOnPGlite({ dataDirectory, log }: DatabaseOptions): Promise<Da
     const prisma = connectPrisma(pool, log)
     return {
       kind: 'embedded',
+      name: `the embedded database in ${dataDirectory}`,
       prisma,
       listen: async (channel, onMessage, onReconnect = () => undefined) => {
         const remove = subscriptions.add({ channel, onMessage, onReconnect })
@@ -85,7 +86,7 @@ async function openOnPGlite({ dataDirectory, log }: DatabaseOptions): Promise<Da
 
 async function openOnPostgreSQL(connectionString: string, options: DatabaseOptions): Promise<Database> {
   const { log, silenceMillis = 60_000, idleTransactionSeconds = 5 } = options
-  await migratePostgreSQL(connectionString, log)
+  const name = await migratePostgreSQL(connectionString, log)
   const subscriptions = new Subscriptions()
   const listener = new Listener(connectionString, subscriptions, log)
   await listener.start()
@@ -105,6 +106,7 @@ async function openOnPostgreSQL(connectionString: string, options: DatabaseOptio
   const prisma = connectPrisma(pool, log)
   return {
     kind: 'postgresql',
+    name,
     prisma,
     listen: async (channel, onMessage, onReconnect = () => undefined) => {
       const remove = subscriptions.add({ channel, onMessage, onReconnect })
@@ -126,39 +128,28 @@ async function configure(client: pg.ClientBase): Promise<void> {
 }
 
 function connectPrisma(pool: pg.Pool, log: Logger): PrismaClient {
-  pool.on('error', (error) => log.warn({ err: error }, 'A connection to the database broke.'))
+  pool.on('error', (error) => log.warn({ err: new DatabaseTrouble('UNREACHABLE', null, error) }, 'A connection to the database broke.'))
   const names = new StatementNames()
   const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => names.of(sql) })
   // Prisma's own limits (2 s to get a connection, 5 s in all) fail under queues.
   return new PrismaClient({ adapter, transactionOptions: { maxWait: 30_000, timeout: 30_000 } })
 }
 
-async function migratePostgreSQL(connectionString: string, log: Logger): Promise<void> {
-  const client = await connectOnce(connectionString)
+/** Returns which database it is. */
+async function migratePostgreSQL(connectionString: string, log: Logger): Promise<string> {
+  const client = newClient({ connectionString, application_name: 'xce-services migrations', connectionTimeoutMillis: 10_000 })
+  await client.connect().catch((error: unknown) => {
+    throw unreachable(client, error)
+  })
   try {
     const connection: MigrationConnection = { exec: (script) => client.query(script), query: (sql, params) => client.query(sql, params) }
     logMigrated(await migrate(connection), log)
+    return databaseName(client)
+  } catch (error) {
+    throw notMigrated(client, error)
   } finally {
     await client.end()
   }
-}
-
-async function connectOnce(connectionString: string): Promise<pg.Client> {
-  try {
-    const client = new pg.Client({ connectionString, application_name: 'xce-services migrations', connectionTimeoutMillis: 10_000 })
-    await client.connect()
-    return client
-  } catch (error) {
-    throw new DatabaseUnreachableError(unreachable(connectionString, error), { cause: error })
-  }
-}
-
-/** Names the server and the database, never the password. */
-function unreachable(connectionString: string, error: unknown): string {
-  const url = URL.canParse(connectionString) ? new URL(connectionString) : null
-  const where = url ? `the database "${url.pathname.slice(1)}" on ${url.host}` : 'the database'
-  const reason = error instanceof Error ? error.message || error.name : String(error)
-  return `DATABASE_URL names a PostgreSQL server, but ${where} can't be opened (${reason}). Start it or correct the URL; without DATABASE_URL the embedded database is used.`
 }
 
 function logMigrated({ applied, newer }: Migrated, log: Logger): void {

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { DatabaseTrouble } from './databaseTrouble.ts'
 
 export type OnMessage = (payload: string) => void
 /** Told after a break: notifications in between are lost. */
@@ -110,7 +111,10 @@ export class Listener {
     if (this.#closed || client === null || client !== this.#client) return
     this.#client = null
     if (this.#heartbeat) clearInterval(this.#heartbeat)
-    this.#log.warn({ err: error }, 'The connection that listens to the database broke; connecting again.')
+    this.#log.warn(
+      { err: new DatabaseTrouble('UNREACHABLE', null, error) },
+      'The connection that listens to the database broke; connecting again.',
+    )
     client.end().catch(() => undefined)
     this.#connectLater()
   }

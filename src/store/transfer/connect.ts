@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import pg from 'pg'
 import type { Logger } from 'pino'
+import { databaseName, newClient, unreachable } from '../databaseFault.ts'
 import { openEmbedded } from '../embedded.ts'
 import type { MigrationConnection } from '../migrate.ts'
 import { TransferError } from './format.ts'
@@ -42,10 +42,12 @@ export async function connectToLoad({ dataDirectory, url }: TransferTarget, log:
       close,
     }
   }
-  const client = new pg.Client({ connectionString: url, application_name: 'xce-services transfer' })
-  await client.connect()
+  const client = newClient({ connectionString: url, application_name: 'xce-services transfer' })
+  await client.connect().catch((error: unknown) => {
+    throw unreachable(client, error)
+  })
   return {
-    what: `the PostgreSQL database "${client.database}" on ${client.host}`,
+    what: databaseName(client),
     exec: (script) => client.query(script),
     query: (sql, params) => client.query(sql, params),
     close: () => client.end(),

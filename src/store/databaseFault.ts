@@ -1,0 +1,68 @@
+import pg from 'pg'
+import { MigrationError } from './migrate.ts'
+
+export class DatabaseUnreachableError extends Error {
+  override name = 'DatabaseUnreachableError'
+}
+
+/** What a client says of itself, connected or not. */
+type Whose = Pick<pg.Client, 'database' | 'host' | 'port' | 'user'>
+
+/** Not connected yet. A URL that it can't read is told without its password. */
+export function newClient(config: pg.ClientConfig): pg.Client {
+  try {
+    return new pg.Client(config)
+  } catch (error) {
+    throw new DatabaseUnreachableError(`DATABASE_URL can't be read (${reasonOf(error)}): correct it.`, { cause: error })
+  }
+}
+
+/** Which database it is, for people; never its password. */
+export function databaseName({ database, host, port }: Whose): string {
+  const where = host.startsWith('/') ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`
+  return `the database "${database}" on ${where}`
+}
+
+export function unreachable(client: Whose, error: unknown): DatabaseUnreachableError {
+  return new DatabaseUnreachableError(
+    `DATABASE_URL names a PostgreSQL server, but ${databaseName(client)} can't be opened (${reasonOf(error)}). Start it or correct the URL; without DATABASE_URL the embedded database is used.`,
+    { cause: error },
+  )
+}
+
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
+const insufficientPrivilege = '42501'
+const duplicateTable = '42P07'
+
+/** Why a database could not be brought to this version's schema, with what to do. */
+export function notMigrated(client: Whose, error: unknown): MigrationError {
+  const which = databaseName(client)
+  const reason = reasonOf(error)
+  return new MigrationError(sentence(), { cause: error })
+
+  function sentence(): string {
+    switch (codeOf(error)) {
+      case insufficientPrivilege:
+        return `The role "${client.user}" may not do in ${which} what this version needs (${reason}): let it own the database (ALTER DATABASE "${client.database}" OWNER TO "${client.user}"), or create tables in its schema public; tables that are there already must be its own.`
+      case duplicateTable:
+        return `${reason}. In ${which} somebody else has made tables: give XCE Services a database of its own, empty at the first start, by DATABASE_URL.`
+      default:
+        return error instanceof MigrationError
+          ? `${reason} It is ${which}.`
+          : `${capital(which)} could not be migrated (${reason}): start again.`
+    }
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  if (!(error instanceof Error)) return undefined
+  return 'code' in error ? error.code : codeOf(error.cause)
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message || error.name : String(error)
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
