@@ -80,7 +80,8 @@ export class WorkerLeases {
   #take(facts: readonly CommittedFact[]): void {
     const hosts = facts.flatMap((fact) => (fact.kind === 'host' && fact.hostId !== null ? [fact.hostId] : []))
     if (hosts.length === 0) return
-    this.#judgements.wake()
+    // Whatever a host's fact brings ends a lease or a grace later: a thousand registrations are one look at all workers.
+    this.#judgements.wakeWithin(this.#heartbeat.periodMillis)
     this.#lookLater(hosts)
   }
 

@@ -9,6 +9,8 @@ export interface LeasedWorker {
   readonly hostId: HostId
   readonly hostName: string
   readonly reachability: Reachability
+  /** Since when it is that. */
+  readonly since: Instant
   readonly leaseUntil: Instant
   /** Since when its host is as reachable as it is. */
   readonly hostSince: Instant
@@ -70,10 +72,11 @@ export function judgeLeases(view: LeaseView): WorkerVerdicts {
     } else if (worker.reachability === 'REACHABLE') {
       verdicts.push(unreachable(worker, hosts, view))
     } else {
-      const lostAt = braked || worker.held ? lostAtBraked(leaseEnd, returnedAt, view) : leaseEnd + view.graceSeconds * 1000
+      const graceEnd = leaseEnd + view.graceSeconds * 1000
+      const lostAt = braked || worker.held ? lostAtBraked(worker, graceEnd, returnedAt, view) : graceEnd
       if (lostAt !== null && lostAt <= view.now) verdicts.push(lost(worker, hosts, view))
       else if (lostAt !== null) wakeAt = Math.min(wakeAt, lostAt)
-      else if (leaseEnd + view.graceSeconds * 1000 > view.now) wakeAt = Math.min(wakeAt, leaseEnd + view.graceSeconds * 1000)
+      else if (graceEnd > view.now) wakeAt = Math.min(wakeAt, graceEnd)
       else if (!worker.held) verdicts.push(held(worker, hosts, count))
     }
   }
@@ -96,7 +99,7 @@ function countHosts(view: LeaseView): HostCount {
     if (worker.reachability === 'LOST' || worker.draining) continue
     const leaseEnd = leaseEndOf(worker, view)
     const isSilent = leaseEnd <= view.now
-    if (isSilent) silentSince = Math.min(silentSince, leaseEnd)
+    if (isSilent) silentSince = Math.min(silentSince, worker.reachability === 'UNREACHABLE' ? worker.since : leaseEnd)
     silentByHost.set(worker.hostId, isSilent && silentByHost.get(worker.hostId) !== false)
   }
   for (const { hostId, reachability, held, hostSince } of view.workers) {
@@ -143,9 +146,17 @@ function lastReturn(workers: readonly LeasedWorker[], view: LeaseView): Instant 
   return last
 }
 
-/** With the brake on: a lease and a grace after somebody returned, when that was later than this one fell silent. Null: not by itself. */
-function lostAtBraked(leaseEnd: Instant, returnedAt: Instant | null, { leaseSeconds, graceSeconds }: LeaseView): Instant | null {
-  return returnedAt !== null && returnedAt > leaseEnd ? returnedAt + (leaseSeconds + graceSeconds) * 1000 : null
+/**
+ * With the brake on: a lease and a grace after somebody returned, when that was later than this one fell silent. Its lease says nothing of when that was:
+ * it moves with a server's start, or with a last renewal. Null: not by itself.
+ */
+function lostAtBraked(
+  { since }: LeasedWorker,
+  graceEnd: Instant,
+  returnedAt: Instant | null,
+  { leaseSeconds, graceSeconds }: LeaseView,
+): Instant | null {
+  return returnedAt !== null && returnedAt > since ? Math.max(returnedAt + (leaseSeconds + graceSeconds) * 1000, graceEnd) : null
 }
 
 function unreachable(worker: LeasedWorker, hosts: Hosts, { graceSeconds }: LeaseView): WorkerVerdict {

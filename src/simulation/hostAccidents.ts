@@ -119,6 +119,7 @@ export class HostAccidents {
       hostId,
       hostName,
       reachability,
+      since: hostSince,
       leaseUntil,
       hostSince,
       held,

@@ -13,6 +13,7 @@ export async function readWorkerLeases({ prisma }: Database): Promise<LeasedWork
       name: true,
       hostId: true,
       reachability: true,
+      reachabilitySince: true,
       held: true,
       leaseUntil: true,
       draining: true,
@@ -20,13 +21,14 @@ export async function readWorkerLeases({ prisma }: Database): Promise<LeasedWork
     },
     orderBy: [{ hostId: 'asc' }, { id: 'asc' }],
   })
-  return workers.map(({ id, hostId, host, leaseUntil, draining, ...worker }) => ({
+  return workers.map(({ id, hostId, host, reachabilitySince, leaseUntil, draining, ...worker }) => ({
     ...worker,
     id: id as WorkerId,
     hostId: hostId as HostId,
     hostName: host.name,
     draining: draining || host.scheduling === 'DRAINING',
     hostSince: host.reachabilitySince.getTime(),
+    since: reachabilitySince.getTime(),
     leaseUntil: leaseUntil.getTime(),
   }))
 }

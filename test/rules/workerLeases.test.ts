@@ -12,7 +12,7 @@ function judge(at: number, workers: readonly LeasedWorker[], over: Partial<Lease
 
 let made = 0
 /** A worker, on a host of its own. */
-function host(over: Partial<Omit<LeasedWorker, 'leaseUntil'>> & { lease: number; since?: number }): LeasedWorker {
+function host(over: Partial<Omit<LeasedWorker, 'leaseUntil' | 'since'>> & { lease: number; since?: number }): LeasedWorker {
   const { lease, since, ...rest } = over
   made++
   return {
@@ -21,6 +21,7 @@ function host(over: Partial<Omit<LeasedWorker, 'leaseUntil'>> & { lease: number;
     hostId: `h${made}` as HostId,
     hostName: `host-of-${rest.name ?? `w${made}`}`,
     reachability: 'REACHABLE',
+    since: t0 + (since ?? -1000) * 1000,
     hostSince: t0 + (since ?? -1000) * 1000,
     held: false,
     draining: false,
@@ -98,6 +99,19 @@ describe('the brake (R15)', () => {
     const hosts = [silent('a', 15), silent('b', 15), silent('c', 15), host({ name: 'd', lease: 500, since: 300 })]
     expect(judge(301, hosts)).toEqual({ told: [], wakeAt: 375 })
     expect(judge(375, hosts).told).toEqual(['a LOST', 'b LOST', 'c LOST'])
+  })
+
+  test.each([
+    ['the servers were started anew, just before the others returned', 15, 104, 100],
+    ['it renewed its lease once more, and died before it had told everything', 115, 101, -1000],
+    ['a heartbeat came late, after the others had returned', 15, 104, 130],
+  ])('ends for all, whatever has moved the lease of one that is dead: %s', (_what, lease, since, countsFrom) => {
+    const dead = silent('a', lease, { since: 15, held: true })
+    const all = [dead, ...['b', 'c'].map((name) => host({ name, lease: 10_000, since })), host({ lease: 10_000 })]
+    const lostAt = Math.max(since + 75, Math.max(lease, countsFrom + 15) + 60)
+    const view = { countsFrom: t0 + countsFrom * 1000 }
+    expect(judge(lostAt - 0.001, all, view)).toEqual({ told: [], wakeAt: lostAt })
+    expect(judge(lostAt, all, view).told).toEqual(['a LOST'])
   })
 
   test('an operator’s word on one does not let go the others that were held with it', () => {
