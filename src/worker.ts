@@ -29,7 +29,7 @@ ${settingsText}
 Signals:
   SIGTERM, SIGINT, SIGHUP    end; the replicas run on, and the next worker with this state directory finds them
   SIGQUIT                    as --drain: move all replicas to other workers, then end
-  SIGUSR2                    disconnect, stop all replicas by their stop policies, forget them, end
+  SIGUSR2                    tell the servers that no replica is ready any more, disconnect, stop all replicas by their stop policies, forget them, end
 `
 
 process.exitCode = await main(process.argv.slice(2))
@@ -130,8 +130,13 @@ async function work(settings: WorkerSettings, { leave, stopAll, onDrain }: Signa
   const drain = new Drain({ supervisor, log, tell: (sentence) => progress.write(sentence) })
   if (drains) drain.request()
   onDrain(() => drain.request())
-  const signal = AbortSignal.any([leave, stopAll, drain.done])
-  await new Link({ settings, softwareVersion: readVersion(), instance, supervisor, outbox, drain, log, signal }).run()
+  const retired = new AbortController()
+  const signal = AbortSignal.any([leave, retired.signal, drain.done])
+  const link = new Link({ settings, softwareVersion: readVersion(), instance, supervisor, outbox, drain, log, signal })
+  const retire = () => void link.retire().then(() => retired.abort())
+  if (stopAll.aborted) retire()
+  stopAll.addEventListener('abort', retire)
+  await link.run()
   const stopped = stopAll.aborted && (await stopReplicas(supervisor, leave))
   await supervisor.close()
   if (drain.done.aborted) progress.writeDone()

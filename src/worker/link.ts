@@ -38,6 +38,7 @@ const steadyMillis = 2_000
 export class Link {
   readonly #options: LinkOptions
   #registration: Registration | null = null
+  #session: WorkerSession | null = null
   readonly #contact: LostContact
   #sequence = 0
   #turn = Math.floor(Math.random() * 1_000)
@@ -77,6 +78,15 @@ export class Link {
     }
   }
 
+  /** Before it ends and stops its replicas: tells that none is ready any more, where a server is connected. */
+  async retire(): Promise<void> {
+    try {
+      await this.#session?.retire()
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'no server was told that the replicas are not ready any more')
+    }
+  }
+
   /** One socket's life. Resolves with what ended it, the server that was tried, and whether it had answered. */
   async #connectOnce(): Promise<{ error: Error; url: string | null; connected: boolean }> {
     const { settings, signal, log, supervisor, outbox, drain } = this.#options
@@ -99,18 +109,14 @@ export class Link {
       if (this.#registration !== null) this.#registration = { ...this.#registration, ...workerLease }
       this.#registration ??= await this.#register(connection)
       const nextSequence = (): number => ++this.#sequence
-      return await new WorkerSession(connection, this.#registration, {
-        supervisor,
-        outbox,
-        contact: this.#contact,
-        drain,
-        log,
-        nextSequence,
-      }).run()
+      const parts = { supervisor, outbox, contact: this.#contact, drain, log, nextSequence }
+      this.#session = new WorkerSession(connection, this.#registration, parts)
+      return await this.#session.run()
     } catch (error) {
       return { error: error instanceof Error ? error : new Error(String(error)), url: tried, connected: connection !== null }
     } finally {
       signal.removeEventListener('abort', onEnd)
+      this.#session = null
       connection?.close()
     }
   }

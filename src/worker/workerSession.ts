@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { AnswerLogRequestData, AssignmentsChangedData, LogRequest, RenewLeaseData, ReportReplicasData } from './api.ts'
 import { answerLogRequest, assignmentFromWire, assignmentsChanged, renewLease, reportReplicas } from './api.ts'
-import type { ReplicaName } from './assignment.ts'
+import type { ReplicaName, Report } from './assignment.ts'
 import type { Connection } from './connection.ts'
 import type { Drain } from './drain.ts'
 import type { LostContact } from './lostContact.ts'
@@ -12,6 +12,8 @@ import type { Supervisor } from './supervisor.ts'
 
 /** Reports per request. */
 const batchSize = 500
+/** A worker that is to stop its replicas waits for a server's answer for so long. */
+const retireMillis = 2_000
 
 export interface SessionParts {
   readonly supervisor: Supervisor
@@ -37,6 +39,8 @@ export class WorkerSession {
   readonly #nextSequence: () => number
   /** Replicas of the parts of a SNAPSHOT that came so far. */
   #listed: Set<ReplicaName> | null = null
+  /** Nothing is ready for anybody any more. */
+  #retired = false
   #ended = false
 
   constructor(connection: Connection, registration: Registration, parts: SessionParts) {
@@ -61,6 +65,14 @@ export class WorkerSession {
     } finally {
       this.#ended = true
     }
+  }
+
+  /** Tells that nothing here is ready any more, so that its addresses leave the endpoints before its processes end. Rejects where no server takes that. */
+  async retire(): Promise<void> {
+    this.#retired = true
+    const ready = this.#supervisor.reports().filter((report) => report.ready)
+    for (let from = 0; from < ready.length; from += batchSize)
+      await this.#send({ full: false, reports: ready.slice(from, from + batchSize) }, retireMillis)
   }
 
   #take({ assignmentsChanged: change }: AssignmentsChangedData): void {
@@ -97,16 +109,12 @@ export class WorkerSession {
 
   /** One request at a time, so that reports arrive in order; what changes meanwhile goes into the next one. */
   async #report(): Promise<never> {
-    const { worker, epoch, leaseSeconds } = this.#registration
     for (;;) {
       await this.#outbox.filled()
       if (this.#ended) throw new Error('The session has ended.')
       const batch = this.#outbox.take(batchSize, () => this.#supervisor.reports())
       try {
-        const input = { worker, epoch, sequence: this.#nextSequence(), ...batch }
-        const answer = await this.#connection.request<ReportReplicasData>(reportReplicas, { input }, leaseSeconds * 1_000)
-        const { fenced } = payload(answer.reportReplicas)
-        for (const replica of fenced) this.#supervisor.release(replica, { drain: false })
+        await this.#send(batch, this.#registration.leaseSeconds * 1_000)
         this.#supervisor.acknowledge(batch.reports)
       } catch (error) {
         // Perhaps it was taken. Told again it changes nothing: it says what is so, and of which placement.
@@ -114,6 +122,15 @@ export class WorkerSession {
         throw error
       }
     }
+  }
+
+  async #send({ full, reports }: { full: boolean; reports: readonly Report[] }, timeoutMillis: number): Promise<void> {
+    const { worker, epoch } = this.#registration
+    const said = this.#retired ? reports.map((report) => ({ ...report, ready: false })) : reports
+    const input = { worker, epoch, sequence: this.#nextSequence(), full, reports: said }
+    const answer = await this.#connection.request<ReportReplicasData>(reportReplicas, { input }, timeoutMillis)
+    const { fenced } = payload(answer.reportReplicas)
+    for (const replica of fenced) this.#supervisor.release(replica, { drain: false })
   }
 
   async #answer(request: LogRequest): Promise<void> {

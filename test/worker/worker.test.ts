@@ -359,16 +359,18 @@ test('a worker that is killed again and again while it starts replicas loses non
   }
 })
 
-test('SIGUSR2 disconnects, stops all replicas by their stop policies, forgets them, and ends', async () => {
+test('SIGUSR2 tells that nothing is ready any more, disconnects, stops all replicas by their stop policies, forgets them, and ends', async () => {
   const worker = run()
   await followed(1)
   const port = await freePort()
   const ports = [{ name: 'http', port, protocol: 'TCP' as const }]
-  await assigned({ command: program('http-server'), ports, readiness: httpProbe() })
+  const { replica } = await assigned({ command: program('http-server'), ports, readiness: httpProbe() })
+  await until(() => server.reported(replica)?.ready, 'it is ready')
   const stubborn = { signal: 'TERM', drainSeconds: 0, graceSeconds: 1, onLostContact: 'KEEP' as const }
   await assigned({ command: program('ignores-term'), stop: stubborn })
   worker.child.kill('SIGUSR2')
   await until(() => server.connections === 0, 'it has disconnected')
+  expect(server.reported(replica)).toMatchObject({ state: 'RUNNING', ready: false })
   expect(await worker.ended).toBe(0)
   expect(processesWith(directory)).toEqual([])
   run()
