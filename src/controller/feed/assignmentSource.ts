@@ -112,11 +112,14 @@ export class AssignmentSource implements FrameSource<AssignmentFrame> {
     if (revision <= from) return
     const changes = topic.since(from)
     if (changes === null) return this.#readAll()
-    if (changes.some(({ change }) => change.registration)) await this.#requireEpoch()
-    const ids = [...new Set(changes.flatMap(({ change }) => change.replicas))]
-    const { assignments } = ids.length === 0 ? { assignments: [] } : await this.#assignments(ids)
-    const present = new Set(assignments.map(({ replicaId }) => replicaId))
-    const removed = ids.filter((id) => this.#known.has(id) && !present.has(id))
+    const touched = new Set(changes.flatMap(({ change }) => change.replicas))
+    // What a LOST worker has is hidden from it, so that its return brings back what no fact names.
+    const all = changes.some(({ change }) => change.registration)
+    if (all) await this.#requireEpoch()
+    const { assignments: read } = all || touched.size > 0 ? await this.#assignments(all ? 'all' : [...touched]) : { assignments: [] }
+    const present = new Set(read.map(({ replicaId }) => replicaId))
+    const assignments = read.filter(({ replicaId }) => touched.has(replicaId) || !this.#known.has(replicaId))
+    const removed = [...(all ? this.#known : touched)].filter((id) => this.#known.has(id) && !present.has(id))
     if (assignments.length > 0 || removed.length > 0) this.#tell('DELTA', revision, assignments, removed)
     else this.#cursor = revision
   }
