@@ -86,7 +86,7 @@ export function checkState(state: ServiceState, ctx: Context): void {
       'other content has forgotten the failures of the old one',
     )
   }
-  if (columns.deletionRequestedAt === null && !columns.paused && outdated.length === 0) {
+  if (columns.deletionRequestedAt === null && !columns.paused && outdated.length === 0 && !goesOn(snapshot)) {
     check(
       active.length === columns.desiredReplicas,
       `with nothing outdated ${active.length} active are the ${columns.desiredReplicas} desired`,
@@ -115,6 +115,11 @@ export function checkState(state: ServiceState, ctx: Context): void {
   if ([...timers.values()].every((dueAt) => dueAt > ctx.now)) checkTickIsIdle(snapshot, ctx)
 }
 
+/** The cap of rows cut the commit short: the rest is due at once. */
+function goesOn({ timers }: ServiceSnapshot): boolean {
+  return timers.has('CONTINUE')
+}
+
 /** What rows of rollouts and versions say of one another, and of what "previous" means (R5–R8). */
 function checkHistory({ snapshot, versions, rollouts }: ServiceStore): void {
   const { columns, rollout } = snapshot
@@ -127,21 +132,23 @@ function checkHistory({ snapshot, versions, rollouts }: ServiceStore): void {
   if (rollout.finishedAt === null) check(rollout.fromVersion === last, 'a rollout comes from the version that was completed last')
 }
 
-function checkRollout({ columns, rollout, replicas }: ServiceSnapshot): void {
+function checkRollout(snapshot: ServiceSnapshot): void {
+  const { columns, rollout, replicas } = snapshot
   check(rollout.toVersion === columns.versionNumber && rollout.number === columns.rolloutNumber, 'the rollout is to the target')
   if (rollout.finishedAt === null) {
     const { hold } = rollout
-    check(hold !== null, 'a rollout that is not finished says what it waits for')
+    check(hold !== null || goesOn(snapshot), 'a rollout that is not finished says what it waits for')
     check((rollout.state === 'PAUSED') === columns.paused, 'PAUSED with the service')
     check((rollout.deadlineAt === null) === columns.paused, 'a deadline runs but while paused')
     check(rollout.minReadySeconds === columns.settings.minReadySeconds, 'the rollout has the settings in force')
-    const names = hold.reason !== 'ROLLOUT_PAUSED'
+    const names = hold !== null && hold.reason !== 'ROLLOUT_PAUSED'
     check(!names || (hold.replica != null && replicas.has(hold.replica)), 'the hold names an alive replica')
   } else {
     check(rollout.hold === null && rollout.deadlineAt === null, 'a finished rollout waits for nothing')
     check(columns.deletionRequestedAt !== null || !columns.paused, 'COMPLETED ends the pause')
   }
-  check(columns.restartNumber === null, 'a restart of few is marked at once')
+  const marked = columns.restartNumber === null || columns.deletionRequestedAt !== null
+  check(marked || goesOn(snapshot), 'a restart is marked before anything else')
 }
 
 function checkTable({ snapshot, table }: ServiceState, alive: readonly Replica[]): void {

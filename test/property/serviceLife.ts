@@ -349,12 +349,16 @@ export class ServiceLife {
   }
 
   #commit(...intents: ServiceIntent[]): void {
-    const before = this.store.snapshot
     this.#recording.commit(intents, this.ctx)
-    const { change } = this.store.commit(this.ctx, ...intents)
+    let rest = intents
+    do {
+      const before = this.store.snapshot
+      const { change, outcomes } = this.store.commit(this.ctx, ...rest)
+      rest = rest.slice(outcomes.filter(({ kind }) => kind !== 'unfinished').length)
+      checkSafety(before.replicas, change, this.ctx.now)
+      checkInvariants(this.store, this.ctx)
+    } while (rest.length > 0)
     this.#edited = false
-    checkSafety(before.replicas, change, this.ctx.now)
-    checkInvariants(this.store, this.ctx)
   }
 }
 

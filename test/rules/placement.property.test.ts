@@ -153,7 +153,7 @@ test('each replica in turn gets the best host that has room, or a blocker where 
       quota.use(replica)
     }
   })
-  fc.assert(property, { numRuns: 1_000, seed: 20261129 })
+  fc.assert(property, { numRuns: 1_000 })
   expect(granted).toBeGreaterThan(1_000)
   expect(elsewhere).toBeGreaterThan(50)
   expect([...reasons.keys()].sort()).toEqual(['NO_CAPACITY', 'NO_HOST', 'NO_PORT', 'QUOTA', 'SPREAD'])

@@ -46,7 +46,7 @@ test('R11 is a total order: different replicas are never equal', () => {
       if (a.id !== b.id) expect(compareVictims(a, b)).not.toBe(0)
       if (compareVictims(a, b) < 0 && compareVictims(b, c) < 0) expect(compareVictims(a, c)).toBeLessThan(0)
     }),
-    { numRuns: 2_000, seed: 20261129 },
+    { numRuns: 2_000 },
   )
 })
 
@@ -58,6 +58,6 @@ test('the first few of many are those that a sort of all gives', () => {
       expect(firstOf(items, count, (a, b) => a - b)).toEqual([...items].sort((a, b) => a - b).slice(0, count))
       expect(items).toEqual(before)
     }),
-    { numRuns: 1_000, seed: 20261129 },
+    { numRuns: 1_000 },
   )
 })

@@ -12,7 +12,7 @@ import { sameContent } from '../../src/rules/content.ts'
 import type { Context } from '../../src/rules/context.ts'
 import { createDraft } from '../../src/rules/create.ts'
 import { decide } from '../../src/rules/decide.ts'
-import { openDraft } from '../../src/rules/draft.ts'
+import { isFull, openDraft } from '../../src/rules/draft.ts'
 
 /**
  * Keeps one service as a database would: it applies each change's rows and checks that they make the snapshot that the change promises. What
@@ -39,10 +39,14 @@ export class ServiceStore {
     this.#accept(closeDraft(draft, ctx))
   }
 
-  /** One commit of the intents, decided one after the other. */
+  /** One commit of the intents, decided one after the other: of as many as it has room for, the last of which may be unfinished. */
   commit(ctx: Context, ...intents: ServiceIntent[]): { change: ServiceChange; outcomes: CommitOutcome[] } {
     const draft = openDraft(this.snapshot)
-    const outcomes = intents.map((intent) => decide(draft, intent, ctx))
+    const outcomes: CommitOutcome[] = []
+    for (const intent of intents) {
+      if (isFull(draft) || outcomes.at(-1)?.kind === 'unfinished') break
+      outcomes.push(decide(draft, intent, ctx))
+    }
     const change = closeDraft(draft, ctx)
     this.#accept(change)
     return { change, outcomes }
