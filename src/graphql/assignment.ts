@@ -41,7 +41,7 @@ export const Assignment = builder.objectRef<AssignmentValue>('Assignment').imple
     readiness: t.field({
       type: Probe,
       nullable: true,
-      description: 'Null: ready when the process is there (R9).',
+      description: 'Null: ready when the process is there.',
       resolve: ({ content }) => content.readiness,
     }),
     liveness: t.field({ type: Probe, nullable: true, description: 'Null: none.', resolve: ({ content }) => content.liveness }),

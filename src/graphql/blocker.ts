@@ -6,8 +6,8 @@ import { orNull } from './orNull.ts'
 
 export const BlockReason = enumOf<Reason>('BlockReason', 'Why something waits.', {
   QUEUED: 'Waits for its turn to be placed.',
-  BACKOFF: 'Waits after a failure (R10): until says how long.',
-  CRASH_LOOP: 'Failed three times or more in a row (R10): until says when it is tried again.',
+  BACKOFF: 'Waits after a failure: until says how long.',
+  CRASH_LOOP: 'Failed three times or more in a row: until says when it is tried again.',
   QUOTA: 'The project has no replica of its quota left.',
   NO_HOST: 'No host is there that could take it.',
   NO_CAPACITY: 'No host has enough CPU and memory left.',

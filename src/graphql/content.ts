@@ -31,7 +31,7 @@ export const PortDeclaration = builder.objectRef<Model.PortDeclaration>('PortDec
   description: 'A port that each replica needs.',
   fields: (t) => ({
     name: t.exposeString('name', {
-      description: 'A DNS label; the replica finds the number in XCE_PORT_<NAME>, upper case, "-" as "_" (R13).',
+      description: 'A DNS label; the replica finds the number in XCE_PORT_<NAME>, upper case, "-" as "_".',
     }),
     port: t.exposeInt('port', { nullable: true, description: 'The fixed number; null: any free one of the host.' }),
     protocol: t.field({ type: PortProtocol, description: 'TCP or UDP.', resolve: (port) => port.protocol }),
@@ -39,7 +39,7 @@ export const PortDeclaration = builder.objectRef<Model.PortDeclaration>('PortDec
 })
 
 export const AllocatedPort = builder.objectRef<Model.AllocatedPort>('AllocatedPort').implement({
-  description: 'A port that a replica holds on its host until its end is confirmed (R13).',
+  description: 'A port that a replica holds on its host until its end is confirmed.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name that the profile gives it.' }),
     port: t.exposeInt('port', { description: 'The number, 1 to 65535.' }),
@@ -100,7 +100,7 @@ export const RestartPolicy = builder.objectRef<Model.RestartPolicy>('RestartPoli
 
 export const LostContact = enumOf<LostContactValue>('LostContact', 'What a worker does with replicas while it cannot reach a server.', {
   KEEP: 'Lets them run.',
-  STOP: 'Stops them after the grace (R15).',
+  STOP: 'Stops them after the grace.',
 })
 
 export const StopPolicy = builder.objectRef<Model.StopPolicy>('StopPolicy').implement({
@@ -108,7 +108,7 @@ export const StopPolicy = builder.objectRef<Model.StopPolicy>('StopPolicy').impl
     'How a replica is stopped: it leaves the endpoint, serves on for drainSeconds, is signalled, and is killed after graceSeconds.',
   fields: (t) => ({
     signal: t.exposeString('signal', { description: 'The name of the signal without SIG, for example TERM.' }),
-    drainSeconds: t.exposeInt('drainSeconds', { description: 'Seconds between its address leaving the endpoint and the signal (R12).' }),
+    drainSeconds: t.exposeInt('drainSeconds', { description: 'Seconds between its address leaving the endpoint and the signal.' }),
     graceSeconds: t.exposeInt('graceSeconds', { description: 'Seconds between the signal and SIGKILL to the whole process group.' }),
     onLostContact: t.field({
       type: LostContact,

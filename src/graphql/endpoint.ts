@@ -16,7 +16,7 @@ export interface EndpointTable {
 }
 
 export const EndpointAddress = builder.objectRef<Address>('EndpointAddress').implement({
-  description: 'Where one port of one replica is reached (R12).',
+  description: 'Where one port of one replica is reached.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Replica, port name and start: the same while that process listens there.' }),
     replicaId: t.id({
@@ -45,7 +45,7 @@ export const EndpointAddress = builder.objectRef<Address>('EndpointAddress').imp
       description: 'address:port, an IPv6 address in brackets.',
       resolve: ({ address, port }) => `${address.includes(':') ? `[${address}]` : address}:${port}`,
     }),
-    ready: t.exposeBoolean('ready', { description: 'Take it: ready and not stopping (R9).' }),
+    ready: t.exposeBoolean('ready', { description: 'Take it: ready and not stopping.' }),
     serving: t.exposeBoolean('serving', { description: 'It still answers: ready, or it would be if it were not stopping.' }),
     terminating: t.exposeBoolean('terminating', { description: 'Its replica is stopping.' }),
   }),

@@ -76,7 +76,7 @@ for (const [type, name, description] of atPath) {
 
 builder.objectType(ConflictError, {
   name: 'ConflictError',
-  description: 'Somebody else changed the service since the revision that was expected (R17). Read it again, and decide again.',
+  description: 'Somebody else changed the service since the revision that was expected. Read it again, and decide again.',
   interfaces: [ErrorInterface],
   fields: (t) => ({
     path: t.stringList({ nullable: true, description: 'The way to expectedRevision.', resolve: (error) => error.inputPath }),
@@ -99,7 +99,7 @@ builder.objectType(InvalidInputError, {
 
 builder.objectType(QuotaExceededError, {
   name: 'QuotaExceededError',
-  description: 'So many replicas could never fit into the project, even if it had no others (R17).',
+  description: 'So many replicas could never fit into the project, even if it had no others.',
   interfaces: [ErrorInterface],
   fields: (t) => ({
     limit: t.exposeInt('limit', { description: "The project's maxReplicas." }),
@@ -110,11 +110,11 @@ builder.objectType(QuotaExceededError, {
 builder.objectType(ForbiddenError, { name: 'ForbiddenError', description: 'The token does not allow it.', interfaces: [ErrorInterface] })
 builder.objectType(IdempotencyMismatchError, {
   name: 'IdempotencyMismatchError',
-  description: 'The idempotencyKey was used with another input within 24 hours (R17). Use a new key for a new wish.',
+  description: 'The idempotencyKey was used with another input within 24 hours. Use a new key for a new wish.',
   interfaces: [ErrorInterface],
 })
 builder.objectType(FencedError, {
   name: 'FencedError',
-  description: 'The epoch is old (R15): stop every replica and register anew.',
+  description: 'The epoch is old: stop every replica and register anew.',
   interfaces: [ErrorInterface],
 })

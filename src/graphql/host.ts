@@ -31,7 +31,7 @@ export const Host = builder.prismaNode('Host', {
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name its workers gave; unique.' }),
     addresses: t.exposeStringList('addresses', {
-      description: 'Its addresses, as a worker of it told them last; endpoints list the first one (R12).',
+      description: 'Its addresses, as a worker of it told them last; endpoints list the first one.',
     }),
     scheduling: t.field({ type: HostScheduling, description: 'What operators want.', resolve: (host) => host.scheduling }),
     schedulingSince: t.expose('schedulingSince', { type: 'DateTime', description: 'Since when they want it.' }),
@@ -52,13 +52,13 @@ export const Host = builder.prismaNode('Host', {
     usedMemoryMiB: t.exposeInt('usedMemoryMiB', { description: 'Of that, what replicas hold.' }),
     portRange: t.field({
       type: PortRange,
-      description: 'The ports that "any free" comes from (R13).',
+      description: 'The ports that "any free" comes from.',
       resolve: (host) => ({ from: host.portFrom, to: host.portTo }),
     }),
     usedPorts: t.exposeInt('usedPorts', { description: 'Ports that replicas hold.' }),
     quarantinedPorts: t.loadableList({
       type: 'Int',
-      description: 'Ports that something else was found to use and that are not given for a while (R13), ascending.',
+      description: 'Ports that something else was found to use and that are not given for a while, ascending.',
       loaderOptions: { cache: false },
       load: async (ids: string[], { app }) => {
         const rows = await app.database.prisma.hostPort.findMany({

@@ -104,7 +104,7 @@ hostMutation({
 hostMutation({
   name: 'confirmHostLoss',
   description:
-    'An operator’s word that the unreachable workers of a host are gone: they are LOST at once, with the host when none is left, and their replicas are replaced (R15). Has it none, being reachable or lost already: InvalidStateError.',
+    'An operator’s word that the unreachable workers of a host are gone: they are LOST at once, with the host when none is left, and their replicas are replaced. Has it none, being reachable or lost already: InvalidStateError.',
   done: 'What was unreachable of the host is lost.',
   errors: [InvalidStateError],
   change: (name, actor) => ({ kind: 'confirmHostLoss', name, actor }),
@@ -120,7 +120,7 @@ const RemoveWorkerInput = builder.inputType('RemoveWorkerInput', {
 userMutation({
   name: 'removeWorker',
   description:
-    'Forgets a worker that is LOST: an operator’s word that nothing of it runs any more, so that its host may give the ports again that are kept for it (R15). Is it not lost: InvalidStateError.',
+    'Forgets a worker that is LOST: an operator’s word that nothing of it runs any more, so that its host may give the ports again that are kept for it. Is it not lost: InvalidStateError.',
   input: RemoveWorkerInput,
   payload: payloadOf('RemoveWorker', 'The worker is removed: its host has it no more.'),
   errors: [NotFoundError, InvalidStateError],

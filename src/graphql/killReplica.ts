@@ -28,7 +28,7 @@ const KillReplicaPayload = builder.objectRef<{ readonly replicaId: ReplicaId }>(
 userMutation({
   name: 'killReplica',
   description:
-    'Stops one replica by its stop policy; another one takes its place. That is no failure (R10). One that is stopping or has ended: InvalidStateError.',
+    'Stops one replica by its stop policy; another one takes its place. That is no failure. One that is stopping or has ended: InvalidStateError.',
   input: KillReplicaInput,
   payload: KillReplicaPayload,
   errors: [NotFoundError, InvalidStateError],

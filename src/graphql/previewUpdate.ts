@@ -18,7 +18,7 @@ const RolloutPlanStep = builder.objectRef<PlanStep>('RolloutPlanStep').implement
     stops: t.intList({ description: 'Indexes of the replicas that are told to stop.', resolve: (step) => step.stops }),
     active: t.exposeInt('active', { description: 'Active replicas after it.' }),
     ready: t.exposeInt('ready', { description: 'Ready replicas after it.' }),
-    available: t.exposeInt('available', { description: 'Available replicas after it (R9).' }),
+    available: t.exposeInt('available', { description: 'Available replicas after it.' }),
   }),
 })
 

@@ -34,7 +34,7 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
     command: t.stringList({ description: 'The program and its arguments; no shell.', resolve: (row) => contentOf(row).command }),
     env: t.field({
       type: [EnvironmentVariable],
-      description: 'The environment; the system adds XCE_… and PORT (R13).',
+      description: 'The environment; the system adds XCE_… and PORT.',
       resolve: (row) => contentOf(row).env,
     }),
     workingDirectory: t.string({
@@ -51,7 +51,7 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
     readiness: t.field({
       type: Probe,
       nullable: true,
-      description: 'Null: ready when the process is there (R9).',
+      description: 'Null: ready when the process is there.',
       resolve: (row) => contentOf(row).readiness,
     }),
     liveness: t.field({

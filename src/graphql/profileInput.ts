@@ -84,7 +84,7 @@ const StopPolicyInput = builder.inputType('StopPolicyInput', {
       description: `TERM, INT, QUIT, HUP, USR1, USR2, WINCH, ABRT, ALRM or KILL, with or without SIG; ${defaultContent.stop.signal} when left out.`,
     }),
     drainSeconds: t.int({
-      description: `Seconds between leaving the endpoint and the signal, ${range(bounds.drainSeconds)}; ${defaultContent.stop.drainSeconds} when left out (R12).`,
+      description: `Seconds between leaving the endpoint and the signal, ${range(bounds.drainSeconds)}; ${defaultContent.stop.drainSeconds} when left out.`,
     }),
     graceSeconds: t.int({
       description: `Seconds between the signal and SIGKILL, ${range(bounds.graceSeconds)}; ${defaultContent.stop.graceSeconds} when left out.`,
@@ -97,7 +97,7 @@ const StopPolicyInput = builder.inputType('StopPolicyInput', {
 })
 
 const SpreadInput = builder.inputType('SpreadInput', {
-  description: 'How replicas are spread over hosts (R14).',
+  description: 'How replicas are spread over hosts.',
   fields: (t) => ({
     mode: t.field({ type: SpreadMode, required: true, description: 'NONE, BEST_EFFORT or STRICT.' }),
     maxPerHost: t.int({ defaultValue: 1, description: `Alive replicas of the service per host, ${range(bounds.maxPerHost)}.` }),
@@ -115,7 +115,7 @@ const IntOrPercent = builder.inputType('IntOrPercent', {
 
 export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
   description:
-    'How a rollout moves (R1 to R9). maxSurge and maxUnavailable may not both be 0. What is left out is: in a profile and a new service as each field says or the profile has it; in an update that makes a new version as the profile has it, in one of settings only as it was.',
+    'How a rollout moves. maxSurge and maxUnavailable may not both be 0. What is left out is: in a profile and a new service as each field says or the profile has it; in an update that makes a new version as the profile has it, in one of settings only as it was.',
   fields: (t) => ({
     maxSurge: t.field({
       type: IntOrPercent,
@@ -132,13 +132,13 @@ export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
       description: `Seconds without progress until STALLED, ${range(bounds.progressDeadlineSeconds)} and more than minReadySeconds; ${defaultSettings.progressDeadlineSeconds} when left out.`,
     }),
     autoRollback: t.boolean({
-      description: `Whether a failing rollout is rolled back by itself (R6); ${defaultSettings.autoRollback} when left out.`,
+      description: `Whether a failing rollout is rolled back by itself; ${defaultSettings.autoRollback} when left out.`,
     }),
   }),
 })
 
 const BackoffInput = builder.inputType('BackoffInput', {
-  description: 'The waits after failures (R10): the first replacement at once, then base, doubled up to max.',
+  description: 'The waits after failures: the first replacement at once, then base, doubled up to max.',
   fields: (t) => ({
     baseSeconds: t.int({
       description: `Seconds of the first wait, ${range(bounds.backoffSeconds)}; ${defaultSettings.backoffBaseSeconds} when left out.`,
@@ -190,7 +190,7 @@ export const ApplyProfileInput = builder.inputType('ApplyProfileInput', {
     memoryMiB: t.int({
       description: `Memory of each replica in MiB, ${range(bounds.memoryMiB)}; ${defaultContent.memoryMiB} when left out.`,
     }),
-    readiness: t.field({ type: ProbeInput, description: 'When a replica is ready; left out: when its process is there (R9).' }),
+    readiness: t.field({ type: ProbeInput, description: 'When a replica is ready; left out: when its process is there.' }),
     liveness: t.field({ type: ProbeInput, description: 'A process that fails it is restarted in place.' }),
     restart: t.field({ type: RestartPolicyInput, description: 'Restarts in place.' }),
     stop: t.field({ type: StopPolicyInput, description: 'How replicas are stopped.' }),

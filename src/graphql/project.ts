@@ -29,7 +29,7 @@ const Project = builder.prismaNode('Project', {
       description: 'The most replicas that may hold quota at once; null: no limit.',
     }),
     usedReplicas: t.exposeInt('usedReplicas', {
-      description: 'Replicas that hold quota now: from their placement to their confirmed end (R17).',
+      description: 'Replicas that hold quota now: from their placement to their confirmed end.',
     }),
   }),
 })

@@ -14,7 +14,7 @@ const queues: Listing = { name: 'Query.queues', table: 'Queue', parent: null, or
 const Queue = builder.prismaNode('Queue', {
   id: { field: 'id', description: 'The global id.' },
   nullable: true,
-  description: 'The order in which replicas that wait are placed (R14). One named default, of priority 0, exists.',
+  description: 'The order in which replicas that wait are placed. One named default, of priority 0, exists.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'A DNS-1123 label of at most 50 characters; unique.' }),
     priority: t.exposeInt('priority', { description: 'Replicas of the higher priority are placed first; of equal ones the older.' }),

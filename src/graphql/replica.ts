@@ -41,9 +41,9 @@ export const Replica = builder.prismaNode('Replica', {
       description:
         'From 0; one active replica of the service has it. During a surge it can be ≥ the desired replicas: it is no shard number.',
     }),
-    version: t.relation('version', { description: 'The version under which it was started (R5).' }),
+    version: t.relation('version', { description: 'The version under which it was started.' }),
     state: t.field({ type: ReplicaState, description: 'How far it is. It only moves forward.', resolve: (replica) => replica.state }),
-    ready: t.exposeBoolean('ready', { description: 'Reported ready for this start, its worker reachable, and not stopping (R9).' }),
+    ready: t.exposeBoolean('ready', { description: 'Reported ready for this start, its worker reachable, and not stopping.' }),
     readySince: t.expose('readySince', { type: 'DateTime', nullable: true, description: 'Since when it is ready; null when it is not.' }),
     start: t.exposeInt('start', { description: 'Which start of its process this is: 1, 2, 3 …; 1 also before the first.' }),
     restarts: t.int({ description: 'Restarts in place: start − 1.', resolve: (replica) => replica.start - 1 }),

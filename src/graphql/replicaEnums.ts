@@ -19,7 +19,7 @@ export const EndReason = enumOf<End>('EndReason', 'Why a replica ended.', {
   EXITED: 'Its process ended by itself and is not restarted in place, whatever its exit status.',
   GAVE_UP: 'It failed more often than its restart policy allows.',
   START_FAILED: 'Its process could not be started.',
-  PORT_TAKEN: 'A port it was given was in use by something else (R13).',
+  PORT_TAKEN: 'A port it was given was in use by something else.',
   HOST_LOST: 'Its host or worker is gone.',
   KILLED: 'killReplica.',
   SCALED_DOWN: 'Fewer replicas were asked for.',

@@ -24,7 +24,7 @@ export const ReplicaFilter = builder.inputRef<ReplicaFilterValue>('ReplicaFilter
       description: 'Of one of these services; a name that is no longer held matches nothing.',
     }),
     states: t.field({ type: [ReplicaState], required: { list: false, items: true }, description: 'In one of these states.' }),
-    ready: t.boolean({ description: 'Ready or not (R9).' }),
+    ready: t.boolean({ description: 'Ready or not.' }),
     versionNumber: t.int({ description: 'Of this version number.' }),
     hostName: t.string({ description: 'On the host of this name.' }),
     endReasons: t.field({ type: [EndReason], required: { list: false, items: true }, description: 'Ended for one of these reasons.' }),

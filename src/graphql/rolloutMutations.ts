@@ -28,7 +28,7 @@ function serviceInput(name: string, description: string) {
 userMutation({
   name: 'restartService',
   description:
-    'Replaces all replicas by new ones with the same content, under a new version number and within the limits of a rollout (R5). While the service is being deleted: InvalidStateError.',
+    'Replaces all replicas by new ones with the same content, under a new version number and within the limits of a rollout. While the service is being deleted: InvalidStateError.',
   input: serviceInput('RestartServiceInput', 'Which service to restart.'),
   payload: rolloutPayload('RestartServicePayload', 'The service is being restarted.', begun),
   errors: [NotFoundError, ConflictError, InvalidStateError],
@@ -48,14 +48,14 @@ for (const { kind, name, description, input, payload } of [
     kind: 'pause',
     name: 'pauseRollout',
     description:
-      'Lets no version step any more; replacement and scaling go on, and the deadline stops (R7). No rollout is under way, or it is paused already: InvalidStateError.',
+      'Lets no version step any more; replacement and scaling go on, and the deadline stops. No rollout is under way, or it is paused already: InvalidStateError.',
     input: serviceInput('PauseRolloutInput', 'Whose rollout to pause.'),
     payload: rolloutPayload('PauseRolloutPayload', 'The rollout is paused.', current),
   },
   {
     kind: 'resume',
     name: 'resumeRollout',
-    description: 'Lets a paused rollout go on, with its full deadline (R7). Not paused: InvalidStateError.',
+    description: 'Lets a paused rollout go on, with its full deadline. Not paused: InvalidStateError.',
     input: serviceInput('ResumeRolloutInput', 'Whose rollout to resume.'),
     payload: rolloutPayload('ResumeRolloutPayload', 'The rollout goes on.', current),
   },
@@ -92,7 +92,7 @@ const RollbackServiceInput = builder.inputType('RollbackServiceInput', {
 userMutation({
   name: 'rollbackService',
   description:
-    'Makes the content of an earlier version the target, under a new number; an unfinished rollout is ROLLED_BACK (R6). Replicas, settings and a pause stay as they are. Equal content: NoChangeError. There is nothing to go back to, or the service is being deleted: InvalidStateError.',
+    'Makes the content of an earlier version the target, under a new number; an unfinished rollout is ROLLED_BACK. Replicas, settings and a pause stay as they are. Equal content: NoChangeError. There is nothing to go back to, or the service is being deleted: InvalidStateError.',
   input: RollbackServiceInput,
   payload: rolloutPayload('RollbackServicePayload', 'The service is being rolled back.', begun),
   errors: [NotFoundError, ConflictError, NoChangeError, InvalidStateError],

@@ -33,8 +33,8 @@ export const ServiceStatus = enumOf<Status>(
     PROGRESSING: 'A rollout is under way.',
     DEGRADED: 'Fewer replicas than desired are available.',
     PAUSED: 'Paused with a rollout under way.',
-    STALLED: 'The rollout made no progress within its deadline (R8).',
-    CRASH_LOOP: 'A slot of the target content failed three times or more in a row (R10).',
+    STALLED: 'The rollout made no progress within its deadline.',
+    CRASH_LOOP: 'A slot of the target content failed three times or more in a row.',
     STOPPED: 'No replicas are desired.',
     DELETING: 'Its deletion was asked for.',
   },
@@ -69,11 +69,11 @@ export const Service = builder.prismaNode('Service', {
     desiredReplicas: t.exposeInt('desiredReplicas', { description: 'Replicas that should run, 0 to 50000.' }),
     activeReplicas: t.exposeInt('activeReplicas', { description: 'Replicas that have not ended and are not stopping.' }),
     runningReplicas: t.exposeInt('runningReplicas', { description: 'Of the active ones, those whose process is confirmed by its worker.' }),
-    readyReplicas: t.exposeInt('readyReplicas', { description: 'Of the active ones, the ready ones (R9).' }),
+    readyReplicas: t.exposeInt('readyReplicas', { description: 'Of the active ones, the ready ones.' }),
     availableReplicas: t.exposeInt('availableReplicas', {
-      description: 'Of the active ones, those that were ready for minReadySeconds (R9).',
+      description: 'Of the active ones, those that were ready for minReadySeconds.',
     }),
-    updatedReplicas: t.exposeInt('updatedReplicas', { description: 'Of the active ones, those that are not outdated (R5).' }),
+    updatedReplicas: t.exposeInt('updatedReplicas', { description: 'Of the active ones, those that are not outdated.' }),
     stoppingReplicas: t.exposeInt('stoppingReplicas', {
       description: 'Replicas that are stopping: they still hold host, ports and quota.',
     }),
@@ -82,7 +82,7 @@ export const Service = builder.prismaNode('Service', {
       description: 'How it is, in one word; blockers say more.',
       resolve: (service) => service.status,
     }),
-    paused: t.exposeBoolean('paused', { description: 'Whether rollouts are paused (R7).' }),
+    paused: t.exposeBoolean('paused', { description: 'Whether rollouts are paused.' }),
     blockers: t.field({ type: [Blocker], description: 'What it waits for: one per reason, with a count.', resolve: blockersOf }),
     replicas: t.connection(
       {
@@ -123,7 +123,7 @@ export const Service = builder.prismaNode('Service', {
     revision: t.expose('revision', { type: 'Revision', description: 'Of its last fact of any kind: for watching.' }),
     specRevision: t.expose('specRevision', {
       type: 'Revision',
-      description: 'Of the last change that a user made: what expectedRevision is compared with (R17).',
+      description: 'Of the last change that a user made: what expectedRevision is compared with.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     deletionRequestedAt: t.expose('deletionRequestedAt', {

@@ -21,7 +21,7 @@ const ScaleServiceInput = builder.inputType('ScaleServiceInput', {
 userMutation({
   name: 'scaleService',
   description:
-    'Sets the desired replicas. What is too much is stopped, what is missing is started (R2, R4, R11). While it is being deleted: InvalidStateError.',
+    'Sets the desired replicas. What is too much is stopped, what is missing is started. While it is being deleted: InvalidStateError.',
   input: ScaleServiceInput,
   payload: servicePayload('ScaleServicePayload', 'The desired replicas are set.'),
   errors: [NotFoundError, ConflictError, QuotaExceededError, InvalidStateError],
@@ -45,7 +45,7 @@ const ResetBackoffInput = builder.inputType('ResetBackoffInput', {
 
 userMutation({
   name: 'resetBackoff',
-  description: 'Forgets the failures of all slots, so that what waits is tried at once (R10). Nothing to forget: NoChangeError.',
+  description: 'Forgets the failures of all slots, so that what waits is tried at once. Nothing to forget: NoChangeError.',
   input: ResetBackoffInput,
   payload: servicePayload('ResetBackoffPayload', 'The failures are forgotten.'),
   errors: [NotFoundError, NoChangeError],

@@ -9,7 +9,7 @@ export function settingsOf(row: { readonly settings: Prisma.JsonValue }): Model.
   return row.settings as unknown as Model.Settings
 }
 
-export const SpreadMode = enumOf<Mode>('SpreadMode', 'How the replicas of a service are spread over hosts (R14).', {
+export const SpreadMode = enumOf<Mode>('SpreadMode', 'How the replicas of a service are spread over hosts.', {
   NONE: 'Not at all.',
   BEST_EFFORT: 'Evenly, but none waits for it.',
   STRICT: 'At most maxPerHost on a host: the others wait with SPREAD.',
@@ -33,31 +33,31 @@ export const ServiceSettings = builder.objectRef<Model.Settings>('ServiceSetting
     replicas: t.exposeInt('replicas', { description: 'Desired replicas of a service that is created without a number.' }),
     spreadMode: t.field({
       type: SpreadMode,
-      description: 'How replicas are spread over hosts (R14).',
+      description: 'How replicas are spread over hosts.',
       resolve: (settings) => settings.spreadMode,
     }),
     maxPerHost: t.exposeInt('maxPerHost', { description: 'Alive replicas of the service per host that spread aims at.' }),
     maxSurge: t.field({
       type: Limit,
-      description: 'Replicas above the desired ones during a rollout (R1); a percentage is rounded up.',
+      description: 'Replicas above the desired ones during a rollout; a percentage is rounded up.',
       resolve: (settings) => settings.maxSurge,
     }),
     maxUnavailable: t.field({
       type: Limit,
-      description: 'Replicas that may be unavailable during a rollout (R1); a percentage is rounded down.',
+      description: 'Replicas that may be unavailable during a rollout; a percentage is rounded down.',
       resolve: (settings) => settings.maxUnavailable,
     }),
-    minReadySeconds: t.exposeInt('minReadySeconds', { description: 'Seconds that a replica has to be ready to be available (R9).' }),
+    minReadySeconds: t.exposeInt('minReadySeconds', { description: 'Seconds that a replica has to be ready to be available.' }),
     progressDeadlineSeconds: t.exposeInt('progressDeadlineSeconds', {
-      description: 'Seconds without progress after which a rollout is STALLED (R8).',
+      description: 'Seconds without progress after which a rollout is STALLED.',
     }),
-    autoRollback: t.exposeBoolean('autoRollback', { description: 'Whether a rollout that fails is rolled back by itself (R6).' }),
+    autoRollback: t.exposeBoolean('autoRollback', { description: 'Whether a rollout that fails is rolled back by itself.' }),
     backoffBaseSeconds: t.exposeInt('backoffBaseSeconds', {
-      description: "Seconds waited after a slot's second failure; each further wait doubles (R10).",
+      description: "Seconds waited after a slot's second failure; each further wait doubles.",
     }),
-    backoffMaxSeconds: t.exposeInt('backoffMaxSeconds', { description: 'The longest wait in seconds (R10).' }),
+    backoffMaxSeconds: t.exposeInt('backoffMaxSeconds', { description: 'The longest wait in seconds.' }),
     backoffResetAfterSeconds: t.exposeInt('backoffResetAfterSeconds', {
-      description: 'Seconds of being available after which failures are forgotten (R10).',
+      description: 'Seconds of being available after which failures are forgotten.',
     }),
   }),
 })

@@ -22,7 +22,7 @@ export const UpdateServiceInput = builder.inputType('UpdateServiceInput', {
       required: { list: false, items: true },
       description: "The service's own variables over the profile's: replaces the whole list of its own.",
     }),
-    replicas: t.int({ description: `Desired replicas, ${bounds.replicas.min} to ${bounds.replicas.max}: scaled first (R4).` }),
+    replicas: t.int({ description: `Desired replicas, ${bounds.replicas.min} to ${bounds.replicas.max}: scaled first.` }),
     rollout: t.field({
       type: RolloutSettingsInput,
       description:
@@ -30,7 +30,7 @@ export const UpdateServiceInput = builder.inputType('UpdateServiceInput', {
     }),
     startPaused: t.boolean({
       defaultValue: false,
-      description: 'Whether a rollout that this begins is paused from its first commit on: resumeRollout lets it go (R7).',
+      description: 'Whether a rollout that this begins is paused from its first commit on: resumeRollout lets it go.',
     }),
     expectedRevision: t.field({ type: 'Revision', description: expectedDescription }),
     idempotencyKey: t.string({ description: keyDescription }),
@@ -40,7 +40,7 @@ export const UpdateServiceInput = builder.inputType('UpdateServiceInput', {
 userMutation({
   name: 'updateService',
   description:
-    'Makes a new version the target and rolls out to it (R1 to R8). An unfinished rollout is SUPERSEDED, replicas with equal content are kept (R5). Nothing of it differs: NoChangeError. While the service is being deleted: InvalidStateError.',
+    'Makes a new version the target and rolls out to it. An unfinished rollout is SUPERSEDED, replicas with equal content are kept. Nothing of it differs: NoChangeError. While the service is being deleted: InvalidStateError.',
   input: UpdateServiceInput,
   payload: rolloutPayload(
     'UpdateServicePayload',

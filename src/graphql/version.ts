@@ -7,7 +7,7 @@ const VersionCause = enumOf<Cause>('VersionCause', 'What made a version.', {
   CREATE: 'The creation of the service.',
   UPDATE: 'An update.',
   ROLLBACK: 'A rollback that a user asked for.',
-  AUTO_ROLLBACK: 'A rollback by the setting autoRollback (R6).',
+  AUTO_ROLLBACK: 'A rollback by the setting autoRollback.',
   RESTART: 'A restart: the content is the one before.',
 })
 
@@ -32,8 +32,7 @@ export const ServiceVersion = builder.prismaNode('ServiceVersion', {
     }),
     sameContentAs: t.int({
       nullable: true,
-      description:
-        'The lowest earlier number with equal content: its replicas need not be replaced by this one (R5). Null when there is none.',
+      description: 'The lowest earlier number with equal content: its replicas need not be replaced by this one. Null when there is none.',
       resolve: (version) => (version.contentNumber === version.number ? null : version.contentNumber),
     }),
     cause: t.field({ type: VersionCause, description: 'What made it.', resolve: (version) => version.cause }),

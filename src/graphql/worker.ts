@@ -2,7 +2,7 @@ import type { Reachability as Reach } from '../generated/prisma/enums.ts'
 import { builder } from './builder.ts'
 import { enumOf } from './enumOf.ts'
 
-export const Reachability = enumOf<Reach>('Reachability', 'What the system sees of a host or worker (R15).', {
+export const Reachability = enumOf<Reach>('Reachability', 'What the system sees of a host or worker.', {
   REACHABLE: 'Its lease is kept.',
   UNREACHABLE: 'Its lease is over; its addresses have left the endpoints.',
   LOST: 'Its grace is over as well: it is fenced, its replicas are replaced.',
@@ -29,7 +29,7 @@ export const Worker = builder.prismaNode('Worker', {
     memoryMiB: t.exposeInt('memoryMiB', { description: 'Memory it offers, in MiB.' }),
     keptPorts: t.loadable({
       type: 'Int',
-      description: 'Ports that are kept for it while it is LOST, until it is back and runs nothing of them, or removeWorker (R15).',
+      description: 'Ports that are kept for it while it is LOST, until it is back and runs nothing of them, or removeWorker.',
       loaderOptions: { cache: false },
       load: async (ids: string[], { app }) => {
         const counts = await app.database.prisma.hostPort.groupBy({

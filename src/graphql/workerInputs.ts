@@ -14,7 +14,7 @@ const ReportedEndReason = enumOf<EndReasonValue>('ReportedEndReason', 'Why a rep
   EXITED: 'Its process ended and may not be restarted in place.',
   GAVE_UP: 'It was restarted in place as often as its restart policy allows.',
   START_FAILED: 'Its process could not be started.',
-  PORT_TAKEN: 'One of its ports is used by somebody else on the host (R13).',
+  PORT_TAKEN: 'One of its ports is used by somebody else on the host.',
   STOPPED: 'The worker stopped it, as it was told to or because it lost contact.',
 })
 
@@ -37,7 +37,7 @@ export const ReplicaReportInput = builder.inputRef<ReportInput>('ReplicaReportIn
     replica: t.id({ required: true, description: 'The global id of the replica.' }),
     start: t.int({
       required: true,
-      description: 'Which start of its process: 1, 2, 3 …, below 1 INVALID_INPUT; another one is not ready first (R9).',
+      description: 'Which start of its process: 1, 2, 3 …, below 1 INVALID_INPUT; another one is not ready first.',
     }),
     state: t.field({ type: ReportedState, required: true, description: 'How far it is.' }),
     ready: t.boolean({
@@ -49,8 +49,7 @@ export const ReplicaReportInput = builder.inputRef<ReportInput>('ReplicaReportIn
     exitSignal: t.string({ description: 'The signal that ended it, without SIG; null when none did.' }),
     message: t.string({ description: 'A sentence about it for people; what is over 1,000 characters is cut.' }),
     ports: t.intList({
-      description:
-        'The ports of its assignment: a report of an earlier placement of the same replica is passed over (R13). Left out: of any.',
+      description: 'The ports of its assignment: a report of an earlier placement of the same replica is passed over. Left out: of any.',
     }),
   }),
 })
@@ -71,7 +70,7 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
     addresses: t.stringList({ required: true, description: 'IP addresses or names of the host, the primary one first, at most 16.' }),
     cpuMillis: t.int({ required: true, description: 'CPU for replicas, in thousandths of a core.' }),
     memoryMiB: t.int({ required: true, description: 'Memory for replicas, in MiB.' }),
-    portRange: t.field({ type: PortRangeInput, required: true, description: 'Ports for replicas (R13).' }),
+    portRange: t.field({ type: PortRangeInput, required: true, description: 'Ports for replicas.' }),
     reservedPorts: t.intList({ description: 'Ports of the range that are not for replicas.' }),
     softwareVersion: t.string({ required: true, description: 'Its version, for people.' }),
     protocolVersion: t.int({

@@ -69,7 +69,7 @@ builder.mutationFields((t) => ({
     type: RegisterWorkerPayload,
     errors: { types: [InvalidInputError, ForbiddenError], union: { name: 'RegisterWorkerResult', description: 'What became of it.' } },
     description:
-      'A worker starts: it gets an epoch, and what it still runs is adopted. A host may have several workers, which share its ports: the addresses and the port range that were told last count. Where another worker has the name, InvalidInputError (R15).',
+      'A worker starts: it gets an epoch, and what it still runs is adopted. A host may have several workers, which share its ports: the addresses and the port range that were told last count. Where another worker has the name, InvalidInputError.',
     args: { input: t.arg({ type: RegisterWorkerInput, required: true, description: 'The worker.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
       const { running, reservedPorts, ...rest } = input
@@ -96,7 +96,7 @@ builder.mutationFields((t) => ({
     ...forWorkers,
     type: RenewLeasePayload,
     errors: { types: [FencedError, ForbiddenError], union: { name: 'RenewLeaseResult', description: 'What became of it.' } },
-    description: 'A worker says that it is alive (R15).',
+    description: 'A worker says that it is alive.',
     args: { input: t.arg({ type: RenewLeaseInput, required: true, description: 'Its registration.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
       const outcome = await keepLease(app, claimOf(input, viewer))
