@@ -6,7 +6,7 @@ import type { Context } from './context.ts'
 import { type Draft, hasRoom } from './draft.ts'
 import { end } from './end.ts'
 import { sameHost } from './hostView.ts'
-import { fence, isLater, report } from './report.ts'
+import { fence, isLater, isOfPlacement, report } from './report.ts'
 import { reachAgain } from './workerReach.ts'
 
 /**
@@ -27,8 +27,8 @@ export function resync(draft: Draft, said: Omit<ReportIntent, 'kind' | 'full'>, 
 }
 
 /**
- * Takes the reports of all that a worker has: it is reachable, and what is missing has gone. So has what counts its starts anew: the worker
- * had let it go and was told to start it, by a database of before (a backup, restored).
+ * Takes the reports of all that a worker has: it is reachable, and what is missing has gone. So has what counts its starts anew, or has other
+ * ports: the worker had let it go and was told to start it, by a database of before (a backup, restored).
  */
 function takeAll(
   draft: Draft,
@@ -36,7 +36,8 @@ function takeAll(
   without: string,
   ctx: Context,
 ): CommitOutcome {
-  const starts = new Map(reports.map((said) => [said.replica, Math.max(said.start, 1)]))
+  const own = reports.filter((said) => isOfPlacement(said, draft.alive.get(said.replica)))
+  const starts = new Map(own.map((said) => [said.replica, Math.max(said.start, 1)]))
   const gone = draft.alive.rows.filter((row) => isGone(row, reporter, sequence) && (starts.get(row.id) ?? 0) < row.start)
   const taken = report(draft, reporter, sequence, reports, ctx)
   const ended = gone.filter((row) => {

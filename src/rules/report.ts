@@ -41,8 +41,8 @@ function rowsOf({ state }: ReplicaReport): number {
  * R13: a replica whose port was taken is placed anew under the same id, on the same host perhaps: what is still told of the placement before is
  * passed over, a PORT_TAKEN that was told twice for one.
  */
-function isOfPlacement({ ports }: ReplicaReport, row: Replica): boolean {
-  if (ports === undefined || ports === null) return true
+export function isOfPlacement({ ports }: ReplicaReport, row: Replica | undefined): boolean {
+  if (row === undefined || ports === undefined || ports === null) return true
   const own = row.ports.map(({ port }) => port).sort((a, b) => a - b)
   return [...ports].sort((a, b) => a - b).join() === own.join()
 }

@@ -45,6 +45,8 @@ export class Supervisor {
   readonly #runs = new Map<ReplicaName, Promise<void>>()
   /** To be forgotten as soon as they have ended. */
   readonly #unwanted = new Set<ReplicaName>()
+  /** To be assigned as soon as what has their id has ended. */
+  readonly #next = new Map<ReplicaName, Assignment>()
   readonly #rotation: NodeJS.Timeout
   #rotating: Promise<void> | null = null
   #isEnding = false
@@ -83,8 +85,13 @@ export class Supervisor {
       return
     }
     let known = this.#replicas.get(id)
-    if (known?.report.endReason === 'PORT_TAKEN' && !samePlacement(known.report.ports, portsOf(assignment))) {
-      this.#forget(id, known) // placed anew, and here again
+    if (known !== undefined && this.#isAnother(known, assignment)) {
+      if (!known.ended) {
+        this.#next.set(id, assignment)
+        known.stop({ drain: false })
+        return
+      }
+      this.#forget(id, known)
       known = undefined
     }
     if (known !== undefined) {
@@ -124,6 +131,7 @@ export class Supervisor {
     const replica = this.#replicas.get(id)
     if (replica === undefined) return
     this.#unwanted.add(id)
+    this.#next.delete(id)
     replica.stop(options)
     if (replica.ended) this.#forget(id, replica)
   }
@@ -185,14 +193,26 @@ export class Supervisor {
     if (recovered === null) this.#options.onReport(replica.report)
     const run = replica.run(recovered).then(() => {
       this.#runs.delete(id)
-      if (replica.ended && this.#unwanted.has(id)) this.#forget(id, replica)
+      const next = this.#next.get(id)
+      if (!replica.ended || (next === undefined && !this.#unwanted.has(id))) return
+      this.#forget(id, replica)
+      if (next !== undefined) this.assign(next)
     })
     this.#runs.set(id, run)
+  }
+
+  /**
+   * It was placed anew, and here again, because its port was taken or a restored database has placed it once more; or it was released, and is not
+   * to be after all.
+   */
+  #isAnother({ assignment: { replica }, report }: Replica, next: Assignment): boolean {
+    return this.#next.has(replica) || this.#unwanted.has(replica) || !samePlacement(report.ports, portsOf(next))
   }
 
   #forget(id: ReplicaName, replica: Replica): void {
     this.#replicas.delete(id)
     this.#unwanted.delete(id)
+    this.#next.delete(id)
     const { start } = replica.report
     try {
       this.#records.forget(id)

@@ -70,6 +70,19 @@ test('what counts its starts anew is another process: the one that was known is 
   expect(scene.row(1)).toMatchObject({ id: kept.id, ready: true })
 })
 
+test('what has other ports is another process: the one that was known is HOST_LOST; one that never started is waited for', () => {
+  const scene = readyScene({ replicas: 2 })
+  const [moved, kept] = [scene.row(0), scene.row(1)]
+  adopt(scene, [reportOf(moved, { ports: [31_999] }), reportOf(kept)])
+  expect(scene.store.rows.get(moved.id)).toMatchObject({ state: 'ENDED', endReason: 'HOST_LOST' })
+  expect(scene.row(1)).toMatchObject({ id: kept.id, ready: true })
+  const placed = new Scene({ replicas: 1 })
+  placed.place()
+  const before = placed.row(0)
+  expect(adopt(placed, [reportOf(before, { ports: [31_999] })]).facts).toEqual([])
+  expect(placed.row(0)).toEqual(before)
+})
+
 test('once more with the same epoch it ends nothing that was reported since', () => {
   const scene = readyScene({ replicas: 1 })
   adopt(scene, [reportOf(scene.row(0))])

@@ -274,6 +274,38 @@ describe('a stop', () => {
     expect(supervision.story(unknown.replica)).toEqual(['1 STOPPED'])
   })
 
+  test('of what runs on other ports than it is assigned: it starts anew on those', async () => {
+    const [port, other] = [await freePort(), await freePort()]
+    const on = (number: number) => [{ name: 'http', port: number, protocol: 'TCP' as const }]
+    const assignment = assignmentOf({ ports: on(port) })
+    const { supervisor } = supervision
+    supervisor.assign(assignment)
+    await supervision.report(assignment.replica, { state: 'RUNNING' })
+    const moved = { ...assignment, ports: on(other) }
+    supervisor.assign(moved)
+    supervisor.assign(moved)
+    await until(() => supervisor.reports().some(({ state, ports }) => state === 'RUNNING' && ports.includes(other)), 'it runs there')
+    const ports = supervision.reports.map(
+      (report) => `${report.endReason ?? report.state} ${report.ports.includes(port) ? 'before' : 'after'}`,
+    )
+    expect(ports).toEqual(['STARTING before', 'RUNNING before', 'STOPPED before', 'STARTING after', 'RUNNING after'])
+    // Asked to stop what it has never started: that is told of the ports that are asked for.
+    supervisor.assign({ ...assignment, goal: 'STOP' })
+    await until(() => supervision.reports.at(-1)?.ports.includes(port) && supervision.reports.at(-1)?.state === 'ENDED', 'it is told')
+    expect(supervisor.reports()).toEqual([])
+  })
+
+  test('of what is not assigned any more, and then assigned after all: it starts anew', async () => {
+    const assignment = assignmentOf()
+    supervision.supervisor.assign(assignment)
+    const before = await pidOf(assignment.replica)
+    supervision.supervisor.release(assignment.replica, { drain: false })
+    supervision.supervisor.assign(assignment)
+    await supervision.report(assignment.replica, { state: 'ENDED', endReason: 'STOPPED' })
+    await until(() => supervision.supervisor.reports().some(({ state }) => state === 'RUNNING'), 'it runs again')
+    expect(isRunning(before)).toBe(false)
+  })
+
   test('of what is not assigned any more, and then it is forgotten; its end is told as long as it is assigned', async () => {
     const [kept, gone] = [assignmentOf(), assignmentOf()]
     supervision.supervisor.assign(kept)
