@@ -62,8 +62,12 @@ export function removeHost(host: HostNow, { actor }: HostChangeOf<'removeHost'>,
   if (reachability === 'REACHABLE')
     return invalidState('host', `Host ${name} is reachable: drain it, stop its worker, and remove it when its lease is over.`)
   if (left.onHost > 0) {
-    const help = reachability === 'LOST' ? 'they are being replaced, so try again' : 'wait until it is lost, or use confirmHostLoss'
-    return invalidState('host', `Host ${name} has ${counted(left.onHost, 'replica')} that have not ended: ${help}.`)
+    const help =
+      reachability === 'LOST' ? 'what a lost host had is being replaced, so try again' : 'wait until it is lost, or use confirmHostLoss'
+    return invalidState(
+      'host',
+      `Host ${name} has ${counted(left.onHost, 'replica')} that ${left.onHost === 1 ? 'has' : 'have'} not ended: ${help}.`,
+    )
   }
   return becomes(host, left, {
     workers: new Map(host.workers.map(({ id }) => [id, { removes: true }])),

@@ -421,7 +421,7 @@ describe('refused (R15)', () => {
       { workers: [lost('a')] },
       1,
       'INVALID_STATE',
-      'Host n1 has 1 replica that have not ended: they are being replaced, so try again.',
+      'Host n1 has 1 replica that has not ended: what a lost host had is being replaced, so try again.',
     ],
     [
       removesHost,
