@@ -46,7 +46,7 @@ export class LogRelay {
   readonly #log: Logger
   readonly #server: string
   readonly #leave: (() => Promise<void>)[] = []
-  /** Of answers that are not whole yet. */
+  /** Of answers that are waited for, and not whole yet. */
   readonly #pieces = new Map<string, Map<number, string>>()
 
   constructor(options: { readonly database: Database; readonly log: Logger; readonly newId: () => string }) {
@@ -70,7 +70,13 @@ export class LogRelay {
   /** Asks all other servers. */
   ask(workerId: WorkerId, request: LogRequest): void {
     const relayed: RelayedRequest = { ...request, workerId, server: this.#server }
+    this.#pieces.set(request.id, new Map())
     this.#send(requestChannel, async () => [JSON.stringify(relayed)])
+  }
+
+  /** Nobody waits for the answer any more. */
+  forget(id: string): void {
+    this.#pieces.delete(id)
   }
 
   /** Brings an answer to the server that asked. */
@@ -103,10 +109,8 @@ export class LogRelay {
   }
 
   #take({ id, at, of, bytes }: Piece, onAnswer: Heard['onAnswer']): void {
-    const pieces = this.#pieces.get(id) ?? new Map<number, string>()
-    this.#pieces.set(id, pieces.set(at, bytes))
-    if (pieces.size < of) return
-    this.#pieces.delete(id)
+    const pieces = this.#pieces.get(id)?.set(at, bytes)
+    if (pieces === undefined || pieces.size < of) return
     const whole = Array.from({ length: of }, (_, each) => pieces.get(each) ?? '').join('')
     expand(Buffer.from(whole, 'base64'))
       .then((text) => onAnswer(id, JSON.parse(text.toString('utf8')) as LogText))

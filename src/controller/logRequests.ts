@@ -110,6 +110,7 @@ export class LogRequests {
   #finish(id: string, text: LogText | null): void {
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
+    this.#relay?.forget(id)
     waiting?.answered(text)
   }
 }
