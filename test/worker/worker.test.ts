@@ -332,7 +332,7 @@ test('started again where no server is, it stops what is to stop without contact
   expect(processesWith(stops.replica)).not.toEqual([])
   const second = run()
   await until(() => processesWith(stops.replica).length === 0, 'it is stopped')
-  expect(second.output()).toContain('no server was reached for longer than lease and grace')
+  await until(() => second.output().includes('no server was reached for longer than lease and grace'), 'it says why')
   expect(isRunning(stays.pid)).toBe(true)
 })
 
