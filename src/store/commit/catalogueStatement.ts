@@ -60,18 +60,19 @@ queue AS (
   "hostCpuMillis" int, "hostMemoryMiB" int, "workerId" text, "asideId" text, "asideName" text, "name" text, "knownEpoch" int, "epoch" int, "instance" text,
   "leaseSeconds" int, "cpuMillis" int, "memoryMiB" int, "softwareVersion" text, "protocolVersion" int, "subject" text, "scheduling" "HostScheduling",
   "hostReachability" "Reachability", "hostReason" text, "reachability" "Reachability", "reason" text, "forgotten" text[]`,
-    // A new host has allocation 0 to be, a new worker epoch 0 so far. Whose name is taken over must still be LOST;
-    // it is renamed or forgotten before the newcomer has it.
+    // A new host has allocation 0 to be, a new worker epoch 0 so far. Whose name is taken over must still be LOST, and so must be who comes from another
+    // host: that could have given it replicas meanwhile. The former is renamed or forgotten before the newcomer has its name.
     guard: `
 host_lock AS MATERIALIZED (
   SELECT t."id", t."allocation" FROM "Host" t JOIN input x ON x."hostId" = t."id" FOR NO KEY UPDATE OF t),
 worker_lock AS MATERIALIZED (
-  SELECT t."id", t."epoch", t."reachability" FROM "Worker" t JOIN input x ON t."id" IN (x."workerId", x."asideId") OR t."id" = ANY (x."forgotten")
+  SELECT t."id", t."hostId", t."epoch", t."reachability" FROM "Worker" t
+  JOIN input x ON t."id" IN (x."workerId", x."asideId") OR t."id" = ANY (x."forgotten")
   WHERE (SELECT count(*) FROM host_lock) >= 0 ORDER BY t."id" FOR UPDATE OF t),
 guard AS MATERIALIZED (
   SELECT 1 FROM input x LEFT JOIN host_lock h ON true LEFT JOIN worker_lock w ON w."id" = x."workerId"
   WHERE coalesce(h."allocation" + 1, 0) = x."allocation" AND coalesce(w."epoch", 0) = x."knownEpoch"
-    AND NOT EXISTS (SELECT FROM worker_lock l WHERE l."id" <> x."workerId" AND l."reachability" <> 'LOST'))`,
+    AND NOT EXISTS (SELECT FROM worker_lock l WHERE (l."id" <> x."workerId" OR l."hostId" <> x."hostId") AND l."reachability" <> 'LOST'))`,
     writes: `
 aside AS (UPDATE "Worker" t SET "name" = x."asideName" FROM input x, counter WHERE t."id" = x."asideId" RETURNING 1),
 forgotten AS (DELETE FROM "Worker" t USING input x, counter WHERE t."id" = ANY (x."forgotten") RETURNING 1),

@@ -22,7 +22,10 @@ export async function planRegistration(database: Database, change: RegisterWorke
   const { known, replaced } = who
   const hostId = (host?.id ?? newId()) as HostId
   const workerId = (known?.id ?? newId()) as WorkerId
-  const { _max } = await prisma.replica.aggregate({ where: { workerId, state: { not: 'ENDED' } }, _max: { reportedEpoch: true } })
+  const { _max } = await prisma.replica.aggregate({
+    where: { workerId, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
+    _max: { reportedEpoch: true },
+  })
   const decision = decideRegistration({
     worker,
     known,
@@ -94,16 +97,14 @@ function rowOf(change: RegisterWorker, { hostId, workerId, host, known }: Rows, 
   }
 }
 
-/** The LOST ones of these that have replicas still, or whose ports are kept. */
-async function readKeptFor(database: Database, workers: readonly Worker[]): Promise<ReadonlySet<string>> {
-  const kept = new Set<string>()
-  for (const { id, reachability } of workers) {
-    if (reachability !== 'LOST') continue
-    // First the replicas, whose ports are kept when they end.
-    const isKept =
-      (await countReplicasLeft(database, { workerId: id })) > 0 ||
-      (await database.prisma.hostPort.count({ where: { lostWorkerId: id } })) > 0
-    if (isKept) kept.add(id)
-  }
-  return kept
+/** The LOST ones of these that have replicas still, or whose ports are kept: in one statement, for a replica that ends leaves its ports to be kept. */
+async function readKeptFor({ prisma }: Database, workers: readonly Worker[]): Promise<ReadonlySet<string>> {
+  const lost = workers.flatMap(({ id, reachability }) => (reachability === 'LOST' ? [id] : []))
+  if (lost.length === 0) return new Set()
+  const kept = await prisma.$queryRaw<{ id: string }[]>`
+    SELECT w."id" FROM "Worker" w WHERE w."id" = ANY (${lost}) AND (
+      EXISTS (SELECT FROM "HostPort" p WHERE p."lostWorkerId" = w."id")
+      OR EXISTS (SELECT FROM "Replica" r WHERE r."workerId" = w."id" AND r."hostId" IS NOT NULL
+        AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')))`
+  return new Set(kept.map(({ id }) => id))
 }
