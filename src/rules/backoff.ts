@@ -30,8 +30,7 @@ export function resetAt(availableSince: Instant, settings: BackoffSettings): Ins
 /** R10: remembers that `row`, which has ended by itself, failed; an end after it was available for long enough is none. True: it failed. */
 export function rememberFailure(draft: Draft, row: Replica, ctx: Context): boolean {
   const { settings } = draft.columns
-  const slots = new Map(draft.slots)
-  draft.slots = slots
+  const { slots } = draft
   const key = keyOf(row)
   if (row.available && row.availableSince !== null && resetAt(row.availableSince, settings) <= ctx.now) {
     slots.delete(key)

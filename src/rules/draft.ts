@@ -25,7 +25,7 @@ export interface Draft {
   rollout: Rollout
   /** Rollouts that were left before they were complete (R5, R6), in order. */
   readonly left: Rollout[]
-  slots: ReadonlyMap<SlotKey, Slot>
+  slots: Map<SlotKey, Slot>
   readonly insertedVersions: Version[]
   /** Hosts that a grant or a registration brought. */
   readonly hosts: Map<HostId, HostView>
