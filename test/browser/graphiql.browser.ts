@@ -1,22 +1,24 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { placedReplicas } from '../support/apiService.ts'
 import { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
 
 const output = fileURLToPath(new URL('../output/', import.meta.url))
+/** Where systems have Chromium, or what is made of it. */
+const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'].map((name) => `/usr/bin/${name}`)
 const picture = (name: string) => ({ path: `${output}graphiql-${name}.png` })
 
 let server: TestServer
 let browser: Browser
 beforeAll(async () => {
   mkdirSync(output, { recursive: true })
-  server = await TestServer.start()
   browser = await chromium.launch({
-    executablePath: process.env['XCE_TEST_CHROMIUM'] ?? '/usr/bin/chromium',
+    executablePath: process.env['XCE_TEST_CHROMIUM'] ?? browsers.find((file) => existsSync(file)) ?? '/usr/bin/chromium',
+    timeout: 120_000,
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -28,10 +30,12 @@ beforeAll(async () => {
     ],
   })
 })
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
+afterAll(() => browser?.close())
+// For each try of a test anew: what it creates has a name.
+beforeEach(async () => {
+  server = await TestServer.start()
 })
+afterEach(() => server.stop())
 
 /** A browser session of its own. `strange` gets what should not happen: requests to elsewhere, refused scripts, errors in the page. */
 async function visit(strange: string[] = []): Promise<Page> {
@@ -44,7 +48,11 @@ async function visit(strange: string[] = []): Promise<Page> {
   page.on('console', (message) => {
     if (/Content Security Policy/.test(message.text())) strange.push(message.text())
   })
-  onTestFailed(() => page.screenshot(picture('failed')).then(() => undefined))
+  page.setDefaultTimeout(60_000)
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail') await page.screenshot(picture('failed'))
+    await page.context().close()
+  })
   await page.goto(server.url)
   return page
 }
@@ -121,7 +129,6 @@ test('signs in, creates a service, watches its endpoint change, and nothing leav
   await page.screenshot(picture('4-why'))
 
   expect(strange).toEqual([])
-  await page.context().close()
 })
 
 test('the token lasts as long as the browser session, and is nowhere else', async () => {
@@ -140,10 +147,8 @@ test('the token lasts as long as the browser session, and is nowhere else', asyn
 
   const other = await visit()
   await other.getByLabel('Token').waitFor()
-  await other.context().close()
 
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByLabel('Token').waitFor()
   expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(token)
-  await page.context().close()
 })
