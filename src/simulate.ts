@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import pc from 'picocolors'
-import { help } from './simulate/help.ts'
-import { printServices, printSpeed, Timeline } from './simulate/print.ts'
-import { readScenario, ScenarioMistakes, type Told } from './simulate/readScenario.ts'
+import { help } from './scenarioFile/help.ts'
+import { printServices, printSpeed, Timeline } from './scenarioFile/print.ts'
+import { readScenario, ScenarioMistakes, type Told } from './scenarioFile/readScenario.ts'
 import { replay } from './simulation/replayRun.ts'
 import { ScenarioRun } from './simulation/scenarioRun.ts'
 

@@ -1,5 +1,5 @@
 import type { NewService, ServiceIntent } from '../../src/model/intent.ts'
-import { replayText } from '../../src/simulate/replayFile.ts'
+import { replayText } from '../../src/scenarioFile/replayFile.ts'
 import type { ReplayedCommit } from '../../src/simulation/scenario.ts'
 import type { ManualContext } from '../support/services.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { secondsOf } from '../../src/simulate/duration.ts'
-import { timeText } from '../../src/simulate/print.ts'
+import { secondsOf } from '../../src/scenarioFile/duration.ts'
+import { timeText } from '../../src/scenarioFile/print.ts'
 
 test.each([
   [5, 5],

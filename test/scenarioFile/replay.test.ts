@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readScenario } from '../../src/simulate/readScenario.ts'
+import { readScenario } from '../../src/scenarioFile/readScenario.ts'
 import { replay } from '../../src/simulation/replayRun.ts'
 import type { Line } from '../../src/simulation/scenarioRun.ts'
 import { Recording, recorded } from '../property/recording.ts'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readScenario, ScenarioMistakes } from '../../src/simulate/readScenario.ts'
+import { readScenario, ScenarioMistakes } from '../../src/scenarioFile/readScenario.ts'
 import type { HostLedger } from '../../src/simulation/hostLedger.ts'
 import { Random } from '../../src/simulation/random.ts'
 import type { Scenario } from '../../src/simulation/scenario.ts'
