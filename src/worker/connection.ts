@@ -49,6 +49,8 @@ export class Connection {
   /** Of requests and subscriptions that wait: they fail in the moment the socket does, not when the client has noticed. */
   readonly #waiting = new Set<(error: Error) => void>()
   #socket: WebSocket | null = null
+  /** Why it has ended. */
+  #ended: Error | null = null
   #greeting: Partial<Greeting> = {}
   #rejectClosed: (error: Error) => void = () => undefined
 
@@ -128,6 +130,8 @@ export class Connection {
     variables: Record<string, unknown>,
     onData: (data: Data, resolve: (result: Result) => void) => void,
   ): Promise<Result> {
+    // The client would open another socket for it.
+    if (this.#ended !== null) return Promise.reject(this.#ended)
     const answered = new Promise<Result>((resolve, reject) => {
       this.#waiting.add(reject)
       const settle = (result: Result): void => {
@@ -158,6 +162,7 @@ export class Connection {
   }
 
   #fail(error: Error): void {
+    this.#ended ??= error
     this.#rejectClosed(error)
     for (const reject of this.#waiting) reject(error)
     this.#waiting.clear()
@@ -177,12 +182,15 @@ export class Connection {
 
 /** Only what is as it should be. */
 function greetingIn(payload: unknown): Partial<Greeting> {
-  const { workerProtocol, workerLease } = (payload ?? {}) as { [Key in keyof Greeting]?: Partial<Greeting[Key]> }
+  const { workerProtocol, workerLease, registrationNumbers } = (payload ?? {}) as {
+    [Key in keyof Greeting]?: Partial<Greeting[Key]>
+  }
   const { oldest, newest } = workerProtocol ?? {}
   const { leaseSeconds, graceSeconds } = workerLease ?? {}
   return {
     ...(typeof oldest === 'number' && typeof newest === 'number' ? { workerProtocol: { oldest, newest } } : {}),
     ...(isSeconds(leaseSeconds) && isSeconds(graceSeconds) ? { workerLease: { leaseSeconds, graceSeconds } } : {}),
+    ...(registrationNumbers === true ? { registrationNumbers } : {}),
   }
 }
 

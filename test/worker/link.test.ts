@@ -6,6 +6,7 @@ import { type Logger, pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { workerProtocolVersion } from '../../src/model/workerProtocol.ts'
 import type { Assignment } from '../../src/worker/assignment.ts'
+import { Connection } from '../../src/worker/connection.ts'
 import type { Servers } from '../../src/worker/settings.ts'
 import type { Supervisor } from '../../src/worker/supervisor.ts'
 import { freePort } from '../support/freePort.ts'
@@ -224,6 +225,14 @@ test('servers that were started with another lease tell it when it connects agai
   const contact = JSON.parse(readFileSync(path.join(directory, 'contact.json'), 'utf8')) as { patienceSeconds: number }
   expect(contact.patienceSeconds).toBe(3)
   expect(server.registrations).toHaveLength(1)
+})
+
+test('a connection that has ended opens no other one for what is asked of it then', async () => {
+  const target = { url: server.url, token: server.token, tokenFile: '', worker: 'worker-1' }
+  const connection = await Connection.open(target, AbortSignal.timeout(10_000))
+  connection.close()
+  await expect(connection.request('{ __typename }', {}, 10_000)).rejects.toThrow('The connection was closed by this worker.')
+  await until(() => server.connections === 0, 'it is closed')
 })
 
 describe('fenced', () => {
