@@ -3,7 +3,7 @@ import { GraphQLWsLink } from '@apollo/client/link/subscriptions'
 import { OperationTypeNode } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createService, placedReplicas } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
+import type { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
 import { endpointChanged, type Page, page, replicaChanged, type Scaled, scaleService, serviceChanged } from './documents.ts'
@@ -11,9 +11,7 @@ import { endpointChanged, type Page, page, replicaChanged, type Scaled, scaleSer
 let server: TestServer
 let worker: HandWorker
 beforeAll(async () => {
-  server = await TestServer.start()
-  worker = new HandWorker(server.client)
-  await worker.register()
+  ;({ server, worker } = await TestServer.withWorker())
 })
 afterAll(() => server.stop())
 

@@ -5,7 +5,7 @@ import { type Client, createClient } from 'graphql-ws/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { createService, placedReplicas } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
+import type { HandWorker } from '../support/handWorker.ts'
 import { type TcpProxy, tcpProxy } from '../support/tcpProxy.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
@@ -15,9 +15,7 @@ let server: TestServer
 let worker: HandWorker
 let proxy: TcpProxy
 beforeAll(async () => {
-  server = await TestServer.start()
-  worker = new HandWorker(server.client)
-  await worker.register()
+  ;({ server, worker } = await TestServer.withWorker())
   proxy = await tcpProxy({ host: '127.0.0.1', port: Number(new URL(server.url).port) })
 })
 afterAll(async () => {

@@ -2,7 +2,7 @@ import { Client, fetchExchange, subscriptionExchange } from '@urql/core'
 import { cacheExchange } from '@urql/exchange-graphcache'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createService, placedReplicas } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
+import type { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
 import { endpointChanged, type Page, page, replicaChanged, type Scaled, scaleService, serviceChanged } from './documents.ts'
@@ -10,9 +10,7 @@ import { endpointChanged, type Page, page, replicaChanged, type Scaled, scaleSer
 let server: TestServer
 let worker: HandWorker
 beforeAll(async () => {
-  server = await TestServer.start()
-  worker = new HandWorker(server.client)
-  await worker.register()
+  ;({ server, worker } = await TestServer.withWorker())
 })
 afterAll(() => server.stop())
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createToken } from '../../src/store/tokens.ts'
 import { ApiClient } from '../support/apiClient.ts'
 import { createService, placedReplicas } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
+import type { HandWorker } from '../support/handWorker.ts'
 import { EventStream } from '../support/sse.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
@@ -12,9 +12,7 @@ let server: TestServer
 let worker: HandWorker
 const subscribers: Subscriber[] = []
 beforeAll(async () => {
-  server = await TestServer.start()
-  worker = new HandWorker(server.client)
-  await worker.register()
+  ;({ server, worker } = await TestServer.withWorker())
 })
 afterEach(async () => {
   for (const subscriber of subscribers.splice(0)) await subscriber.close()

@@ -10,9 +10,7 @@ let server: TestServer
 let worker: HandWorker
 const subscribers: Subscriber[] = []
 beforeAll(async () => {
-  server = await TestServer.start(undefined, undefined, { bookmarkMillis: 150 })
-  worker = new HandWorker(server.client)
-  await worker.register()
+  ;({ server, worker } = await TestServer.withWorker(undefined, { bookmarkMillis: 150 }))
 })
 afterEach(async () => {
   for (const subscriber of subscribers.splice(0)) await subscriber.close()

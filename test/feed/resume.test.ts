@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createService, placedReplicas, remove, scale } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
+import type { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
 import { type Frame, Subscriber } from './subscriber.ts'
@@ -9,9 +9,7 @@ let server: TestServer
 let worker: HandWorker
 const subscribers: Subscriber[] = []
 beforeAll(async () => {
-  server = await TestServer.start()
-  worker = new HandWorker(server.client)
-  await worker.register()
+  ;({ server, worker } = await TestServer.withWorker())
 })
 afterEach(async () => {
   for (const subscriber of subscribers.splice(0)) await subscriber.close()

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { createService, placedReplicas, scale } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
+import type { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
 import { FlippingService, heardUpTo, openSingleConnection, sleepers } from './sleepers.ts'
@@ -15,9 +15,7 @@ const logged: Record<string, unknown>[] = []
 const log = pino({ level: 'error' }, { write: (line: string) => logged.push(JSON.parse(line)) })
 const subscribers: Subscriber[] = []
 beforeAll(async () => {
-  server = await TestServer.start(log)
-  worker = new HandWorker(server.client)
-  await worker.register()
+  ;({ server, worker } = await TestServer.withWorker(undefined, { log }))
 })
 afterEach(async () => {
   for (const subscriber of subscribers.splice(0)) await subscriber.close()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createService, placedReplicas, remove, scale } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
+import type { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
 import { type Sleeper, sleepers } from './sleepers.ts'
@@ -9,9 +9,7 @@ import { type Frame, Subscriber } from './subscriber.ts'
 let server: TestServer
 let worker: HandWorker
 beforeAll(async () => {
-  server = await TestServer.start(undefined, undefined, { bookmarkMillis: 300 })
-  worker = new HandWorker(server.client)
-  await worker.register()
+  ;({ server, worker } = await TestServer.withWorker(undefined, { bookmarkMillis: 300 }))
 })
 afterAll(() => server.stop())
 

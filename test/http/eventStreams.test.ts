@@ -2,7 +2,7 @@ import { createClient } from 'graphql-sse'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createToken } from '../../src/store/tokens.ts'
 import { createService, placedReplicas } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
+import type { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
 
@@ -11,9 +11,7 @@ let worker: HandWorker
 let url: string
 let headers: { authorization: string }
 beforeAll(async () => {
-  server = await TestServer.start()
-  worker = new HandWorker(server.client)
-  await worker.register()
+  ;({ server, worker } = await TestServer.withWorker())
   url = server.at('/graphql/stream')
   headers = { authorization: `Bearer ${server.client.token}` }
 })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { createService, placedReplicas, remove, scale } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
+import type { HandWorker } from '../support/handWorker.ts'
 import { EventStream } from '../support/sse.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
@@ -10,9 +10,7 @@ import { until } from '../support/until.ts'
 let server: TestServer
 let worker: HandWorker
 beforeAll(async () => {
-  server = await TestServer.start()
-  worker = new HandWorker(server.client)
-  await worker.register()
+  ;({ server, worker } = await TestServer.withWorker())
 })
 afterAll(() => server.stop())
 

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FlippingService, heardUpTo, sleepers } from '../feed/sleepers.ts'
 import { Subscriber } from '../feed/subscriber.ts'
-import { HandWorker } from '../support/handWorker.ts'
+import type { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
 
@@ -14,9 +14,7 @@ const mostMiB = 40
 let server: TestServer
 let worker: HandWorker
 beforeAll(async () => {
-  server = await TestServer.start()
-  worker = new HandWorker(server.client)
-  await worker.register()
+  ;({ server, worker } = await TestServer.withWorker())
 })
 afterAll(() => server.stop())
 

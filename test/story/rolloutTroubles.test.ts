@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { change, createService } from '../support/apiService.ts'
 import { HandRollout } from '../support/handRollout.ts'
-import { HandWorker } from '../support/handWorker.ts'
+import type { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
 
@@ -11,9 +11,7 @@ import { until } from '../support/until.ts'
 let server: TestServer
 let worker: HandWorker
 beforeAll(async () => {
-  server = await TestServer.start()
-  worker = new HandWorker(server.client, 'node1')
-  await worker.register()
+  ;({ server, worker } = await TestServer.withWorker('node1'))
 })
 afterAll(() => server.stop())
 

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
+import type { Logger } from 'pino'
 import { inject } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import type { App } from '../../src/controller/app.ts'
@@ -7,6 +8,7 @@ import { type RunningServer, startServer } from '../../src/startServer.ts'
 import { ApiClient } from './apiClient.ts'
 import { silent } from './databases.ts'
 import { copyTemplate } from './globalSetup.ts'
+import { HandWorker } from './handWorker.ts'
 
 export interface TestServerOptions {
   /** A PostgreSQL database; left out: the embedded one. */
@@ -48,6 +50,17 @@ export class TestServer {
       ...env,
     })
     return new TestServer(await startServer({ config, log, workerProgram: '', env: {}, bookmarkMillis }), directory)
+  }
+
+  /** And a worker that is registered there, driven by hand. */
+  static async withWorker(
+    name?: string,
+    { log, ...options }: TestServerOptions & { readonly log?: Logger } = {},
+  ): Promise<{ server: TestServer; worker: HandWorker }> {
+    const server = await TestServer.start(log, undefined, options)
+    const worker = new HandWorker(server.client, name)
+    await worker.register()
+    return { server, worker }
   }
 
   /** The address of another path of the server. */

@@ -6,16 +6,14 @@ import type { EndpointAddress } from '../../../src/model/endpoint.ts'
 import type { ServiceId } from '../../../src/model/id.ts'
 import { readEndpoint } from '../../../src/store/readEndpoint.ts'
 import { createService, placedReplicas, remove, scale } from '../../support/apiService.ts'
-import { HandWorker } from '../../support/handWorker.ts'
+import type { HandWorker } from '../../support/handWorker.ts'
 import { TestServer } from '../../support/testServer.ts'
 import { until } from '../../support/until.ts'
 
 let server: TestServer
 let worker: HandWorker
 beforeAll(async () => {
-  server = await TestServer.start()
-  worker = new HandWorker(server.client)
-  await worker.register()
+  ;({ server, worker } = await TestServer.withWorker())
 })
 afterAll(() => server.stop())
 
