@@ -1,53 +1,33 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/model/id.ts'
-import type { Reporter, WorkerIntent } from '../../../src/model/intent.ts'
+import type { Reporter } from '../../../src/model/intent.ts'
 import { place } from '../../../src/rules/placement.ts'
-import type { JudgeWorker } from '../../../src/store/commit/outcome.ts'
-import { renewLease, writeHeartbeat } from '../../../src/store/lease.ts'
+import { renewLease } from '../../../src/store/lease.ts'
 import { readPlacement } from '../../../src/store/readPlacement.ts'
 import { readUnsettled } from '../../../src/store/readUnsettled.ts'
 import { eachDatabase } from '../../support/databases.ts'
-import { TestStore } from '../../support/store.ts'
+import { leasedStores } from '../../support/leasedStores.ts'
+import type { TestStore } from '../../support/store.ts'
 
 eachDatabase((database) => {
   let store: TestStore
   /** Another server on the same database. */
   let other: TestStore
-  const serverId = randomUUID()
+  const { open, judge, tell, cordonAll } = leasedStores(database)
   beforeAll(async () => {
-    store = await TestStore.on(database())
-    other = await TestStore.on(database())
-    await writeHeartbeat(database(), serverId)
+    ;({ store, other } = await open())
   })
 
   const host = (reporter: Reporter) =>
     database().prisma.host.findUniqueOrThrow({ where: { id: reporter.hostId }, include: { workers: true } })
-  const judge = async (reporter: Reporter, to: JudgeWorker['to'], over: Partial<JudgeWorker> = {}) => {
-    const leaseUntil = (await host(reporter)).workers.find(({ id }) => id === reporter.workerId)?.leaseUntil.getTime() ?? 0
-    const change = {
-      kind: 'judgeWorker',
-      hostId: reporter.hostId,
-      workerId: reporter.workerId,
-      to,
-      leaseUntil,
-      serverId,
-      heartbeatSeconds: 3_600,
-      reason: to,
-      message: to,
-      ...over,
-    } as const
-    return (over.serverId === undefined ? store : other).committer.write(change)
-  }
   const schedule = async (reporter: Reporter, scheduling: 'OPEN' | 'CORDONED' | 'DRAINING') =>
     store.committer.write({ kind: 'scheduleHost', name: (await host(reporter)).name, scheduling, actor: 'alice' })
-  const told = (id: ServiceId, kind: WorkerIntent['kind'], reporter: Reporter, by = store) =>
-    by.committer.submit(id, { kind, worker: reporter.workerId })
   const unsettled = async (reporter: Reporter) => (await readUnsettled(database(), [reporter.hostId])).map(({ kind }) => kind)
 
   /** A service whose replicas are all on a host of its own, running and ready. */
   async function running(replicas = 2): Promise<{ id: ServiceId; reporter: Reporter }> {
-    await database().prisma.host.updateMany({ data: { scheduling: 'CORDONED', allocation: { increment: 1 } } })
+    await cordonAll()
     const reporter = await store.register()
     const id = await store.create({ replicas })
     expect(await store.place([id])).toBe(replicas)
@@ -59,15 +39,15 @@ eachDatabase((database) => {
 
   test('what is told of a host is refused where the host is not so, by the lock on its row', async () => {
     const { id, reporter } = await running()
-    for (const kind of ['unreach', 'lose', 'drain'] as const) expect(await told(id, kind, reporter)).toEqual(unchanged)
+    for (const kind of ['unreach', 'lose', 'drain'] as const) expect(await tell(id, kind, reporter)).toEqual(unchanged)
     expect((await store.load(id)).columns).toMatchObject({ availableReplicas: 2 })
     expect(await unsettled(reporter)).toEqual([])
 
     expect(await judge(reporter, 'UNREACHABLE')).toMatchObject({ kind: 'host', changed: true })
     expect(await unsettled(reporter)).toEqual(['unreach'])
-    expect(await told(id, 'lose', reporter)).toEqual(unchanged)
-    expect(await told(id, 'unreach', reporter)).toEqual(changed)
-    expect(await told(id, 'unreach', reporter, other)).toEqual(unchanged)
+    expect(await tell(id, 'lose', reporter)).toEqual(unchanged)
+    expect(await tell(id, 'unreach', reporter)).toEqual(changed)
+    expect(await tell(id, 'unreach', reporter, other)).toEqual(unchanged)
     expect((await store.load(id)).columns).toMatchObject({ readyReplicas: 0, activeReplicas: 2 })
     expect(await unsettled(reporter)).toEqual([])
   })
@@ -75,7 +55,7 @@ eachDatabase((database) => {
   test('a full report is refused while the host is silent; a plain one is taken', async () => {
     const { id, reporter } = await running()
     await judge(reporter, 'UNREACHABLE')
-    await told(id, 'unreach', reporter)
+    await tell(id, 'unreach', reporter)
     expect(await store.committer.submit(id, { kind: 'report', reporter, sequence: 2, reports: [], full: true })).toMatchObject({
       kind: 'refused',
       refusal: { code: 'INVALID_STATE' },
@@ -87,7 +67,7 @@ eachDatabase((database) => {
   test('a return is taken beside what is late: a word of silence, a grant of before', async () => {
     const { id, reporter } = await running()
     await judge(reporter, 'UNREACHABLE')
-    await told(id, 'unreach', reporter)
+    await tell(id, 'unreach', reporter)
     await store.scale(id, 3)
     const { waiting, hosts, projects } = await readPlacement(database())
     const { name, addresses } = await host(reporter)
@@ -105,7 +85,7 @@ eachDatabase((database) => {
     const adopted = { kind: 'adopt', reporter: again, host: { id: again.hostId, name, addresses }, running: [] } as const
     const before = (await store.load(id)).columns
     const outcomes = await Promise.all([
-      told(id, 'unreach', reporter),
+      tell(id, 'unreach', reporter),
       store.committer.submit(id, { kind: 'grant', grants }),
       store.committer.submit(id, adopted),
     ])
@@ -120,10 +100,14 @@ eachDatabase((database) => {
     await judge(reporter, 'UNREACHABLE')
     expect(await judge(reporter, 'LOST')).toMatchObject({ changed: true })
     const lost = await host(reporter)
-    expect(lost).toMatchObject({ reachability: 'LOST', reason: 'LOST', workers: [{ epoch: reporter.epoch + 1, reachability: 'LOST' }] })
+    expect(lost).toMatchObject({
+      reachability: 'LOST',
+      reason: 'it is LOST',
+      workers: [{ epoch: reporter.epoch + 1, reachability: 'LOST' }],
+    })
     expect(await store.reportReady(id, reporter, 3)).toMatchObject({ refusal: { code: 'FENCED' } })
     expect(await renewLease(database(), reporter.workerId, reporter.epoch, 15)).toBeNull()
-    expect(await Promise.all([told(id, 'lose', reporter), told(id, 'lose', reporter, other)])).toContainEqual(changed)
+    expect(await Promise.all([tell(id, 'lose', reporter), tell(id, 'lose', reporter, other)])).toContainEqual(changed)
     const { replicas } = await store.load(id)
     expect([...replicas.values()].map(({ state, index }) => [state, index]).sort()).toEqual([
       ['PENDING', 0],
@@ -159,7 +143,7 @@ eachDatabase((database) => {
   test('a renewal tells a silent worker to report everything; two servers judge at once, once', async () => {
     const { reporter } = await running(0)
     expect(await renewLease(database(), reporter.workerId, reporter.epoch, 15)).toMatchObject({ resync: false })
-    const heads = await Promise.all([judge(reporter, 'UNREACHABLE'), judge(reporter, 'UNREACHABLE', { serverId })])
+    const heads = await Promise.all([judge(reporter, 'UNREACHABLE'), judge(reporter, 'UNREACHABLE', {}, other)])
     expect(heads.filter((outcome) => outcome.kind === 'host' && outcome.changed)).toHaveLength(1)
     expect(await renewLease(database(), reporter.workerId, reporter.epoch, 15)).toMatchObject({ resync: true })
     const back = { kind: 'returnWorker', ...reporter } as const
@@ -173,14 +157,14 @@ eachDatabase((database) => {
     const { id, reporter } = await running()
     await schedule(reporter, 'DRAINING')
     expect(await unsettled(reporter)).toEqual(['drain'])
-    expect(await told(id, 'undrain', reporter)).toEqual(unchanged)
-    expect(await told(id, 'drain', reporter)).toEqual(changed)
+    expect(await tell(id, 'undrain', reporter)).toEqual(unchanged)
+    expect(await tell(id, 'drain', reporter)).toEqual(changed)
     expect(await unsettled(reporter)).toEqual([])
     await schedule(reporter, 'CORDONED')
     expect(await unsettled(reporter)).toEqual(['undrain'])
     // A server that was frozen for a while tells what was true then.
-    expect(await told(id, 'drain', reporter, other)).toEqual(unchanged)
-    expect(await told(id, 'undrain', reporter)).toEqual(changed)
+    expect(await tell(id, 'drain', reporter, other)).toEqual(unchanged)
+    expect(await tell(id, 'undrain', reporter)).toEqual(changed)
     expect([...(await store.load(id)).replicas.values()].map(({ leaving }) => leaving)).toEqual([null, null])
   })
 
@@ -236,7 +220,7 @@ eachDatabase((database) => {
     // Kept from being LOST: another reason, and still the same silence.
     expect(await judge(reporter, 'HELD')).toMatchObject({ changed: true })
     expect(await judge(reporter, 'HELD')).toMatchObject({ changed: false })
-    expect(await host(reporter)).toMatchObject({ reachability: 'UNREACHABLE', reason: 'HELD', workers: [{ held: true }] })
+    expect(await host(reporter)).toMatchObject({ reachability: 'UNREACHABLE', reason: 'it is HELD', workers: [{ held: true }] })
     await schedule(reporter, 'DRAINING')
     expect(await moved()).toEqual(['scheduling'])
     const { epoch } = (await host(reporter)).workers[0] ?? { epoch: 0 }

@@ -1,14 +1,13 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { settleHosts } from '../../../src/controller/settleHosts.ts'
 import type { ServiceId, WorkerId } from '../../../src/model/id.ts'
-import type { Reporter, WorkerIntent } from '../../../src/model/intent.ts'
-import type { JudgeWorker, RegisterWorker } from '../../../src/store/commit/outcome.ts'
-import { writeHeartbeat } from '../../../src/store/lease.ts'
+import type { Reporter } from '../../../src/model/intent.ts'
+import type { RegisterWorker } from '../../../src/store/commit/outcome.ts'
 import { readAssignments } from '../../../src/store/readAssignments.ts'
 import { eachDatabase } from '../../support/databases.ts'
+import { leasedStores } from '../../support/leasedStores.ts'
 import { content, reportOf } from '../../support/services.ts'
-import { TestStore } from '../../support/store.ts'
+import type { TestStore } from '../../support/store.ts'
 
 // R15: several workers on one host, as a batch system starts them. Ports, addresses and the operators' intent are the host's; lease, epoch, capacity and
 // replicas are the worker's.
@@ -17,17 +16,15 @@ eachDatabase((database) => {
   let store: TestStore
   /** Another server on the same database. */
   let other: TestStore
-  const serverId = randomUUID()
+  const { open, judge, tell, cordonAll } = leasedStores(database)
   beforeAll(async () => {
-    store = await TestStore.on(database())
-    other = await TestStore.on(database())
-    await writeHeartbeat(database(), serverId)
+    ;({ store, other } = await open())
   })
 
   let made = 0
   /** Workers on a host of their own, the only one that is open. */
   async function workers(...capacities: readonly Partial<RegisterWorker>[]): Promise<{ host: string; all: Reporter[] }> {
-    await database().prisma.host.updateMany({ data: { scheduling: 'CORDONED', allocation: { increment: 1 } } })
+    await cordonAll()
     const host = `shared-${++made}`
     const all: Reporter[] = []
     for (const [at, over] of capacities.entries()) all.push(await store.register({ name: `${host}-${at}`, host, ...over }))
@@ -46,13 +43,6 @@ eachDatabase((database) => {
     for (const reporter of all) await store.reportReady(id, reporter, 1)
     return id
   }
-  async function judge({ hostId, workerId }: Reporter, to: JudgeWorker['to'], by = store) {
-    const { leaseUntil } = await database().prisma.worker.findUniqueOrThrow({ where: { id: workerId } })
-    const said = { reason: `it is ${to}`, message: to, serverId, heartbeatSeconds: 3_600 }
-    return by.committer.write({ kind: 'judgeWorker', hostId, workerId, to, leaseUntil: leaseUntil.getTime(), ...said })
-  }
-  const tell = (id: ServiceId, kind: WorkerIntent['kind'], { workerId }: Reporter, by = store) =>
-    by.committer.submit(id, { kind, worker: workerId })
   const changed = { kind: 'done', changed: true }
   const unchanged = { kind: 'done', changed: false }
 
@@ -140,7 +130,7 @@ eachDatabase((database) => {
     const own = (await on(id, b)).flatMap(({ ports }) => ports.map(({ port }) => port)).sort()
     expect(own).toHaveLength(2)
     await judge(b, 'UNREACHABLE')
-    await judge(b, 'LOST', other)
+    await judge(b, 'LOST', {}, other)
     await settleHosts({ database: database(), committer: store.committer }, [b.hostId])
     const lost = await hostOf(host)
     expect(lost).toMatchObject({ reachability: 'REACHABLE', cpuMillis: 10_000, usedCpuMillis: 200, usedPorts: 2 })
