@@ -3,8 +3,8 @@ import type { ReplicaReport, Reporter } from '../model/intent.ts'
 import type { Refusal } from '../model/refusal.ts'
 import type { HostView } from '../model/service.ts'
 import { sameHost } from '../rules/hostView.ts'
-import { isSame } from '../rules/workerName.ts'
 import type { RegisterWorker } from '../store/commit/outcome.ts'
+import { readIdentity } from '../store/commit/workerIdentity.ts'
 import type { App } from './app.ts'
 import { ownersOf, reportsByService, servicesOn } from './replicaOwners.ts'
 import { settleHosts } from './settleHosts.ts'
@@ -69,15 +69,12 @@ async function viewOf({ database }: Parts, hostId: HostId): Promise<HostView> {
 
 /**
  * What the worker ran on the host before ends there: it is told to stop that, and takes nothing on the new host before it has. Where it is lost there
- * already, its services are told of that first.
+ * already, its services are told of that first. Who is refused leaves nothing.
  */
 async function leaveOtherHost(parts: Parts, worker: Omit<RegisterWorker, 'kind'>): Promise<void> {
-  const known = await parts.database.prisma.worker.findUnique({
-    where: { name: worker.name },
-    include: { host: { select: { name: true } } },
-  })
-  if (known === null || known.host.name === worker.host || !isSame(known, { name: worker.name, instance: worker.instance ?? null })) return
-  if (known.subject !== worker.subject && worker.asAdmin !== true) return
+  const who = await readIdentity(parts.database, worker)
+  if (who.kind === 'refused' || who.known === null || who.known.host === worker.host) return
+  const { known } = who
   const hostId = known.hostId as HostId
   await parts.committer.write({ kind: 'leaveHost', hostId, workerId: known.id as WorkerId, epoch: known.epoch, to: worker.host })
   await settleHosts(parts, [hostId])

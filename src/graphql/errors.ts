@@ -13,6 +13,7 @@ import {
   NameTakenError,
   NoChangeError,
   NotFoundError,
+  OvertakenError,
   QuotaExceededError,
 } from './refusalError.ts'
 
@@ -27,6 +28,7 @@ const ErrorCode = enumOf<Code>('ErrorCode', 'What kind of failure it is, for pro
   INVALID_STATE: 'It is in a state that does not allow it.',
   IDEMPOTENCY_MISMATCH: 'The idempotencyKey was used with another input.',
   FENCED: 'The epoch is old: stop every replica and register anew.',
+  OVERTAKEN: 'A later registration of the same state directory was taken already.',
 })
 
 const message = 'A sentence: what happened, to what, and what to do next.'
@@ -117,4 +119,12 @@ builder.objectType(FencedError, {
   name: 'FencedError',
   description: 'The epoch is old: stop every replica and register anew.',
   interfaces: [ErrorInterface],
+})
+
+builder.objectType(OvertakenError, {
+  name: 'OvertakenError',
+  description:
+    'A later registration of the same state directory was taken already (R15). Where the state directory is an old copy: register with a number above the newest.',
+  interfaces: [ErrorInterface],
+  fields: (t) => ({ newest: t.exposeInt('newest', { description: 'The registrationNumber of the newest registration.' }) }),
 })

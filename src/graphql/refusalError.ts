@@ -97,6 +97,15 @@ export class FencedError extends RefusalError {
   }
 }
 
+export class OvertakenError extends RefusalError {
+  readonly newest: number
+
+  constructor(message: string, newest: number) {
+    super('OVERTAKEN', message)
+    this.newest = newest
+  }
+}
+
 /** A refusal of the rules or the store as the error that the API shows. */
 export function errorOf(refusal: Refusal): RefusalError {
   switch (refusal.code) {
@@ -120,5 +129,7 @@ export function errorOf(refusal: Refusal): RefusalError {
       return new IdempotencyMismatchError(refusal.message)
     case 'FENCED':
       return new FencedError(refusal.message)
+    case 'OVERTAKEN':
+      return new OvertakenError(refusal.message, refusal.newest)
   }
 }

@@ -13,7 +13,7 @@ const printable = /^[\x20-\x7e]{0,100}$/
 export function workerIssues(worker: RegisteringWorker): readonly InputIssue[] {
   const issues: InputIssue[] = []
   const refuse = (field: readonly string[], message: string) => issues.push({ path: ['input', ...field], message })
-  const { addresses, portRange, reservedPorts, softwareVersion, protocolVersion, instance } = worker
+  const { addresses, portRange, reservedPorts, softwareVersion, protocolVersion, instance, registrationNumber } = worker
   for (const field of ['name', 'host'] as const) {
     const fault = hostNameFault(worker[field])
     if (fault !== null) refuse([field], fault)
@@ -38,6 +38,8 @@ export function workerIssues(worker: RegisteringWorker): readonly InputIssue[] {
     refuse(['softwareVersion'], `${shown(softwareVersion)} is no version: use at most 100 printable ASCII characters.`)
   if (!printable.test(instance ?? ''))
     refuse(['instance'], `${shown(instance ?? '')} is no instance: use at most 100 printable ASCII characters.`)
+  if ((registrationNumber ?? 1) < 1)
+    refuse(['registrationNumber'], `registrationNumber is ${registrationNumber}: the first one is 1, and each later one is higher.`)
   const fault = protocolFault(protocolVersion, serverProtocols)
   if (fault !== null) refuse(['protocolVersion'], fault)
   return issues

@@ -82,6 +82,10 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
       description:
         'Of its state directory, at most 100 printable ASCII characters. The same one again is a restart; with another one a name that a worker has is refused until that one is LOST. Left out: whoever has the name is taken for the same worker.',
     }),
+    registrationNumber: t.int({
+      description:
+        'Which registration of its state directory this is, from 1, below that INVALID_INPUT: each has a higher number than all that were sent before, so that one which a server takes late is OVERTAKEN. Left out: it is taken for the latest.',
+    }),
   }),
 })
 

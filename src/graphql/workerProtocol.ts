@@ -7,7 +7,7 @@ import { hostNameFault } from '../model/name.ts'
 import { builder } from './builder.ts'
 import { hasRole, type Viewer } from './context.ts'
 import { encodeGlobalId, idOf } from './globalId.ts'
-import { errorOf, FencedError, ForbiddenError, InvalidInputError, type RefusalError } from './refusalError.ts'
+import { errorOf, FencedError, ForbiddenError, InvalidInputError, OvertakenError, type RefusalError } from './refusalError.ts'
 import { Worker } from './worker.ts'
 import { reportIssues, sequenceIssues, workerIssues } from './workerChecks.ts'
 import {
@@ -67,7 +67,10 @@ builder.mutationFields((t) => ({
   registerWorker: t.field({
     ...forWorkers,
     type: RegisterWorkerPayload,
-    errors: { types: [InvalidInputError, ForbiddenError], union: { name: 'RegisterWorkerResult', description: 'What became of it.' } },
+    errors: {
+      types: [InvalidInputError, ForbiddenError, OvertakenError],
+      union: { name: 'RegisterWorkerResult', description: 'What became of it.' },
+    },
     description:
       'A worker starts: it gets an epoch, and what it still runs is adopted. A host may have several workers, which share its ports: the addresses and the port range that were told last count. Where another worker has the name, InvalidInputError.',
     args: { input: t.arg({ type: RegisterWorkerInput, required: true, description: 'The worker.' }) },

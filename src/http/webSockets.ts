@@ -132,7 +132,7 @@ export class WebSockets {
 }
 
 function greetingOf({ config: { leaseSeconds, graceSeconds } }: App): Greeting & Record<string, unknown> {
-  return { workerProtocol: serverProtocols, workerLease: { leaseSeconds, graceSeconds } }
+  return { workerProtocol: serverProtocols, workerLease: { leaseSeconds, graceSeconds }, registrationNumbers: true }
 }
 
 /** A worker says its name when it connects. */

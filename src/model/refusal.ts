@@ -12,6 +12,7 @@ export type Refusal =
   | { readonly code: 'INVALID_STATE'; readonly message: string; readonly path: readonly string[] }
   | { readonly code: 'IDEMPOTENCY_MISMATCH'; readonly message: string }
   | { readonly code: 'FENCED'; readonly message: string }
+  | { readonly code: 'OVERTAKEN'; readonly message: string; readonly newest: number }
 
 /** The field, and a sentence with the value and the bound. */
 export interface InputIssue {

@@ -19,6 +19,8 @@ export interface RegisteringWorker extends WorkerOffer {
   readonly protocolVersion: number
   /** Of its state directory: tells a restart from another worker. Left out or null: it does not say. */
   readonly instance?: string | null | undefined
+  /** Of this registration among those of its state directory: one that comes late is known by it. Left out or null: it does not say. */
+  readonly registrationNumber?: number | null | undefined
 }
 
 interface OfferHelp {

@@ -21,6 +21,8 @@ export interface Greeting {
   readonly workerProtocol: ProtocolRange
   /** Of now: a worker that registered before the servers were started anew has others. */
   readonly workerLease: LeaseTerms
+  /** It takes the number of a registration, and tells the newest one to a worker whose number is not above that. */
+  readonly registrationNumbers: true
 }
 
 /** What this release's servers take: the release before's too, because servers are upgraded before workers. */

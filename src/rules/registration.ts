@@ -2,7 +2,7 @@ import type { HostScheduling } from '../generated/prisma/enums.ts'
 import type { Refusal } from '../model/refusal.ts'
 import type { WorkerOffer } from '../model/workerOffer.ts'
 import { type HostState, hostStateOf, reasonOf, type WorkerState } from './hostState.ts'
-import { isSame, type Newcomer, nameHeldBy, type Registered } from './workerName.ts'
+import { isOvertaken, isSame, type Newcomer, nameHeldBy, type Registered } from './workerName.ts'
 
 /** What a worker says that registers (R15). */
 export interface Registering extends Newcomer, Pick<WorkerOffer, 'cpuMillis' | 'memoryMiB' | 'portRange'> {
@@ -15,7 +15,7 @@ export interface Registering extends Newcomer, Pick<WorkerOffer, 'cpuMillis' | '
 }
 
 /** A worker of before. */
-export interface WorkerBefore extends WorkerState, Omit<Registered, 'host'> {
+export interface WorkerBefore extends WorkerState, Registered {
   readonly id: string
   readonly subject: string
   readonly epoch: number
@@ -63,19 +63,24 @@ export type RegistrationDecision =
 /** Of a LOST worker that is back. */
 const uncleanReason = 'It is back after it was lost, and has to stop what was replaced meanwhile before it takes new replicas.'
 
-/** `named`: who has the name now. `here`: the workers of its host. */
+/** `named`: who has the name now. `alike`: those with its state directory, the newest first, on whatever host. */
 export function identify<Worker extends WorkerBefore>(
   worker: Registering,
-  named: (Worker & { readonly host: string }) | null,
-  here: readonly Worker[],
+  named: Worker | null,
+  alike: readonly Worker[],
 ): Identity<Worker> {
   const held = named && nameHeldBy(named, worker)
   if (held !== null) return invalidName(held)
   // The same state directory is the same worker, also under a new name. With another one it is another worker, and who had the name is LOST.
-  const known = named && isSame(named, worker) ? named : (here.find((other) => isAlike(other, worker)) ?? null)
+  const known = named && isSame(named, worker) ? named : (alike.find(({ host }) => host === worker.host) ?? alike[0] ?? null)
   if (known !== null && known.subject !== worker.subject && worker.asAdmin !== true) {
-    const message = `Worker ${known.name} was registered with another token: use that one, or another name.`
+    const message = `Worker ${known.name} was registered with another token: use that one, or another name and state directory.`
     return { kind: 'refused', refusal: { code: 'FORBIDDEN', message } }
+  }
+  if (known !== null && isOvertaken(known, worker)) {
+    const newest = known.registrationNumber
+    const message = `Registration ${worker.registrationNumber} of worker ${worker.name} comes late, or from an old copy of its state directory, of which number ${newest} was taken already: register with a number above that.`
+    return { kind: 'refused', refusal: { code: 'OVERTAKEN', message, newest } }
   }
   return { kind: 'identified', known, replaced: named !== null && named.id !== known?.id ? named : null }
 }
@@ -83,7 +88,9 @@ export function identify<Worker extends WorkerBefore>(
 /** R15: a worker (re)starts, with a new epoch. One that was LOST, or that nobody knows any more, is so until it runs nothing. */
 export function decideRegistration(view: RegistrationView): RegistrationDecision {
   const { worker, known, replaced, host, keptFor } = view
-  // Of a LOST one those only get fewer.
+  // Its replicas are where they were placed, and end there first. Of a LOST one those only get fewer.
+  if (known !== null && known.host !== worker.host && known.reachability !== 'LOST')
+    return invalidName(`Worker ${known.name} is on host ${known.host} still: register again in a moment.`)
   if (view.hasReplicasElsewhere)
     return invalidName(`Worker ${worker.name} has replicas on another host, which are being replaced: register again in a moment.`)
   // Above all that was said of its replicas: what it says now is newer.
@@ -124,10 +131,6 @@ function messageOf(worker: Registering, workers: readonly WorkerState[], epoch: 
   const offer = `${cpuMillis} CPU millis, ${memoryMiB} MiB, ports ${portRange.from}–${portRange.to}`
   const stale = returned ? '' : ' It runs replicas that have been replaced, and takes no others before those have stopped.'
   return `Worker ${name} registered on host ${host}${beside} (epoch ${epoch}): ${offer}.${stale}`
-}
-
-function isAlike(worker: Pick<Registered, 'name' | 'instance'>, newcomer: Newcomer): boolean {
-  return worker.instance !== null && newcomer.instance !== null && isSame(worker, newcomer)
 }
 
 function invalidName(message: string): { readonly kind: 'refused'; readonly refusal: Refusal } {

@@ -6,6 +6,8 @@ export interface Registered {
   readonly host: string
   readonly instance: string | null
   readonly reachability: Reachability
+  /** The highest that its state directory has given to one; 0: it gives none. */
+  readonly registrationNumber: number
 }
 
 /** A registration to be. */
@@ -14,6 +16,8 @@ export interface Newcomer {
   readonly host: string
   /** Of its state directory; null: it does not say, and is taken for the one that had its name before. */
   readonly instance: string | null
+  /** Of this registration among those of its state directory. Left out or null: it does not say, and is taken for the latest one. */
+  readonly registrationNumber?: number | null | undefined
 }
 
 /**
@@ -21,18 +25,24 @@ export interface Newcomer {
  * started again. Null: nothing speaks against the newcomer; otherwise why it is refused.
  */
 export function nameHeldBy(held: Registered, newcomer: Newcomer): string | null {
-  if (held.name !== newcomer.name || held.reachability === 'LOST') return null
+  if (held.name !== newcomer.name || held.reachability === 'LOST' || isSame(held, newcomer)) return null
   const { name, host } = held
-  if (isSame(held, newcomer)) {
-    // Its replicas are where they were placed, and end there first.
-    return host === newcomer.host ? null : `Worker ${name} is on host ${host} still: register again in a moment.`
-  }
   const gone = `If that one is gone for good: this one is taken when it is lost, after its grace, or at once by confirmHostLoss of ${host}.`
   return `A worker named ${name} is registered already, with another state directory, on host ${host}: give this one another XCE_WORKER_NAME. ${gone}`
 }
 
 /** The same worker, started again: by its state directory, or by its name where it says nothing of that. */
 export function isSame(held: Pick<Registered, 'name' | 'instance'>, newcomer: Pick<Newcomer, 'name' | 'instance'>): boolean {
-  if (held.instance !== null && newcomer.instance !== null) return held.instance === newcomer.instance
-  return held.name === newcomer.name
+  return isSameDirectory(held, newcomer) ?? held.name === newcomer.name
+}
+
+/** A later registration of the same state directory was taken already: this one comes late, and its worker has registered anew since. */
+export function isOvertaken(held: Registered, newcomer: Newcomer): boolean {
+  const number = newcomer.registrationNumber ?? null
+  return number !== null && number <= held.registrationNumber && isSameDirectory(held, newcomer) === true
+}
+
+/** Null: one of them does not say. */
+function isSameDirectory(held: Pick<Registered, 'instance'>, newcomer: Pick<Newcomer, 'instance'>): boolean | null {
+  return held.instance === null || newcomer.instance === null ? null : held.instance === newcomer.instance
 }

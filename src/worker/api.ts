@@ -4,16 +4,19 @@ import type { Assignment, Report } from './assignment.ts'
 
 /** The GraphQL documents that this worker sends, and the shapes of their answers. Nothing else of the API is used. */
 
-export const registerWorker = /* GraphQL */ `
+/** `isNumbered`: for a server that takes the number of a registration. */
+export function registerWorker(isNumbered: boolean): string {
+  return /* GraphQL */ `
   mutation RegisterWorker($input: RegisterWorkerInput!) {
     registerWorker(input: $input) {
       __typename
       ... on RegisterWorkerPayload { epoch leaseSeconds graceSeconds stop worker { id } }
-      ... on InvalidInputError { issues { message } }
+      ... on InvalidInputError { issues { message } }${isNumbered ? '\n      ... on OvertakenError { newest }' : ''}
       ... on Error { code message }
     }
   }
 `
+}
 
 export const renewLease = /* GraphQL */ `
   mutation RenewLease($input: RenewLeaseInput!) {
@@ -94,10 +97,12 @@ export interface RegisterWorkerInput extends RegisteringWorker {
 
 /** An expected failure of a mutation. */
 export interface Failure {
-  readonly __typename: 'FencedError' | 'ForbiddenError' | 'InvalidInputError'
+  readonly __typename: 'FencedError' | 'ForbiddenError' | 'InvalidInputError' | 'OvertakenError'
   readonly code: string
   readonly message: string
   readonly issues?: readonly { readonly message: string }[]
+  /** Of OvertakenError: the number to go above. */
+  readonly newest?: number
 }
 
 export interface RegisterWorkerData {

@@ -182,12 +182,15 @@ export class Connection {
 
 /** Only what is as it should be. */
 function greetingIn(payload: unknown): Partial<Greeting> {
-  const { workerProtocol, workerLease } = (payload ?? {}) as { [Key in keyof Greeting]?: Partial<Greeting[Key]> }
+  const { workerProtocol, workerLease, registrationNumbers } = (payload ?? {}) as {
+    [Key in keyof Greeting]?: Partial<Greeting[Key]>
+  }
   const { oldest, newest } = workerProtocol ?? {}
   const { leaseSeconds, graceSeconds } = workerLease ?? {}
   return {
     ...(typeof oldest === 'number' && typeof newest === 'number' ? { workerProtocol: { oldest, newest } } : {}),
     ...(isSeconds(leaseSeconds) && isSeconds(graceSeconds) ? { workerLease: { leaseSeconds, graceSeconds } } : {}),
+    ...(registrationNumbers === true ? { registrationNumbers } : {}),
   }
 }
 

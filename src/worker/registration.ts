@@ -5,6 +5,7 @@ import type { Failure, RegisterWorkerData, RegisterWorkerInput } from './api.ts'
 import { registerWorker } from './api.ts'
 import type { Report } from './assignment.ts'
 import { type Connection, RefusedError } from './connection.ts'
+import { nextRegistrationNumber } from './registrationNumber.ts'
 import type { WorkerSettings } from './settings.ts'
 
 /** What a server knows this worker by, until it is fenced. Lease and grace are those of the server that was reached last. */
@@ -41,8 +42,30 @@ export async function register(
     running,
     instance,
   }
-  const answer = await connection.request<RegisterWorkerData>(registerWorker, { input }, 30_000)
-  const { worker, epoch, leaseSeconds, graceSeconds, stop } = payload(answer.registerWorker)
+  const answer = await send(connection, settings.stateDirectory, input, log)
+  const { worker, epoch, leaseSeconds, graceSeconds, stop } = payload(answer)
   log.info({ worker: worker.id, epoch, leaseSeconds, running: running.length, stale: stop.length }, 'registered')
   return { registration: { worker: worker.id, epoch, leaseSeconds, graceSeconds }, stop }
+}
+
+/** A server of before takes no number. One that knows of a higher number tells it: then once more, above that. */
+async function send(
+  connection: Connection,
+  stateDirectory: string,
+  input: RegisterWorkerInput,
+  log: Logger,
+): Promise<RegisterWorkerData['registerWorker']> {
+  const isNumbered = connection.greeting.registrationNumbers === true
+  const ask = async (above: number): Promise<RegisterWorkerData['registerWorker']> => {
+    const number = isNumbered ? { registrationNumber: nextRegistrationNumber(stateDirectory, above, log) } : {}
+    const variables = { input: { ...input, ...number } }
+    return (await connection.request<RegisterWorkerData>(registerWorker(isNumbered), variables, 30_000)).registerWorker
+  }
+  const answer = await ask(0)
+  if (answer.__typename !== 'OvertakenError' || answer.newest === undefined) return answer
+  log.warn(
+    { newest: answer.newest },
+    'the servers know of later registrations of this state directory than it does: it is an old copy, or a copy of it is used elsewhere',
+  )
+  return ask(answer.newest)
 }

@@ -128,6 +128,7 @@ describe('a registration', () => {
       softwareVersion: '\u0000',
       protocolVersion: 99,
       running: [],
+      registrationNumber: 0,
     }
     const { registerWorker } = await server.client.ask<{ registerWorker: { issues: { path: string[] }[] } }>(query, { input })
     expect(registerWorker.issues.map(({ path }) => path.join('.'))).toEqual([
@@ -140,9 +141,35 @@ describe('a registration', () => {
       'input.portRange.to',
       'input.reservedPorts.0',
       'input.softwareVersion',
+      'input.registrationNumber',
       'input.protocolVersion',
     ])
     expect(worker.id).toBe('')
+  })
+
+  test('that a later one of its state directory has overtaken is told the newest number, and fences nobody', async () => {
+    const worker = new HandWorker(server.client, 'numbered')
+    await worker.register([], { instance: 'of numbered', registrationNumber: 7 })
+    const query = `mutation ($input: RegisterWorkerInput!) { registerWorker(input: $input) { ... on OvertakenError { code message newest } } }`
+    const offer = {
+      name: 'numbered',
+      host: 'numbered',
+      addresses: [],
+      cpuMillis: 1,
+      memoryMiB: 1,
+      portRange: { from: 1, to: 2 },
+      running: [],
+    }
+    const input = { ...offer, softwareVersion: 'test', protocolVersion: 1, instance: 'of numbered', registrationNumber: 6 }
+    expect(await server.client.ask(query, { input })).toEqual({
+      registerWorker: {
+        code: 'OVERTAKEN',
+        message:
+          'Registration 6 of worker numbered comes late, or from an old copy of its state directory, of which number 7 was taken already: register with a number above that.',
+        newest: 7,
+      },
+    })
+    expect(await worker.report()).toMatchObject({ __typename: 'ReportReplicasPayload' })
   })
 
   test('belongs to its token: another worker’s may neither take the name nor speak for it', async () => {
@@ -278,15 +305,15 @@ describe('several workers on one host', () => {
 
   test('a name is one worker’s: another state directory is refused, the same one is a restart, and so is one that says nothing', async () => {
     const worker = new HandWorker(server.client, 'named')
-    await worker.register([], { instance: 'one' })
+    await worker.register([], { instance: 'of named' })
     const other = new HandWorker(server.client, 'named')
-    expect(await other.register([], { host: 'named-elsewhere', instance: 'two' })).toMatchObject({ code: 'INVALID_INPUT' })
+    expect(await other.register([], { host: 'named-elsewhere', instance: 'of another' })).toMatchObject({ code: 'INVALID_INPUT' })
     expect(await worker.renew()).toMatchObject({ __typename: 'RenewLeasePayload' })
-    expect(await worker.register([], { instance: 'one' })).toMatchObject({ epoch: worker.epoch, __typename: 'RegisterWorkerPayload' })
+    expect(await worker.register([], { instance: 'of named' })).toMatchObject({ epoch: worker.epoch, __typename: 'RegisterWorkerPayload' })
     expect(await new HandWorker(server.client, 'named').register()).toMatchObject({ __typename: 'RegisterWorkerPayload' })
     // A worker that was given another name is the same one by its state directory.
-    await worker.register([], { instance: 'one' })
-    expect(await new HandWorker(server.client, 'renamed').register([], { host: 'named', instance: 'one' })).toMatchObject({
+    await worker.register([], { instance: 'of named' })
+    expect(await new HandWorker(server.client, 'renamed').register([], { host: 'named', instance: 'of named' })).toMatchObject({
       __typename: 'RegisterWorkerPayload',
     })
   })

@@ -20,6 +20,8 @@ function earlier(name: string, over: Partial<WorkerBefore> = {}): WorkerBefore {
   return {
     id: `id-of-worker-${name}`,
     name,
+    host: 'n1',
+    registrationNumber: 5,
     subject: 'token',
     instance: `dir-${name}`,
     epoch: 3,
@@ -36,27 +38,29 @@ const on = (host: string, worker: WorkerBefore) => ({ ...worker, host })
 
 describe('who registers (R15)', () => {
   const a = earlier('a')
-  test.each<
-    [string, Partial<Registering>, (WorkerBefore & { readonly host: string }) | null, readonly WorkerBefore[], string | null, string | null]
-  >([
+  test.each<[string, Partial<Registering>, WorkerBefore | null, readonly WorkerBefore[], string | null, string | null]>([
     ['a new one', {}, null, [], null, null],
-    ['a new one beside others', {}, null, [earlier('b')], null, null],
     ['the one that it was, started again', {}, on('n1', a), [a], 'a', null],
     ['the same by its state directory, under a new name', { instance: 'dir-b' }, null, [earlier('b')], 'b', null],
-    ['a new one, for one of two says no state directory', {}, null, [earlier('b', { instance: null })], null, null],
     ['the same by its name, for it says no state directory', { instance: null }, on('n1', a), [a], 'a', null],
     ['the one that was lost', {}, on('n1', lost('a')), [lost('a')], 'a', null],
-    ['the one that was lost on another host', {}, on('n2', lost('a')), [], 'a', null],
-    ['another one, where the one of that name is lost', { instance: 'new' }, on('n1', lost('a')), [lost('a')], null, 'a'],
+    ['the one that was lost on another host', {}, on('n2', lost('a')), [on('n2', lost('a'))], 'a', null],
+    ['the one that is on another host', {}, on('n2', a), [on('n2', a)], 'a', null],
+    ['one of another name on another host, by its state directory', { instance: 'dir-b' }, null, [on('n2', earlier('b'))], 'b', null],
+    ['of two with its state directory, the one of this host', {}, null, [on('n2', earlier('b')), earlier('c')], 'c', null],
+    ['of two with its state directory, both elsewhere, the newest', {}, null, [on('n2', earlier('b')), on('n3', earlier('c'))], 'b', null],
+    ['another one, where the one of that name is lost', { instance: 'new' }, on('n1', lost('a')), [], null, 'a'],
     ['a known one, under the name of one that is lost', { instance: 'dir-b' }, on('n2', lost('a')), [earlier('b')], 'b', 'a'],
     ['one of another token, by an admin', { subject: 'other', asAdmin: true }, on('n1', a), [a], 'a', null],
-  ])('%s', (_what, over, named, here, known, replaced) => {
-    const who = identify(registering(over), named, here)
+    ['a later registration', { registrationNumber: 6 }, a, [a], 'a', null],
+    ['another state directory, which counts for itself', { instance: 'new', registrationNumber: 1 }, lost('a'), [], null, 'a'],
+    ['one that has told its state directory only now', { registrationNumber: 1 }, { ...a, instance: null }, [], 'a', null],
+  ])('%s', (_what, over, named, alike, known, replaced) => {
+    const who = identify(registering(over), named, alike)
     expect(who).toMatchObject({ kind: 'identified', known: known && { name: known }, replaced: replaced && { name: replaced } })
   })
 
   test.each<[string, Partial<Registering>, WorkerBefore & { readonly host: string }, string]>([
-    ['the same one is on another host still', {}, on('n2', a), 'Worker a is on host n2 still: register again in a moment.'],
     [
       'another one has the name',
       { instance: 'new' },
@@ -69,11 +73,22 @@ describe('who registers (R15)', () => {
   })
 
   test('refused: it is another token’s, also by its state directory', () => {
-    const message = 'Worker b was registered with another token: use that one, or another name.'
+    const message = 'Worker b was registered with another token: use that one, or another name and state directory.'
     const who = identify(registering({ instance: 'dir-b', subject: 'other' }), null, [earlier('b')])
     expect(who).toEqual({ kind: 'refused', refusal: { code: 'FORBIDDEN', message } })
   })
 })
+
+test.each([4, 5])(
+  'registration %i of a state directory of which number 5 was taken is overtaken, also under another name',
+  (registrationNumber) => {
+    const message = `Registration ${registrationNumber} of worker a comes late, or from an old copy of its state directory, of which number 5 was taken already: register with a number above that.`
+    const overtaken = { kind: 'refused', refusal: { code: 'OVERTAKEN', message, newest: 5 } }
+    const known = earlier('a')
+    expect(identify(registering({ registrationNumber }), known, [known])).toEqual(overtaken)
+    expect(identify(registering({ registrationNumber }), null, [on('n2', { ...known, name: 'b' })])).toEqual(overtaken)
+  },
+)
 
 type Registered = Extract<ReturnType<typeof decideRegistration>, { kind: 'registered' }>
 
@@ -195,6 +210,12 @@ describe('a registration (R15)', () => {
     ],
   ])('%s', (_what, view, next) => {
     expect(decide(view)).toEqual(registered(next))
+  })
+
+  test('is refused while it is on another host', () => {
+    const message = 'Worker b is on host n2 still: register again in a moment.'
+    const refusal = { code: 'INVALID_INPUT', message, issues: [{ path: ['input', 'name'], message }] }
+    expect(decide({ known: on('n2', earlier('b')) })).toEqual({ kind: 'refused', refusal })
   })
 
   test('is refused while it has replicas on another host', () => {

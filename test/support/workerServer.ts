@@ -19,21 +19,22 @@ const schema = buildSchema(/* GraphQL */ `
   type DrainWorkerPayload { worker: ID! }
   union DrainWorkerResult = DrainWorkerPayload | FencedError | ForbiddenError
   interface Error { code: ErrorCode! message: String! }
-  enum ErrorCode { INVALID_INPUT FORBIDDEN FENCED }
+  enum ErrorCode { INVALID_INPUT FORBIDDEN FENCED OVERTAKEN }
   type InputIssue { path: [String!]! message: String! }
   type InvalidInputError implements Error { code: ErrorCode! message: String! issues: [InputIssue!]! }
   type ForbiddenError implements Error { code: ErrorCode! message: String! }
   type FencedError implements Error { code: ErrorCode! message: String! }
+  type OvertakenError implements Error { code: ErrorCode! message: String! newest: Int! }
   type Worker { id: ID! }
   type RegisterWorkerPayload { worker: Worker! epoch: Int! leaseSeconds: Int! graceSeconds: Int! stop: [ID!]! }
   type RenewLeasePayload { resync: Boolean! }
   type ReportReplicasPayload { fenced: [ID!]! }
   type AnswerLogRequestPayload { accepted: Boolean! }
-  union RegisterWorkerResult = RegisterWorkerPayload | InvalidInputError | ForbiddenError
+  union RegisterWorkerResult = RegisterWorkerPayload | InvalidInputError | ForbiddenError | OvertakenError
   union RenewLeaseResult = RenewLeasePayload | FencedError | ForbiddenError
   union ReportReplicasResult = ReportReplicasPayload | InvalidInputError | FencedError | ForbiddenError
   union AnswerLogRequestResult = AnswerLogRequestPayload | FencedError | ForbiddenError
-  input RegisterWorkerInput { name: String! host: String! addresses: [String!]! cpuMillis: Int! memoryMiB: Int! portRange: PortRangeInput! reservedPorts: [Int!] softwareVersion: String! protocolVersion: Int! running: [ReplicaReportInput!]! instance: String }
+  input RegisterWorkerInput { name: String! host: String! addresses: [String!]! cpuMillis: Int! memoryMiB: Int! portRange: PortRangeInput! reservedPorts: [Int!] softwareVersion: String! protocolVersion: Int! running: [ReplicaReportInput!]! instance: String registrationNumber: Int }
   input PortRangeInput { from: Int! to: Int! }
   input RenewLeaseInput { worker: ID! epoch: Int! }
   input ReportReplicasInput { worker: ID! epoch: Int! sequence: Int! full: Boolean! = false reports: [ReplicaReportInput!]! }
@@ -97,6 +98,8 @@ export class WorkerServer {
   onFollow = (): void => undefined
   /** Said in the acknowledgement of a connection; a server of before says nothing. */
   greeting: Partial<Greeting> & Record<string, unknown> = {}
+  /** A registration's number must be above it, where it has one. */
+  newestRegistration = 0
   epoch = 0
   renewals = 0
   drains = 0
@@ -207,7 +210,12 @@ export class WorkerServer {
         },
         registerWorker: ({ input }: { input: RegisterWorkerInput }) => {
           this.registrations.push(input)
-          this.#told.push(...input.running)
+          const { registrationNumber: number, running } = input
+          const newest = this.newestRegistration
+          if (typeof number === 'number' && number <= newest)
+            return { __typename: 'OvertakenError', code: 'OVERTAKEN', message: 'It is late.', newest }
+          this.newestRegistration = number ?? newest
+          this.#told.push(...running)
           this.epoch += 1
           const { epoch, leaseSeconds, graceSeconds } = this
           return { __typename: 'RegisterWorkerPayload', worker: { id: 'Worker_1' }, epoch, leaseSeconds, graceSeconds, stop: take() }

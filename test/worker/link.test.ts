@@ -74,6 +74,31 @@ test('a worker registers with what it is, and renews its lease', async () => {
   ])
 })
 
+test('says of each registration which one of its state directory it is, where the server takes that; one that has an old copy goes above the newest', async () => {
+  const numbers = () => server.registrations.map(({ registrationNumber }) => registrationNumber)
+  server.greeting = { registrationNumbers: true }
+  server.leaseSeconds = 1
+  connect()
+  await followed()
+  server.epoch += 1
+  await followed(2)
+  expect(numbers()).toEqual([1, 2])
+  server.newestRegistration = 7
+  server.epoch += 1
+  await followed(4)
+  expect(numbers()).toEqual([1, 2, 3, 8])
+  // A server of before, after which the numbers go on.
+  server.greeting = {}
+  server.epoch += 1
+  server.drop()
+  await followed(5)
+  server.greeting = { registrationNumbers: true }
+  server.epoch += 1
+  server.drop()
+  await followed(6)
+  expect(numbers()).toEqual([1, 2, 3, 8, undefined, 9])
+})
+
 test('that none of its servers takes, it tries all of them before each pause', async () => {
   const away = await Promise.all([freePort(), freePort(), freePort()])
   const waits: number[] = []

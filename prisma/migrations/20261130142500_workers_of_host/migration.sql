@@ -5,6 +5,7 @@ ALTER TABLE "Replica" ADD COLUMN     "workerId" TEXT;
 ALTER TABLE "Worker" ADD COLUMN     "reason" TEXT,
 ADD COLUMN     "draining" BOOLEAN NOT NULL DEFAULT false,
 ADD COLUMN     "held" BOOLEAN NOT NULL DEFAULT false,
+ADD COLUMN     "registrationNumber" INTEGER NOT NULL DEFAULT 0,
 ADD COLUMN     "restored" BOOLEAN NOT NULL DEFAULT false;
 
 -- AlterTable
@@ -18,6 +19,9 @@ CREATE INDEX "HostPort_lostWorkerId_idx" ON "HostPort"("lostWorkerId");
 
 -- CreateIndex
 CREATE INDEX "Worker_hostId_idx" ON "Worker"("hostId");
+
+-- CreateIndex
+CREATE INDEX "Worker_instance_idx" ON "Worker"("instance");
 
 -- A server that knows nothing of this places replicas on hosts only: they are the host's one worker's.
 CREATE FUNCTION "name_worker_of_replica"() RETURNS trigger LANGUAGE plpgsql AS $$

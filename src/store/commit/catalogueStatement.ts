@@ -58,10 +58,11 @@ queue AS (
   worker: {
     input: `"hostId" text, "hostName" text, "allocation" int, "addresses" text[], "portFrom" int, "portTo" int, "reservedPorts" int[],
   "hostCpuMillis" int, "hostMemoryMiB" int, "workerId" text, "asideId" text, "asideName" text, "name" text, "knownEpoch" int, "epoch" int, "instance" text,
-  "leaseSeconds" int, "cpuMillis" int, "memoryMiB" int, "softwareVersion" text, "protocolVersion" int, "subject" text, "scheduling" "HostScheduling",
-  "hostReachability" "Reachability", "hostReason" text, "reachability" "Reachability", "reason" text, "forgotten" text[]`,
+  "registrationNumber" int, "leaseSeconds" int, "cpuMillis" int, "memoryMiB" int, "softwareVersion" text, "protocolVersion" int, "subject" text,
+  "scheduling" "HostScheduling", "hostReachability" "Reachability", "hostReason" text, "reachability" "Reachability", "reason" text, "forgotten" text[]`,
     // A new host has allocation 0 to be, a new worker epoch 0 so far. Whose name is taken over must still be LOST, and so must be who comes from another
-    // host: that could have given it replicas meanwhile. The former is renamed or forgotten before the newcomer has its name.
+    // host: that could have given it replicas meanwhile. The former is renamed or forgotten before the newcomer has its name. Each registration raises the
+    // epoch: while that is as it was, no later one was taken.
     guard: `
 host_lock AS MATERIALIZED (
   SELECT t."id", t."allocation" FROM "Host" t JOIN input x ON x."hostId" = t."id" FOR NO KEY UPDATE OF t),
@@ -90,15 +91,17 @@ host AS (
     "reachabilitySince" = CASE WHEN t."reachability" = excluded."reachability" THEN t."reachabilitySince" ELSE ${now} END),
 worker AS (
   INSERT INTO "Worker" AS t ("id", "hostId", "name", "epoch", "leaseUntil", "reachabilitySince", "cpuMillis", "memoryMiB", "softwareVersion",
-    "protocolVersion", "subject", "instance", "registeredAt", "lastSeenAt", "reachability", "reason", "draining")
+    "protocolVersion", "subject", "instance", "registrationNumber", "registeredAt", "lastSeenAt", "reachability", "reason", "draining")
   SELECT x."workerId", x."hostId", x."name", x."epoch", ${now} + make_interval(secs => x."leaseSeconds"), ${now}, x."cpuMillis",
-    x."memoryMiB", x."softwareVersion", x."protocolVersion", x."subject", x."instance", ${now}, ${now}, x."reachability", x."reason", false
+    x."memoryMiB", x."softwareVersion", x."protocolVersion", x."subject", x."instance", x."registrationNumber", ${now}, ${now},
+    x."reachability", x."reason", false
   FROM input x, counter WHERE (SELECT count(*) FROM aside) >= 0 AND (SELECT count(*) FROM forgotten) >= 0
   ON CONFLICT ("id") DO UPDATE SET "hostId" = excluded."hostId", "name" = excluded."name", "epoch" = excluded."epoch", "leaseUntil" = excluded."leaseUntil",
     "reachability" = excluded."reachability", "reason" = excluded."reason", "held" = false, "draining" = false, "restored" = false,
     "cpuMillis" = excluded."cpuMillis", "memoryMiB" = excluded."memoryMiB",
     "softwareVersion" = excluded."softwareVersion", "protocolVersion" = excluded."protocolVersion", "subject" = excluded."subject",
-    "instance" = excluded."instance", "registeredAt" = excluded."registeredAt", "lastSeenAt" = excluded."lastSeenAt",
+    "instance" = excluded."instance", "registrationNumber" = excluded."registrationNumber", "registeredAt" = excluded."registeredAt",
+    "lastSeenAt" = excluded."lastSeenAt",
     "reachabilitySince" = CASE WHEN t."reachability" = excluded."reachability" THEN t."reachabilitySince" ELSE ${now} END),
 clean AS (
   DELETE FROM "HostPort" t USING input x, counter

@@ -1,12 +1,13 @@
 import type { Host, Worker } from '../../generated/prisma/client.ts'
 import { leaseSeconds } from '../../model/bounds.ts'
 import type { HostId, WorkerId } from '../../model/id.ts'
-import { decideRegistration, identify, type RegistrationDecision } from '../../rules/registration.ts'
+import { decideRegistration, type RegistrationDecision } from '../../rules/registration.ts'
 import type { Database } from '../database.ts'
 import type { CatalogueWrite } from './catalogueStatement.ts'
 import type { RegisterWorker } from './outcome.ts'
 import { type CataloguePlan, refused, said } from './plan.ts'
 import { countReplicasLeft } from './replicasLeft.ts'
+import { type KnownWorker, readIdentity, registeringOf } from './workerIdentity.ts'
 
 type HostRow = Host & { readonly workers: readonly Worker[] }
 type Registered = Extract<RegistrationDecision, { readonly kind: 'registered' }>
@@ -15,9 +16,7 @@ type Registered = Extract<RegistrationDecision, { readonly kind: 'registered' }>
 export async function planRegistration(database: Database, change: RegisterWorker, newId: () => string): Promise<CataloguePlan> {
   const { prisma } = database
   const host = await prisma.host.findUnique({ where: { name: change.host }, include: { workers: { orderBy: { name: 'asc' } } } })
-  const worker = { ...change, instance: change.instance ?? null }
-  const named = await prisma.worker.findUnique({ where: { name: change.name }, include: { host: { select: { name: true } } } })
-  const who = identify<Worker>(worker, named && { ...named, host: named.host.name }, host?.workers ?? [])
+  const who = await readIdentity(database, change)
   if (who.kind === 'refused') return refused(who.refusal)
   const { known, replaced } = who
   const hostId = (host?.id ?? newId()) as HostId
@@ -27,12 +26,16 @@ export async function planRegistration(database: Database, change: RegisterWorke
     _max: { reportedEpoch: true },
   })
   const decision = decideRegistration({
-    worker,
+    worker: registeringOf(change),
     known,
     replaced,
     hasReplicasElsewhere: known !== null && known.hostId !== hostId && (await countReplicasLeft(database, { workerId })) > 0,
     reportedEpoch: _max.reportedEpoch ?? 0,
-    host: host && { scheduling: host.scheduling, isRemoved: host.removedAt !== null, workers: host.workers },
+    host: host && {
+      scheduling: host.scheduling,
+      isRemoved: host.removedAt !== null,
+      workers: host.workers.map((worker) => ({ ...worker, host: host.name })),
+    },
     isEmpty: host?.scheduling === 'DRAINING' && (await countReplicasLeft(database, { hostId })) === 0,
     keptFor: await readKeptFor(
       database,
@@ -57,7 +60,7 @@ interface Rows {
   readonly hostId: HostId
   readonly workerId: WorkerId
   readonly host: HostRow | null
-  readonly known: Worker | null
+  readonly known: KnownWorker | null
 }
 
 function rowOf(change: RegisterWorker, { hostId, workerId, host, known }: Rows, decided: Registered): CatalogueWrite['row'] {
@@ -87,6 +90,7 @@ function rowOf(change: RegisterWorker, { hostId, workerId, host, known }: Rows, 
     knownEpoch: known?.epoch ?? 0,
     epoch,
     instance: change.instance ?? null,
+    registrationNumber: change.registrationNumber ?? known?.registrationNumber ?? 0,
     leaseSeconds: change.leaseSeconds ?? leaseSeconds,
     cpuMillis,
     memoryMiB,

@@ -51,7 +51,7 @@ eachDatabase((database) => {
   }
 
   test('a worker that was lost hears at its return of what it has still, though no fact names it', async () => {
-    const worker = { name: 'back', host: 'back', instance: 'i' }
+    const worker = { name: 'back', host: 'back', instance: 'of back' }
     const lost = await store.register(worker)
     const id = await store.create({ replicas: 1, content: content({ cpuMillis: 1 }) })
     expect(await store.place([id])).toBe(1)
@@ -67,7 +67,7 @@ eachDatabase((database) => {
   })
 
   test('at a loss everything is taken from it, and what concerns its host alone tells nothing anew', async () => {
-    const reporter = await store.register({ name: 'loses', host: 'loses', instance: 'i' })
+    const reporter = await store.register({ name: 'loses', host: 'loses', instance: 'of loses' })
     const id = await store.create({ replicas: 1, content: content({ cpuMillis: 1 }) })
     expect(await store.place([id])).toBe(1)
     const replica = await database().prisma.replica.findFirst({ where: { serviceId: id } })

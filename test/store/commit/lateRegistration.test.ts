@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { settleHosts } from '../../../src/controller/settleHosts.ts'
+import { registerWorker } from '../../../src/controller/workerRegistration.ts'
+import { reportReplicas } from '../../../src/controller/workerReports.ts'
 import type { ServiceId } from '../../../src/model/id.ts'
 import type { Reporter } from '../../../src/model/intent.ts'
+import { noMeter } from '../../../src/model/metrics.ts'
 import type { JudgeWorker, RegisterWorker } from '../../../src/store/commit/outcome.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { writeHeartbeat } from '../../../src/store/lease.ts'
@@ -65,6 +68,13 @@ eachDatabase((database) => {
     await settleHosts({ database: database(), committer: store.committer }, [hostId])
   }
   const words = { reason: 'it is silent', message: 'it is silent', serverId, heartbeatSeconds: 3_600 }
+  const partsOf = ({ committer }: TestStore, of = database()) => ({ committer, database: of })
+  /** With the server that is not slow, as one that runs nothing. */
+  async function register(worker: Omit<RegisterWorker, 'kind'>): Promise<Reporter> {
+    const answer = await registerWorker(partsOf(store), worker, [])
+    if (answer.kind !== 'registered') throw new Error(`refused: ${answer.refusal.message}`)
+    return answer
+  }
   const rowsOf = async (id: ServiceId) => [...(await store.load(id)).replicas.values()]
   const small = content({ cpuMillis: 100, memoryMiB: 10 })
 
@@ -82,5 +92,60 @@ eachDatabase((database) => {
     expect(await rowsOf(id)).toMatchObject([{ hostId: unclean.hostId, workerId: unclean.workerId, state: 'STARTING' }])
     const worker = await database().prisma.worker.findUniqueOrThrow({ where: { id: unclean.workerId } })
     expect(worker).toMatchObject({ hostId: unclean.hostId, reachability: 'REACHABLE' })
+  })
+
+  test.each([
+    ['a known worker', 1],
+    ['a new worker', 0],
+  ])('%s has registered with another server meanwhile: the late registration is refused, and the newer one stays', async (_who, known) => {
+    const host = await only()
+    const worker = (registrationNumber: number) => said({ name: host, host, registrationNumber })
+    if (known > 0) await register(worker(known))
+    let newer: Reporter | null = null
+    const late = await slow(async () => {
+      newer = await register(worker(known + 2))
+    })
+    const answer = await registerWorker(partsOf(late.store, late.database), worker(known + 1), [])
+    expect(answer).toMatchObject({ kind: 'refused', refusal: { code: 'OVERTAKEN', newest: known + 2 } })
+    if (newer === null) throw new Error('it has not registered meanwhile')
+    const { workerId, epoch } = newer as Reporter
+    const reported = reportReplicas({ ...partsOf(store), meter: noMeter }, { workerId, epoch, subject: 'worker' }, 1, [], true)
+    expect(await reported).toMatchObject({ kind: 'done' })
+    // Its next one is above both.
+    expect(await register(worker(known + 3))).toMatchObject({ workerId, epoch: epoch + 1 })
+  })
+
+  test('a worker that registered elsewhere was lost since, with replicas: the late word that it runs nothing gives no ports back', async () => {
+    const host = await only()
+    const worker = (registrationNumber: number) => said({ name: host, host, registrationNumber })
+    const { workerId } = await register(worker(1))
+    const late = await slow(async () => {
+      const newer = await register(worker(3))
+      const id = await store.create({ replicas: 2, content: small })
+      expect(await store.place([id])).toBe(2)
+      await store.reportReady(id, newer, 1)
+      await lose(newer)
+    })
+    const answer = await registerWorker(partsOf(late.store, late.database), worker(2), [])
+    expect(answer).toMatchObject({ kind: 'refused', refusal: { code: 'OVERTAKEN' } })
+    expect(await database().prisma.worker.findUnique({ where: { id: workerId } })).toMatchObject({ reachability: 'LOST' })
+    expect(await database().prisma.hostPort.count({ where: { lostWorkerId: workerId } })).toBe(2)
+  })
+
+  test('a late registration on another host makes the worker leave nothing', async () => {
+    const host = await only()
+    const newer = await register(said({ name: host, host, registrationNumber: 2 }))
+    const before = said({ name: host, host: `${host}-b`, registrationNumber: 1 })
+    expect(await registerWorker(partsOf(store), before, [])).toMatchObject({ kind: 'refused', refusal: { code: 'OVERTAKEN' } })
+    const row = await database().prisma.worker.findUnique({ where: { id: newer.workerId } })
+    expect(row).toMatchObject({ hostId: newer.hostId, epoch: newer.epoch, reachability: 'REACHABLE' })
+  })
+
+  test('a worker of before, which gives no number, is taken as before; the numbers go on after it', async () => {
+    const host = await only()
+    const { workerId } = await register(said({ name: host, host, registrationNumber: 2 }))
+    expect(await register(said({ name: host, host }))).toMatchObject({ workerId, epoch: 2 })
+    expect(await registerWorker(partsOf(store), said({ name: host, host, registrationNumber: 2 }), [])).toMatchObject({ kind: 'refused' })
+    expect(await register(said({ name: host, host, registrationNumber: 3 }))).toMatchObject({ workerId, epoch: 3 })
   })
 })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { settleHosts } from '../../../src/controller/settleHosts.ts'
 import type { ServiceId, WorkerId } from '../../../src/model/id.ts'
@@ -228,15 +229,16 @@ eachDatabase((database) => {
   })
 
   test('under a new name it is the same worker by its state directory; on a new host it leaves the old one first', async () => {
-    const { host, all } = await workers({ instance: 'one' }, {})
+    const one = randomUUID()
+    const { host, all } = await workers({ instance: one }, {})
     const [a] = all as [Reporter]
     const id = await running(all, 2)
-    const renamed = await store.register({ name: `${host}-renamed`, host, instance: 'one' })
+    const renamed = await store.register({ name: `${host}-renamed`, host, instance: one })
     expect(renamed).toMatchObject({ workerId: a.workerId, hostId: a.hostId, epoch: a.epoch + 1 })
     expect((await hostOf(host)).workers.map(({ name }) => name)).toEqual([`${host}-1`, `${host}-renamed`])
 
     // A registration elsewhere is refused while it is here.
-    const elsewhere = { kind: 'registerWorker', name: `${host}-renamed`, host: `${host}-b`, instance: 'one' } as const
+    const elsewhere = { kind: 'registerWorker', name: `${host}-renamed`, host: `${host}-b`, instance: one } as const
     const rest = { addresses: [], cpuMillis: 1, memoryMiB: 1, portRange: { from: 1, to: 2 }, reservedPorts: [] }
     const moved = { ...elsewhere, ...rest, softwareVersion: '', protocolVersion: 1, subject: 'worker' }
     expect(await store.committer.write({ ...moved, clean: true })).toMatchObject({ kind: 'refused', refusal: { code: 'INVALID_INPUT' } })
@@ -264,12 +266,13 @@ eachDatabase((database) => {
   })
 
   test('another state directory may take the name of a lost one, whose ports stay held under another name until it is removed', async () => {
-    const range = { portRange: { from: 20_000, to: 20_001 }, instance: 'old' }
+    const oldDirectory = randomUUID()
+    const range = { portRange: { from: 20_000, to: 20_001 }, instance: oldDirectory }
     const { host, all } = await workers(range)
     const [old] = all as [Reporter]
     const id = await running(all, 2)
     await judge(old, 'UNREACHABLE')
-    const taken = { ...range, name: `${host}-0`, host, instance: 'new', clean: true }
+    const taken = { ...range, name: `${host}-0`, host, instance: randomUUID(), clean: true }
     await expect(store.register(taken)).rejects.toThrow('not registered')
     await judge(old, 'LOST')
     // Also before the services are told: it is not the one that had their replicas.
@@ -287,10 +290,16 @@ eachDatabase((database) => {
   test.each(['here', 'elsewhere'])(
     'another state directory takes the name of a lost one that nothing is kept for, %s: that one is forgotten',
     async (where) => {
-      const { host, all } = await workers({ instance: 'old' })
+      const oldDirectory = randomUUID()
+      const { host, all } = await workers({ instance: oldDirectory })
       const [old] = all as [Reporter]
       for (const to of ['UNREACHABLE', 'LOST'] as const) await judge(old, to)
-      const next = await store.register({ name: `${host}-0`, host: where === 'here' ? host : `${host}-b`, instance: 'new', clean: true })
+      const next = await store.register({
+        name: `${host}-0`,
+        host: where === 'here' ? host : `${host}-b`,
+        instance: randomUUID(),
+        clean: true,
+      })
       expect(next.workerId).not.toBe(old.workerId)
       expect(await database().prisma.worker.findMany({ where: { name: { startsWith: host } }, select: { id: true, name: true } })).toEqual([
         { id: next.workerId, name: `${host}-0` },
@@ -299,12 +308,13 @@ eachDatabase((database) => {
   )
 
   test('a lost one does not go to another host before its services are told', async () => {
-    const { host, all } = await workers({ instance: 'one' })
+    const one = randomUUID()
+    const { host, all } = await workers({ instance: one })
     const [a] = all as [Reporter]
     const id = await running(all, 2)
     await judge(a, 'UNREACHABLE')
     await judge(a, 'LOST')
-    const elsewhere = { name: `${host}-0`, host: `${host}-b`, instance: 'one', clean: true }
+    const elsewhere = { name: `${host}-0`, host: `${host}-b`, instance: one, clean: true }
     await expect(store.register(elsewhere)).rejects.toThrow('not registered')
     await settleHosts({ database: database(), committer: store.committer }, [a.hostId])
     expect(await store.register(elsewhere)).toMatchObject({ workerId: a.workerId })
@@ -313,8 +323,9 @@ eachDatabase((database) => {
   })
 
   test('a worker is its token’s, also by its state directory', async () => {
-    const { host } = await workers({ instance: 'one', subject: 'mine' })
-    const other = { name: `${host}-other`, host, instance: 'one', subject: 'theirs' }
+    const one = randomUUID()
+    const { host } = await workers({ instance: one, subject: 'mine' })
+    const other = { name: `${host}-other`, host, instance: one, subject: 'theirs' }
     await expect(store.register(other)).rejects.toThrow('not registered')
     expect(await store.register({ ...other, asAdmin: true })).toMatchObject({ epoch: 2 })
   })
@@ -332,12 +343,13 @@ eachDatabase((database) => {
   })
 
   test('one that was forgotten comes back only clean, like any lost one', async () => {
-    const { host, all } = await workers({ instance: 'one' }, {})
+    const one = randomUUID()
+    const { host, all } = await workers({ instance: one }, {})
     const [a] = all as [Reporter, Reporter]
     for (const to of ['UNREACHABLE', 'LOST'] as const) await judge(a, to)
     await store.register({ name: `${host}-1`, host })
     expect((await hostOf(host)).workers.map(({ name }) => name)).toEqual([`${host}-1`])
-    const back = { name: `${host}-0`, host, instance: 'one' }
+    const back = { name: `${host}-0`, host, instance: one }
     const unclean = await store.register({ ...back, clean: false })
     expect((await hostOf(host)).workers[0]).toMatchObject({ name: `${host}-0`, reachability: 'LOST' })
     await store.committer.write({ kind: 'returnWorker', ...unclean })
