@@ -93,3 +93,19 @@ export class Subscriber {
     await until(() => this.closed, 'the socket closes')
   }
 }
+
+/** The first frame of each subscription for who has `after` of it; `streams`: what is asked of each field, with its arguments. */
+export async function firstFrames(
+  client: ApiClient,
+  streams: Readonly<Record<string, string>>,
+  after: Readonly<Record<string, Frame>> | null,
+): Promise<Record<string, Frame>> {
+  const frames: Record<string, Frame> = {}
+  for (const [field, asked] of Object.entries(streams)) {
+    const subscriber = await Subscriber.open(client)
+    subscriber.subscribe(`subscription ($after: Revision) { ${field}${asked} }`, { after: after?.[field]?.revision ?? null })
+    frames[field] = await subscriber.frame()
+    await subscriber.close()
+  }
+  return frames
+}

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { revisionRaise } from '../../src/store/transfer/load.ts'
-import { type Frame, Subscriber } from '../feed/subscriber.ts'
+import { firstFrames } from '../feed/subscriber.ts'
 import { aliveReplicas, createService, placedReplicas } from '../support/apiService.ts'
 import { built } from '../support/built.ts'
 import { HandWorker } from '../support/handWorker.ts'
@@ -34,18 +34,6 @@ const followed = {
   eventAdded: '(after: $after) { kind revision events { message } }',
 }
 
-/** The first frame of each subscription for who has `after` of it. */
-async function firstFrames({ client }: TestServer, after: Readonly<Record<string, Frame>> | null): Promise<Record<string, Frame>> {
-  const frames: Record<string, Frame> = {}
-  for (const [field, rest] of Object.entries(followed)) {
-    const subscriber = await Subscriber.open(client)
-    subscriber.subscribe(`subscription ($after: Revision) { ${field}${rest} }`, { after: after?.[field]?.revision ?? null })
-    frames[field] = await subscriber.frame()
-    await subscriber.close()
-  }
-  return frames
-}
-
 test('a stopped server’s data is dumped and loaded into a new database; the next server adopts what runs and starts nothing', async () => {
   let server = await TestServer.start()
   const worker = new HandWorker(server.client, 'moved')
@@ -55,7 +43,7 @@ test('a stopped server’s data is dumped and loaded into a new database; the ne
   const running = placed.map(({ id }) => ({ replica: id, state: 'RUNNING', ready: true }) as const)
   await worker.report(...running)
   const before = await aliveReplicas(server.client, 'moved')
-  const had = await firstFrames(server, null)
+  const had = await firstFrames(server.client, followed, null)
 
   const file = path.join(scratch, 'data.xce')
   const busy = await run('dump', server.app.config.dataDirectory, file)
@@ -76,7 +64,7 @@ test('a stopped server’s data is dumped and loaded into a new database; the ne
   expect((await again.register(running)).stop).toEqual([])
   expect(await aliveReplicas(server.client, 'moved')).toEqual(before)
   // The counter was raised: what they had is too old to go on from, and never a moment of the new history.
-  const resumed = await firstFrames(server, had)
+  const resumed = await firstFrames(server.client, followed, had)
   for (const [field, { kind, revision }] of Object.entries(resumed)) {
     expect([field, kind]).toEqual([field, 'SNAPSHOT'])
     expect(BigInt(revision)).toBeGreaterThan(BigInt(had[field]?.revision ?? 0) + revisionRaise - 1n)
