@@ -1,20 +1,18 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { aliveReplicas, createService } from '../support/apiService.ts'
-import { HostScene, pidOf, portOf } from '../support/hostScene.ts'
+import { type HostScene, hostScenes, pidOf, portOf } from '../support/hostScene.ts'
 import { program } from '../support/processes.ts'
 import { ShiftedClock } from '../support/shiftedClock.ts'
 import { until } from '../support/until.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 
-let scene: HostScene | undefined
 let clocks: ShiftedClock[] = []
-afterEach(async ({ task }) => {
-  await scene?.clean(task.result?.state === 'fail')
+afterEach(() => {
   for (const clock of clocks) clock.remove()
-  scene = undefined
   clocks = []
 })
+const start = hostScenes()
 
 function newClock(hours = 0): ShiftedClock {
   const clock = new ShiftedClock(hours)
@@ -23,7 +21,7 @@ function newClock(hours = 0): ShiftedClock {
 }
 
 test.each([1, -1])('a worker whose clock is off by %i h: its replicas serve, outlive it, and are found again', async (hours) => {
-  scene = await HostScene.start(3, 60)
+  const scene = await start(3, 60)
   const worker = await scene.worker('a', { env: newClock(hours).env() })
   const web = await scene.service('web', 2)
   const before = web.table
@@ -49,13 +47,13 @@ test.each([
   '%s: the clock of the server steps by %i h and back: nothing is lost for it, and a host that dies is found as before',
   async (kind, hours) => {
     const clock = newClock()
-    scene = await HostScene.start(3, 4, { env: clock.env(), ...(kind === 'PostgreSQL' ? { servers: 1 } : {}) })
+    const scene = await start(3, 4, { env: clock.env(), ...(kind === 'PostgreSQL' ? { servers: 1 } : {}) })
     await scene.worker('a')
     const mortal = await scene.worker('b')
     const web = await scene.service('web', 2)
     const before = web.table
     const seen = web.frames.length
-    const signal = (name: NodeJS.Signals) => scene?.server.child.kill(name)
+    const signal = (name: NodeJS.Signals) => scene.server.child.kill(name)
     await clock.step(hours, signal)
     const instants = await renewals(scene, 10)
     const ahead = (Date.parse(instants.at(-1) ?? '') - Date.now()) / 3_600_000
@@ -75,7 +73,7 @@ test.each([
 
 test('the whole machine is suspended for an hour: nothing is lost for it, and what became due is done', async () => {
   const [clock, workerClock] = [newClock(), newClock()]
-  scene = await HostScene.start(3, 4, { env: clock.env() })
+  const scene = await start(3, 4, { env: clock.env() })
   const worker = await scene.worker('a', { env: workerClock.env({ uptime: true }) })
   const web = await scene.service('web', 2)
   const before = web.table

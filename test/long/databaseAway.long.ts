@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
 import { change, createService, scale } from '../support/apiService.ts'
-import { built } from '../support/built.ts'
 import { freshPostgreSQL, onServer, silent } from '../support/databases.ts'
 import { EndpointWatch } from '../support/endpointWatch.ts'
 import { databaseUrl } from '../support/globalSetup.ts'
+import { helloProfile } from '../support/hello.ts'
 import { pidOf } from '../support/hostScene.ts'
 import { startOwnPostgreSQL } from '../support/postgresqlServer.ts'
 import { readHead } from '../support/readHead.ts'
@@ -35,11 +35,7 @@ test('PostgreSQL is away for longer than lease and grace, again and again: repli
   cleanUp.push(() => worker.end('SIGUSR2'))
   worker.start()
   const client = server.client()
-  await createService(client, 'web', 3, {
-    command: [process.execPath, built('examples/helloServer.js')],
-    readiness: { http: { port: 'http', path: '/healthz' }, periodSeconds: 1 },
-    stop: { drainSeconds: 0, graceSeconds: 10 },
-  })
+  await createService(client, 'web', 3, helloProfile())
   const watch = new EndpointWatch(client, 'web')
   cleanUp.push(() => watch.close())
   const table = await watch.until('three serve', (now) => now.length === 3)

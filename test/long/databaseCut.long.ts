@@ -1,23 +1,21 @@
 import { afterEach, expect, inject, test, vi } from 'vitest'
 import { scale } from '../support/apiService.ts'
-import { HostScene, pidOf } from '../support/hostScene.ts'
+import { hostScenes, pidOf } from '../support/hostScene.ts'
 import { type TcpProxy, tcpProxy } from '../support/tcpProxy.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 
-let scene: HostScene | undefined
 let proxy: TcpProxy | undefined
-afterEach(async ({ task }) => {
-  proxy?.heal()
-  await scene?.clean(task.result?.state === 'fail')
+afterEach(async () => {
   await proxy?.close()
-  scene = undefined
   proxy = undefined
 })
+const start = hostScenes()
+afterEach(() => proxy?.heal())
 
 test('the network between one server and the database is cut without a word: the other takes over, and who follows the first misses nothing', async () => {
   proxy = await tcpProxy({ host: '127.0.0.1', port: Number(new URL(inject('postgresqlUrl')).port) })
-  scene = await HostScene.start(5, 5, { servers: 2, databaseProxy: proxy })
+  const scene = await start(5, 5, { servers: 2, databaseProxy: proxy })
   const [first, second] = scene.servers
   if (first === undefined || second === undefined) throw new Error('There are two.')
   scene.asked = second

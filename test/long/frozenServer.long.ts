@@ -1,21 +1,21 @@
 import { afterEach, expect, inject, test, vi } from 'vitest'
 import { aliveReplicas, createService, placedReplicas, scale } from '../support/apiService.ts'
 import { HandWorker } from '../support/handWorker.ts'
-import { HostScene } from '../support/hostScene.ts'
+import { hostScenes } from '../support/hostScene.ts'
 import { type TcpProxy, tcpProxy } from '../support/tcpProxy.ts'
 import { until } from '../support/until.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 
-let scene: HostScene | undefined
 let proxy: TcpProxy | undefined
 let stop: (() => void) | undefined
-afterEach(async ({ task }) => {
-  stop?.()
-  await scene?.clean(task.result?.state === 'fail')
+afterEach(async () => {
   await proxy?.close()
-  scene = undefined
   proxy = undefined
+})
+const start = hostScenes()
+afterEach(() => {
+  stop?.()
   stop = undefined
 })
 
@@ -32,7 +32,7 @@ test.each([
   async (_what, statement) => {
     const { port } = new URL(inject('postgresqlUrl'))
     proxy = await tcpProxy({ host: '127.0.0.1', port: Number(port) })
-    scene = await HostScene.start(5, 30, { servers: 2, databaseProxy: proxy, env: { XCE_IDLE_TRANSACTION_SECONDS: '2' } })
+    const scene = await start(5, 30, { servers: 2, databaseProxy: proxy, env: { XCE_IDLE_TRANSACTION_SECONDS: '2' } })
     const [first, second] = scene.servers
     if (first === undefined || second === undefined) throw new Error('There are two.')
     await createService(first.client(), 'hot', 2)
@@ -82,7 +82,7 @@ test.each([
 )
 
 test('what was sent to a frozen server is out of date when it goes on: an old registration fences nobody, an old change changes nothing', async () => {
-  scene = await HostScene.start(5, 60, { servers: 2 })
+  const scene = await start(5, 60, { servers: 2 })
   const [first, second] = scene.servers
   if (first === undefined || second === undefined) throw new Error('There are two.')
   scene.asked = second

@@ -1,19 +1,15 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { aliveReplicas } from '../support/apiService.ts'
-import { HostScene, pidOf, portOf } from '../support/hostScene.ts'
+import { hostScenes, pidOf, portOf } from '../support/hostScene.ts'
 import { isRunning } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 
-let scene: HostScene | undefined
-afterEach(async ({ task }) => {
-  await scene?.clean(task.result?.state === 'fail')
-  scene = undefined
-})
+const start = hostScenes()
 
 test('a worker that died and is back within the grace: its replicas ran on, and are listed again with what it tells', async () => {
-  scene = await HostScene.start(3, 120)
+  const scene = await start(3, 120)
   const worker = await scene.worker('a')
   const web = await scene.service('web', 3)
   const before = web.table
@@ -27,7 +23,7 @@ test('a worker that died and is back within the grace: its replicas ran on, and 
 })
 
 test('a worker that died and never comes back: everything is replaced on the other host, with the same indexes', async () => {
-  scene = await HostScene.start(3, 3)
+  const scene = await start(3, 3)
   const worker = await scene.worker('a')
   const web = await scene.service('web', 3)
   const stale = web.table
@@ -50,7 +46,7 @@ test('a worker that died and never comes back: everything is replaced on the oth
 })
 
 test('no server for longer than lease and grace: nothing is lost; only what its profile wants to stop without contact has stopped', async () => {
-  scene = await HostScene.start(3, 3)
+  const scene = await start(3, 3)
   await scene.worker('a')
   const keeps = await scene.service('keeps', 2)
   const stops = await scene.service('stops', 1, { onLostContact: 'STOP' })

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { HostScene, pidOf } from '../support/hostScene.ts'
+import { type HostScene, hostScenes, pidOf } from '../support/hostScene.ts'
 import { NetworkNamespace } from '../support/networkNamespace.ts'
 import { isRunning } from '../support/processes.ts'
 import type { Direction } from '../support/tcpProxy.ts'
@@ -9,18 +9,17 @@ import { until } from '../support/until.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 
-let scene: HostScene | undefined
 let hosts: NetworkNamespace[] = []
-afterEach(async ({ task }) => {
-  for (const host of hosts) host.heal()
-  await scene?.clean(task.result?.state === 'fail')
+afterEach(() => {
   for (const host of hosts) host.remove()
-  scene = undefined
   hosts = []
 })
+const start = hostScenes()
+afterEach(() => {
+  for (const host of hosts) host.heal()
+})
 
-async function join(name: string, number: number) {
-  if (scene === undefined) throw new Error('The scene comes first.')
+async function join(scene: HostScene, name: string, number: number) {
   const host = new NetworkNamespace(number)
   hosts.push(host)
   const urls = scene.servers.map(({ url }) => url.replace('127.0.0.1', host.gateway))
@@ -37,8 +36,8 @@ const cuts: readonly [string, Direction[]][] = [
 test.skipIf(!NetworkNamespace.isPossible).each(cuts)(
   'packets %s are lost, for less than the grace and then for longer: the addresses come back, and then all is replaced elsewhere',
   async (_what, directions) => {
-    scene = await HostScene.start(3, 12, { servers: 2, env: { XCE_HOST: '0.0.0.0' } })
-    const host = await join('a', 1)
+    const scene = await start(3, 12, { servers: 2, env: { XCE_HOST: '0.0.0.0' } })
+    const host = await join(scene, 'a', 1)
     const web = await scene.service('web', 2)
     const before = web.table
     expect(before.every(({ hostPort }) => hostPort.startsWith(`${host.address}:`))).toBe(true)
@@ -49,7 +48,7 @@ test.skipIf(!NetworkNamespace.isPossible).each(cuts)(
     expect(await web.until('they are back', (table) => table.length === 2, 90)).toEqual(before)
     expect(await Promise.all(before.map(pidOf))).toEqual(pids)
 
-    const other = await join('b', 2)
+    const other = await join(scene, 'b', 2)
     host.cut(...directions)
     await scene.becomes('a', 'LOST')
     const isOther = ({ hostPort }: { hostPort: string }) => hostPort.startsWith(`${other.address}:`)

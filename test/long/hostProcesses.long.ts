@@ -1,19 +1,15 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { aliveReplicas, change } from '../support/apiService.ts'
-import { HostScene, pidOf, portOf } from '../support/hostScene.ts'
+import { hostScenes, pidOf, portOf } from '../support/hostScene.ts'
 import { isRunning } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 })
 
-let scene: HostScene | undefined
-afterEach(async ({ task }) => {
-  await scene?.clean(task.result?.state === 'fail')
-  scene = undefined
-})
+const start = hostScenes()
 
 test('a worker frozen for longer than its grace: replaced elsewhere, and its stale copies are never listed beside their replacements', async () => {
-  scene = await HostScene.start(3, 3)
+  const scene = await start(3, 3)
   const frozen = await scene.worker('a')
   const web = await scene.service('web', 3)
   const stale = web.table
@@ -47,7 +43,7 @@ test('a worker frozen for longer than its grace: replaced elsewhere, and its sta
 })
 
 test('a drained host: each replica leaves when its replacement serves elsewhere, and nobody misses one', async () => {
-  scene = await HostScene.start(15, 60)
+  const scene = await start(15, 60)
   await scene.worker('a')
   const web = await scene.service('web', 3)
   await scene.worker('b')

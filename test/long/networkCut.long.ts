@@ -1,24 +1,23 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { HostScene, pidOf, portOf } from '../support/hostScene.ts'
+import { type HostScene, hostScenes, pidOf, portOf } from '../support/hostScene.ts'
 import { isRunning } from '../support/processes.ts'
 import { type Direction, type TcpProxy, tcpProxy } from '../support/tcpProxy.ts'
 import { until } from '../support/until.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 
-let scene: HostScene | undefined
 let proxies: TcpProxy[] = []
-afterEach(async ({ task }) => {
-  for (const proxy of proxies) proxy.heal()
-  await scene?.clean(task.result?.state === 'fail')
+afterEach(async () => {
   for (const proxy of proxies) await proxy.close()
-  scene = undefined
   proxies = []
+})
+const start = hostScenes()
+afterEach(() => {
+  for (const proxy of proxies) proxy.heal()
 })
 
 /** A worker whose way to every server leads through `proxies`. */
-async function cutOff(name: string) {
-  if (scene === undefined) throw new Error('The scene comes first.')
+async function cutOff(scene: HostScene, name: string) {
   proxies = await Promise.all(scene.servers.map(({ url }) => tcpProxy({ host: '127.0.0.1', port: Number(new URL(url).port) })))
   return scene.worker(name, { urls: proxies.map(({ port }) => `http://127.0.0.1:${port}/graphql`) })
 }
@@ -32,8 +31,8 @@ const cuts: readonly [string, Direction[]][] = [
 test.each(cuts)(
   'the network %s is cut for less than the grace: the addresses leave and come back, and nothing is replaced',
   async (_what, directions) => {
-    scene = await HostScene.start(3, 120, { servers: 2 })
-    await cutOff('a')
+    const scene = await start(3, 120, { servers: 2 })
+    await cutOff(scene, 'a')
     const web = await scene.service('web', 2)
     const before = web.table
     const pids = await Promise.all(before.map(pidOf))
@@ -49,8 +48,8 @@ test.each(cuts)(
 test.each(cuts)(
   'the network %s is cut for longer: all is replaced elsewhere, and the stale copies are stopped before their host is back',
   async (_what, directions) => {
-    scene = await HostScene.start(3, 3, { servers: 2 })
-    await cutOff('a')
+    const scene = await start(3, 3, { servers: 2 })
+    await cutOff(scene, 'a')
     const web = await scene.service('web', 2)
     const stale = web.table
     const pids = await Promise.all(stale.map(pidOf))

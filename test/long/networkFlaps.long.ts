@@ -1,19 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
-import { HostScene, pidOf } from '../support/hostScene.ts'
+import { hostScenes, pidOf } from '../support/hostScene.ts'
 import { type TcpProxy, tcpProxy } from '../support/tcpProxy.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 
-let scene: HostScene | undefined
 let proxy: TcpProxy | undefined
-afterEach(async ({ task }) => {
-  proxy?.heal()
-  await scene?.clean(task.result?.state === 'fail')
+afterEach(async () => {
   await proxy?.close()
-  scene = undefined
   proxy = undefined
 })
+const start = hostScenes()
+afterEach(() => proxy?.heal())
 
 test.each([
   ['is silent for 250 ms', (way: TcpProxy) => way.hold('toServer', 'toClient')],
@@ -25,7 +23,7 @@ test.each([
     },
   ],
 ] as const)('the network %s, 20 times in 10 s: no storm, and nothing is replaced', async (_what, fall) => {
-  scene = await HostScene.start(5, 30, { servers: 1 })
+  const scene = await start(5, 30, { servers: 1 })
   proxy = await tcpProxy({ host: '127.0.0.1', port: Number(new URL(scene.server.url).port) })
   await scene.worker('a', { urls: [`http://127.0.0.1:${proxy.port}/graphql`] })
   const web = await scene.service('web', 3)
@@ -51,7 +49,7 @@ test.each([
 })
 
 test('the network is away for longer than lease and grace again and again, 20 times in 50 s: never more than n + s are active, and no storm', async () => {
-  scene = await HostScene.start(1, 1, { servers: 2 })
+  const scene = await start(1, 1, { servers: 2 })
   proxy = await tcpProxy({ host: '127.0.0.1', port: Number(new URL(scene.server.url).port) })
   const known = (await scene.audit()).revision
   await scene.worker('a', { urls: [`http://127.0.0.1:${proxy.port}/graphql`] })

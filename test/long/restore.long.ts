@@ -3,29 +3,29 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
-import { type Frame, Subscriber } from '../feed/subscriber.ts'
+import { firstFrames } from '../feed/subscriber.ts'
 import type { ApiClient } from '../support/apiClient.ts'
 import { aliveReplicas, change, createService, scale } from '../support/apiService.ts'
 import { judgeRows } from '../support/audit/judgeRows.ts'
-import { built } from '../support/built.ts'
 import { copyPostgreSQL, type TestDatabase } from '../support/databases.ts'
 import { EndpointWatch } from '../support/endpointWatch.ts'
-import { HostScene, pidOf } from '../support/hostScene.ts'
+import { helloCommand, helloProfile } from '../support/hello.ts'
+import { hostScenes, pidOf } from '../support/hostScene.ts'
 import { isRunning, kill } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 
 const leaseSeconds = 3
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'xce-restore-'))
-let scene: HostScene | undefined
 const ends: (() => unknown)[] = []
 const databases: TestDatabase[] = []
-afterEach(async ({ task }) => {
-  for (const end of ends.splice(0).reverse()) await end()
-  await scene?.clean(task.result?.state === 'fail')
-  scene = undefined
+afterEach(async () => {
   for (const database of databases.splice(0)) await database.drop()
   rmSync(scratch, { recursive: true, force: true })
+})
+const start = hostScenes()
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
 })
 
 /** What README tells who restores a backup to run in psql. */
@@ -52,27 +52,9 @@ const streams = {
   eventAdded: '(after: $after) { kind revision events { message } }',
 }
 
-/** The first frame of each subscription for who has `after` of it. */
-async function firstFrames(client: ApiClient, after: Readonly<Record<string, Frame>> | null): Promise<Record<string, Frame>> {
-  const frames: Record<string, Frame> = {}
-  for (const [field, rest] of Object.entries(streams)) {
-    const subscriber = await Subscriber.open(client)
-    subscriber.subscribe(`subscription ($after: Revision) { ${field}${rest} }`, { after: after?.[field]?.revision ?? null })
-    frames[field] = await subscriber.frame()
-    await subscriber.close()
-  }
-  return frames
-}
-
-const hello = [process.execPath, built('examples/helloServer.js')]
-
 /** A service of small HTTP servers, and who follows it. */
-async function serve(client: ApiClient, name: string, replicas: number, command: readonly string[] = hello): Promise<EndpointWatch> {
-  await createService(client, name, replicas, {
-    command,
-    readiness: { http: { port: 'http', path: '/healthz' }, periodSeconds: 1 },
-    stop: { drainSeconds: 0, graceSeconds: 10 },
-  })
+async function serve(client: ApiClient, name: string, replicas: number, command = helloCommand()): Promise<EndpointWatch> {
+  await createService(client, name, replicas, helloProfile({ command }))
   return follow(client, name)
 }
 
@@ -88,14 +70,14 @@ const open = (client: ApiClient, host: string) => change(client, 'uncordonHost',
 const cordon = (client: ApiClient, host: string) => change(client, 'cordonHost', 'CordonHostInput', { host })
 
 test('a backup is restored after much has changed: what it knows runs on, what it does not know is stopped, and subscribers hear no wrong change', async () => {
-  scene = await HostScene.start(leaseSeconds, 60, { servers: 1 })
+  const scene = await start(leaseSeconds, 60, { servers: 1 })
   const { client, server } = scene
   await scene.worker('quiet')
   const web = await serve(client, 'web', 3)
   const few = await serve(client, 'few', 2)
   // Its replica runs, and is ready only once this file is there.
   const gate = path.join(scratch, 'gate')
-  const late = await serve(client, 'late', 1, ['sh', '-c', `until test -e "$0"; do sleep 0.1; done; exec "$@"`, gate, ...hello])
+  const late = await serve(client, 'late', 1, ['sh', '-c', `until test -e "$0"; do sleep 0.1; done; exec "$@"`, gate, ...helloCommand()])
   await until(async () => (await aliveReplicas(client, 'late'))[0]?.state === 'RUNNING', 'the late one runs')
   await cordon(client, 'quiet')
   const restarted = await scene.worker('restarted')
@@ -133,7 +115,7 @@ test('a backup is restored after much has changed: what it knows runs on, what i
   const unknown = [added, ...(await pidsOf(newer))]
   const runs = { web: (await pidsOf(web)).slice(0, 3), late: await pidsOf(late) }
   const fenced = await pidsOf(other)
-  const had = await firstFrames(client, null)
+  const had = await firstFrames(client, streams, null)
   const lostFacts = BigInt(had['servicesChanged']?.revision ?? 0)
 
   expect(await server.end()).toBe(0)
@@ -151,7 +133,7 @@ test('a backup is restored after much has changed: what it knows runs on, what i
   const again = server.client()
 
   // Who was there before goes on from a SNAPSHOT.
-  const resumed = await firstFrames(again, had)
+  const resumed = await firstFrames(again, streams, had)
   for (const [field, { kind, revision }] of Object.entries(resumed)) {
     expect([field, kind]).toEqual([field, 'SNAPSHOT'])
     expect(BigInt(revision)).toBeGreaterThanOrEqual(BigInt(feed?.head ?? 0))

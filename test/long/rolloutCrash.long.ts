@@ -2,15 +2,14 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { Rng } from '../feed/rng.ts'
 import type { ApiClient } from '../support/apiClient.ts'
 import { change, createService } from '../support/apiService.ts'
-import { built } from '../support/built.ts'
 import { freshPostgreSQL, type TestDatabase } from '../support/databases.ts'
+import { helloCommand, helloProfile } from '../support/hello.ts'
 import { ServerProcess } from '../support/serverProcess.ts'
 import { until } from '../support/until.ts'
 
 // The server is killed with SIGKILL at random facts of rollouts and started again: it goes on where it was, never outside the limits, and
 // touches no replica that the rollout does not replace. The worker outlives it.
 
-const command = [process.execPath, built('examples/helloServer.js')]
 const seed = Number(process.env['XCE_CRASH_SEED'] ?? 20_261_129)
 const kills = Number(process.env['XCE_CRASH_KILLS'] ?? 8)
 
@@ -60,11 +59,7 @@ describe.each(['embedded', 'PostgreSQL'] as const)('%s', (kind) => {
     server = running
     await running.start()
     let client = running.client()
-    await createService(client, 'web', 4, {
-      command,
-      readiness: { http: { port: 'http', path: '/healthz' }, periodSeconds: 1 },
-      stop: { drainSeconds: 0, graceSeconds: 10 },
-    })
+    await createService(client, 'web', 4, helloProfile())
     await until(async () => (await client.ask<{ service: Seen }>(query)).service.status === 'HEALTHY', 'web is healthy', 60)
 
     let rollouts = 1
@@ -72,7 +67,10 @@ describe.each(['embedded', 'PostgreSQL'] as const)('%s', (kind) => {
       const before = await look(client)
       if (before.rollout.state === 'COMPLETED') {
         rollouts++
-        await change(client, 'updateService', 'UpdateServiceInput', { service: { name: 'web' }, command: [...command, `r${rollouts}`] })
+        await change(client, 'updateService', 'UpdateServiceInput', {
+          service: { name: 'web' },
+          command: [...helloCommand(), `r${rollouts}`],
+        })
       }
       const at = BigInt(before.revision) + BigInt(1 + rng.below(20))
       await until(

@@ -2,9 +2,9 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { Load } from '../../src/demo/load.ts'
 import type { ApiClient } from '../support/apiClient.ts'
 import { createService } from '../support/apiService.ts'
-import { built } from '../support/built.ts'
 import { EndpointWatch } from '../support/endpointWatch.ts'
 import { freePort } from '../support/freePort.ts'
+import { helloCommand, helloProfile } from '../support/hello.ts'
 import { processesWith, program } from '../support/processes.ts'
 import { RolloutView } from '../support/rolloutView.ts'
 import { ServerProcess } from '../support/serverProcess.ts'
@@ -14,8 +14,7 @@ import { until } from '../support/until.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
-const hello = [process.execPath, built('examples/helloServer.js')]
-const readiness = { http: { port: 'http', path: '/healthz' }, periodSeconds: 1 }
+const hello = helloCommand()
 const stop = { drainSeconds: 1, graceSeconds: 10 }
 
 const server = new ServerProcess({ XCE_LOCAL_WORKER: 'on', XCE_WORKER_ADDRESSES: '127.0.0.1', XCE_STOP_REPLICAS_ON_EXIT: 'on' })
@@ -48,13 +47,16 @@ test.each([
 ] as const)(
   'a version that %s is told as what it is, and rolled back: no request fails, no old replica that serves is stopped',
   async (name, bad, reason, message) => {
-    await createService(client, name, 4, {
-      command: hello,
-      readiness,
-      stop,
-      restart: { maxAttempts: 1, delaySeconds: 0 },
-      service: { backoff: { baseSeconds: 0, maxSeconds: 0 } },
-    })
+    await createService(
+      client,
+      name,
+      4,
+      helloProfile({
+        stop,
+        restart: { maxAttempts: 1, delaySeconds: 0 },
+        service: { backoff: { baseSeconds: 0, maxSeconds: 0 } },
+      }),
+    )
     const watch = new EndpointWatch(client, name)
     const load = new Load(
       () => watch.table,
@@ -99,7 +101,7 @@ test.each([
 
 test('a fixed port on one host: by default the old one makes room; under explicit u = 0 it serves on, and the hold says what helps', async () => {
   const port = await freePort()
-  await createService(client, 'fixed', 1, { command: hello, readiness, stop, ports: [{ name: 'http', port }] })
+  await createService(client, 'fixed', 1, helloProfile({ stop, ports: [{ name: 'http', port }] }))
   const service = new RolloutView(client, 'fixed')
   const version = async () => ((await (await fetch(`http://127.0.0.1:${port}/`)).json()) as { version: number; pid: number }).version
   const complete = (number: number) =>

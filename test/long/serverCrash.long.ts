@@ -1,18 +1,14 @@
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { aliveReplicas, placedReplicas, scale } from '../support/apiService.ts'
-import { HostScene, pidOf } from '../support/hostScene.ts'
+import { type HostScene, hostScenes, pidOf } from '../support/hostScene.ts'
 import { until } from '../support/until.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 
-let scene: HostScene | undefined
-afterEach(async ({ task }) => {
-  await scene?.clean(task.result?.state === 'fail')
-  scene = undefined
-})
+const start = hostScenes()
 
 test('one of two servers is killed: the other takes all that comes, and whoever follows it misses nothing', async () => {
-  scene = await HostScene.start(5, 30, { servers: 2 })
+  const scene = await start(5, 30, { servers: 2 })
   const [first, second] = scene.servers
   await scene.worker('a')
   await scene.worker('b')
@@ -40,7 +36,7 @@ test('one of two servers is killed: the other takes all that comes, and whoever 
 })
 
 test('the server that holds placement is killed: the other one places when its turn is over', async () => {
-  scene = await HostScene.start(5, 30, { servers: 2 })
+  const scene = await start(5, 30, { servers: 2 })
   const [first, second] = scene.servers
   if (first === undefined || second === undefined) throw new Error('There are two.')
   await scene.worker('a')
@@ -75,7 +71,7 @@ async function holderOf(of: HostScene): Promise<string | null> {
 }
 
 test('the only server is killed in the middle of a scale, again and again: what it took is done in the end, and nothing twice', async () => {
-  scene = await HostScene.start(5, 30, { servers: 1 })
+  const scene = await start(5, 30, { servers: 1 })
   await scene.worker('a')
   const web = await scene.service('web', 2)
   web.close()
@@ -92,7 +88,7 @@ test('the only server is killed in the middle of a scale, again and again: what 
 })
 
 test('both servers are killed for longer than lease and grace: nothing is lost for it, no table is emptied, nothing is replaced', async () => {
-  scene = await HostScene.start(2, 2, { servers: 2 })
+  const scene = await start(2, 2, { servers: 2 })
   for (const name of ['a', 'b', 'c']) await scene.worker(name)
   const web = await scene.service('web', 3)
   const before = web.table

@@ -1,17 +1,13 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { TimerKind } from '../../src/generated/prisma/enums.ts'
 import { createService } from '../support/apiService.ts'
-import { HostScene } from '../support/hostScene.ts'
+import { type HostScene, hostScenes } from '../support/hostScene.ts'
 import { program } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 
-let scene: HostScene | undefined
-afterEach(async ({ task }) => {
-  await scene?.clean(task.result?.state === 'fail')
-  scene = undefined
-})
+const start = hostScenes()
 
 /** `done`: what the timer brings about, in SQL; $1 is when it was due. */
 const stories: readonly { readonly kind: TimerKind; readonly profile: Record<string, unknown>; readonly done: string }[] = [
@@ -38,8 +34,8 @@ const stories: readonly { readonly kind: TimerKind; readonly profile: Record<str
 
 describe.each(stories)('the timer $kind', ({ kind, profile, done }) => {
   /** Arms it through the first of so many servers, and kills that before it fires. Returns when it is due. */
-  async function armAndKill(servers: number): Promise<Date> {
-    scene = await HostScene.start(5, 60, { servers })
+  async function armAndKill(servers: number): Promise<{ scene: HostScene; dueAt: Date }> {
+    const scene = await start(5, 60, { servers })
     const { prisma } = await scene.open()
     await scene.worker('a')
     await createService(scene.client, 'web', 1, { ports: [{ name: 'http' }], ...profile })
@@ -52,12 +48,12 @@ describe.each(stories)('the timer $kind', ({ kind, profile, done }) => {
     expect(await prisma.timer.findFirst({ where: { kind } })).toEqual(timer)
     const [row] = await prisma.$queryRaw<{ early: boolean }[]>`SELECT clock_timestamp() < ${timer.dueAt} AS early`
     expect(row?.early).toBe(true)
-    return timer.dueAt
+    return { scene, dueAt: timer.dueAt }
   }
 
   /** How long after its time it has done its work, in milliseconds. */
-  async function fired(dueAt: Date): Promise<number> {
-    const { prisma } = await (scene as HostScene).open()
+  async function fired({ scene, dueAt }: { readonly scene: HostScene; readonly dueAt: Date }): Promise<number> {
+    const { prisma } = await scene.open()
     const query = `SELECT d.done, (extract(epoch FROM clock_timestamp() - $1) * 1000)::float8 AS late FROM (${done}) d`
     const { late } = await until(async () => {
       const [row] = await prisma.$queryRawUnsafe<{ done: boolean; late: number }[]>(query, dueAt)
@@ -67,19 +63,19 @@ describe.each(stories)('the timer $kind', ({ kind, profile, done }) => {
   }
 
   test('is armed, the only server is killed, and started again after it was due', async () => {
-    const dueAt = await armAndKill(1)
-    const { prisma } = await (scene as HostScene).open()
+    const armed = await armAndKill(1)
+    const { scene, dueAt } = armed
+    const { prisma } = await scene.open()
     await until(async () => {
       const [row] = await prisma.$queryRaw<{ over: boolean }[]>`SELECT clock_timestamp() > ${dueAt} AS over`
       return row?.over
     }, 'it is due')
-    await scene?.server.start()
-    await fired(dueAt)
+    await scene.server.start()
+    await fired(armed)
   })
 
   test('is armed by a server that is killed: the other one fires it in time', async () => {
-    const dueAt = await armAndKill(2)
-    const late = await fired(dueAt)
+    const late = await fired(await armAndKill(2))
     console.log(`${kind} was fired by the other server ${Math.round(late)} ms after its time.`)
     expect(late).toBeGreaterThan(0)
     expect(late).toBeLessThan(3_000)

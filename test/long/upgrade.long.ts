@@ -6,10 +6,10 @@ import { afterEach, expect, test } from 'vitest'
 import type { ApiClient } from '../support/apiClient.ts'
 import { change, createService, scale } from '../support/apiService.ts'
 import { FactAudit } from '../support/audit/factAudit.ts'
-import { built } from '../support/built.ts'
 import { emptyPostgreSQL, type TestDatabase } from '../support/databases.ts'
 import { EndpointWatch } from '../support/endpointWatch.ts'
 import { freePort } from '../support/freePort.ts'
+import { helloProfile } from '../support/hello.ts'
 import { pidOf } from '../support/hostScene.ts'
 import { Release } from '../support/release.ts'
 import { ServerProcess } from '../support/serverProcess.ts'
@@ -114,11 +114,7 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
   const knows = async (name: string) => (await host(name))?.reachability === 'REACHABLE'
   await until(() => knows('old'), 'the old worker is there')
   const cameAt = (await host('old'))?.reachabilitySince
-  const hello = {
-    command: [process.execPath, built('examples/helloServer.js')],
-    readiness: { http: { port: 'http', path: '/healthz' }, periodSeconds: 1 },
-    stop: { drainSeconds: 0, graceSeconds: 10 },
-  }
+  const hello = helloProfile()
   await createService(client, 'web', 3, hello)
   await createService(client, 'steady', 2, hello)
   const watches = [watch(client, 'web')]

@@ -1,22 +1,20 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { aliveReplicas, change } from '../support/apiService.ts'
-import { HostScene, pidOf, portOf } from '../support/hostScene.ts'
+import { type HostScene, hostScenes, pidOf, portOf } from '../support/hostScene.ts'
 import { isRunning } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 import { WorkerProcess } from '../support/workerProcess.ts'
 
-let scene: HostScene | undefined
 /** Those that the scene does not know of. */
 let others: WorkerProcess[] = []
-afterEach(async ({ task }) => {
+const start = hostScenes()
+afterEach(async () => {
   for (const worker of others) await worker.end('SIGKILL')
   others = []
-  await scene?.clean(task.result?.state === 'fail')
-  scene = undefined
 })
 
 test('two workers share a machine as two hosts whose ports cannot collide; who takes their name is refused, and runs nothing', async () => {
-  scene = await HostScene.start(15, 60)
+  const scene = await start(15, 60)
   const { server } = scene
   await scene.worker('a')
   await scene.worker('b')
@@ -54,7 +52,7 @@ describe('two workers on one host, as a batch system starts them', () => {
     rows.filter(({ worker }) => worker === name).map(({ port }) => port)
 
   test('they share its ports, each runs its own; one is killed with its replicas running on, is lost, and stops them before it takes others', async () => {
-    scene = await HostScene.start(2, 4)
+    const scene = await start(2, 4)
     const { client } = scene
     await scene.worker('a', { env: shared, host: 'n1' })
     const b = await scene.worker('b', { env: shared, host: 'n1' })
@@ -97,7 +95,7 @@ describe('two workers on one host, as a batch system starts them', () => {
   })
 
   test('one is drained: its replicas go to the other one, which is left alone', async () => {
-    scene = await HostScene.start(15, 60)
+    const scene = await start(15, 60)
     const { client } = scene
     const a = await scene.worker('a', { env: shared, host: 'n1' })
     await scene.worker('b', { env: shared, host: 'n1' })
@@ -120,7 +118,7 @@ describe('two workers on one host, as a batch system starts them', () => {
 })
 
 test('--drain: the running worker moves its replicas, shows how far that is, and both end with 0; started again it takes others', async () => {
-  scene = await HostScene.start(15, 60)
+  const scene = await start(15, 60)
   const { client } = scene
   const leaving = await scene.worker('a')
   const web = await scene.service('web', 3)
@@ -160,7 +158,7 @@ test('--drain: the running worker moves its replicas, shows how far that is, and
 })
 
 test('SIGQUIT drains too; where an operator ends the drain, the worker goes on', async () => {
-  scene = await HostScene.start(15, 60)
+  const scene = await start(15, 60)
   const { client } = scene
   const worker = await scene.worker('a')
   const web = await scene.service('web', 1)

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Content } from '../../src/model/content.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Rng } from '../feed/rng.ts'
-import { built } from '../support/built.ts'
+import { helloCommand, helloReadiness } from '../support/hello.ts'
 import type { Caller } from './caller.ts'
 import type { Tally } from './tally.ts'
 
@@ -121,12 +121,12 @@ export class ServiceUser {
       mutation: 'applyProfile',
       input: {
         name: this.name,
-        command: [process.execPath, built('examples/helloServer.js')],
+        command: helloCommand(),
         ports: [{ name: 'http' }],
         cpuMillis: 10,
         memoryMiB: 16,
         env: [{ name: 'SOAK_RUN', value: this.#run }],
-        readiness: { http: { port: 'http', path: '/healthz' }, periodSeconds: 1, timeoutSeconds: 5 },
+        readiness: { ...helloReadiness, timeoutSeconds: 5 },
         restart: { maxAttempts: 20, windowSeconds: 60, delaySeconds: 0 },
         stop: { drainSeconds: rng.below(2), graceSeconds: 10, onLostContact: rng.of(['KEEP', 'STOP']) },
         service: { rollout, backoff: { baseSeconds: 1, maxSeconds: 4, resetAfterSeconds: 20 } },

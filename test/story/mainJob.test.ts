@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { ApiClient } from '../support/apiClient.ts'
 import { aliveReplicas, change, createService, remove, scale } from '../support/apiService.ts'
-import { built } from '../support/built.ts'
 import { EndpointWatch, type WatchedAddress } from '../support/endpointWatch.ts'
+import { helloProfile } from '../support/hello.ts'
 import { isRunning, processesWith } from '../support/processes.ts'
 import { ServerProcess } from '../support/serverProcess.ts'
 import { until } from '../support/until.ts'
@@ -38,11 +38,7 @@ function watch(client: ApiClient): EndpointWatch {
 
 /** The example replica: an HTTP server on one port, any free, with a readiness probe. */
 function createWeb(client: ApiClient, replicas: number): Promise<void> {
-  return createService(client, 'web', replicas, {
-    command: [process.execPath, built('examples/helloServer.js')],
-    readiness: { http: { port: 'http', path: '/healthz' }, periodSeconds: 1 },
-    stop: { drainSeconds: 0, graceSeconds: 10 },
-  })
+  return createService(client, 'web', replicas, helloProfile())
 }
 
 interface Answer {

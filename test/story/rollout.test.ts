@@ -2,14 +2,14 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { Load } from '../../src/demo/load.ts'
 import type { ApiClient } from '../support/apiClient.ts'
 import { change, createService, remove } from '../support/apiService.ts'
-import { built } from '../support/built.ts'
 import { EndpointWatch } from '../support/endpointWatch.ts'
+import { helloCommand, helloReadiness } from '../support/hello.ts'
 import { ServerProcess } from '../support/serverProcess.ts'
 import { until } from '../support/until.ts'
 
 vi.setConfig({ testTimeout: 600_000 })
 
-const command = [process.execPath, built('examples/helloServer.js')]
+const command = helloCommand()
 let server: ServerProcess | null = null
 let seen: EndpointWatch | null = null
 let load: Load | null = null
@@ -55,10 +55,7 @@ test('an update, a rollback and a restart of 4 replicas: a client that follows t
   server = new ServerProcess({ XCE_LOCAL_WORKER: 'on', XCE_STOP_REPLICAS_ON_EXIT: 'on', ...own })
   await server.start()
   const client = server.client()
-  await createService(client, 'web', 4, {
-    command,
-    readiness: { http: { port: 'http', path: '/healthz' }, periodSeconds: 1 },
-  })
+  await createService(client, 'web', 4, { command, readiness: helloReadiness })
   const watched = new EndpointWatch(client, 'web')
   seen = watched
   await watched.until('4 addresses', (table) => table.length === 4)

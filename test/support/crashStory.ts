@@ -6,10 +6,10 @@ import { Rng } from '../feed/rng.ts'
 import type { ApiClient } from './apiClient.ts'
 import { createService } from './apiService.ts'
 import { FactAudit } from './audit/factAudit.ts'
-import { built } from './built.ts'
 import { CrashHistory } from './crashHistory.ts'
 import { freshPostgreSQL, silent, type TestDatabase } from './databases.ts'
 import { EndpointWatch, type WatchedAddress } from './endpointWatch.ts'
+import { helloCommand, helloReadiness } from './hello.ts'
 import { processesWith } from './processes.ts'
 import { Requests } from './requests.ts'
 import { ServerProcess } from './serverProcess.ts'
@@ -27,8 +27,7 @@ export interface CrashStoryOptions {
 
 /** The longest that a kill waits after a change was sent: it comes before, in or after its commit, and what follows from it. */
 const mostMillis = 60
-const command = [process.execPath, built('examples/helloServer.js')]
-const probed = { readiness: { http: { port: 'http', path: '/healthz' }, periodSeconds: 1 } }
+const probed = { command: helloCommand(), readiness: helloReadiness }
 
 /**
  * A server and a worker as processes, on a history by the seed, in which they are killed again and again: every kill while a change is on its
@@ -55,7 +54,7 @@ export class CrashStory {
     const url = database?.options.url
     this.#server = new ServerProcess(url === undefined ? {} : { DATABASE_URL: url })
     this.#worker = new WorkerProcess(this.#server, 'crash', 22_000 + (options.seed % 90) * 100)
-    this.#history = new CrashHistory(this.#rng.fork(), command)
+    this.#history = new CrashHistory(this.#rng.fork(), probed.command)
   }
 
   static async tell(options: CrashStoryOptions): Promise<void> {
@@ -82,9 +81,9 @@ export class CrashStory {
     await this.#server.start()
     this.#worker.start()
     const client = this.#server.client()
-    await createService(client, 'steady', 2, { command, ...probed })
+    await createService(client, 'steady', 2, probed)
     // So long does a replica that leaves serve on: longer than a server takes to be back and to tell.
-    await createService(client, 'busy', 3, { command, ...probed, stop: { drainSeconds: 30 } })
+    await createService(client, 'busy', 3, { ...probed, stop: { drainSeconds: 30 } })
     const [steady, busy] = ['steady', 'busy'].map((name) => this.#watch(client, name))
     this.#steady = (await steady?.until('steady serves', (table) => table.length === 2)) ?? []
     await busy?.until('busy serves', (table) => table.length === 3)

@@ -1,15 +1,15 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect } from 'vitest'
+import { afterEach, expect } from 'vitest'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import type { ApiClient } from './apiClient.ts'
 import { createService } from './apiService.ts'
 import { FactAudit } from './audit/factAudit.ts'
-import { built } from './built.ts'
 import { freshPostgreSQL, silent, type TestDatabase } from './databases.ts'
 import { EndpointWatch, type WatchedAddress } from './endpointWatch.ts'
 import { freePort } from './freePort.ts'
+import { helloProfile } from './hello.ts'
 import { ServerProcess } from './serverProcess.ts'
 import type { TcpProxy } from './tcpProxy.ts'
 import { until } from './until.ts'
@@ -101,12 +101,7 @@ export class HostScene {
     stop: Record<string, unknown> = {},
     profile: Record<string, unknown> = {},
   ): Promise<EndpointWatch> {
-    await createService(this.client, name, replicas, {
-      command: [process.execPath, built('examples/helloServer.js')],
-      readiness: { http: { port: 'http', path: '/healthz' }, periodSeconds: 1 },
-      stop: { drainSeconds: 0, graceSeconds: 10, ...stop },
-      ...profile,
-    })
+    await createService(this.client, name, replicas, helloProfile({ stop: { drainSeconds: 0, graceSeconds: 10, ...stop }, ...profile }))
     const watch = this.watch(name)
     await watch.until(`${replicas} addresses`, (table) => table.length === replicas, 90)
     return watch
@@ -158,6 +153,20 @@ export class HostScene {
     if (audited instanceof Error) throw audited
     expect(this.#watches.flatMap(({ faults }) => faults)).toEqual([])
     expect(left).toEqual([])
+  }
+}
+
+/** For the tests of a file, one scene each, which is cleaned after it. An afterEach before this one runs after the cleaning, one behind it before. */
+export function hostScenes(): typeof HostScene.start {
+  let scene: HostScene | undefined
+  afterEach(async ({ task }) => {
+    const ended = scene
+    scene = undefined
+    await ended?.clean(task.result?.state === 'fail')
+  })
+  return async (...wanted) => {
+    scene = await HostScene.start(...wanted)
+    return scene
   }
 }
 
