@@ -124,7 +124,7 @@ builder.objectType(FencedError, {
 builder.objectType(OvertakenError, {
   name: 'OvertakenError',
   description:
-    'A later registration of the same state directory was taken already (R15). Where the state directory is an old copy: register with a number above the newest.',
+    'A later registration of the same state directory was taken already. Where the state directory is an old copy: register with a number above the newest.',
   interfaces: [ErrorInterface],
   fields: (t) => ({ newest: t.exposeInt('newest', { description: 'The registrationNumber of the newest registration.' }) }),
 })

@@ -72,7 +72,7 @@ builder.mutationFields((t) => ({
       union: { name: 'RegisterWorkerResult', description: 'What became of it.' },
     },
     description:
-      'A worker starts: it gets an epoch, and what it still runs is adopted. A host may have several workers, which share its ports: the addresses and the port range that were told last count. Where another worker has the name, InvalidInputError.',
+      'A worker starts: it gets an epoch, and what it still runs is adopted. A host may have several workers, which share its ports: the addresses and the port range that were told last count. Where another worker has the name, InvalidInputError; where a later one of its state directory was taken already, OvertakenError.',
     args: { input: t.arg({ type: RegisterWorkerInput, required: true, description: 'The worker.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
       const { running, reservedPorts, ...rest } = input

@@ -2,7 +2,7 @@ import type { HostChange } from '../model/hostChange.ts'
 import { confirmHostLoss, removeHost, removeWorker, scheduleHost } from './hostByOperator.ts'
 import { drainWorker, judgeWorker, leaveHost, returnWorker } from './hostByWorker.ts'
 import { becomes, type HostDecision, type HostNow, type ReplicasLeft, unchanged } from './hostNext.ts'
-import { drainedMessage, drainedReason } from './hostState.ts'
+import { drainedMessage, drainedReason, portsBackMessage } from './hostState.ts'
 
 /** R15: what becomes of a host and its workers. */
 export function decideHost(host: HostNow, change: HostChange, left: ReplicasLeft): HostDecision {
@@ -43,6 +43,5 @@ function hostDrained(host: HostNow, left: ReplicasLeft): HostDecision {
 }
 
 function freePorts(host: HostNow, left: ReplicasLeft): HostDecision {
-  const message = `Host ${host.name} has the ports back that were kept for a worker which is gone, or runs nothing of it any more.`
-  return becomes(host, left, { wakesPlacement: true, message, actor: 'xce' })
+  return becomes(host, left, { wakesPlacement: true, message: portsBackMessage(host.name), actor: 'xce' })
 }

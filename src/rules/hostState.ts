@@ -40,6 +40,10 @@ export function drainedMessage(name: string): string {
   return `Host ${name} is drained: none of its replicas is left on it.`
 }
 
+export function portsBackMessage(name: string): string {
+  return `Host ${name} has the ports back that were kept for a worker which is gone, or runs nothing of it any more.`
+}
+
 /** Why a host is not simply open and reachable, as a sentence; null: it is. */
 export function reasonOf(scheduling: HostScheduling, isEmpty: boolean, workers: readonly WorkerState[]): string | null {
   const reachability = bestOf(workers)

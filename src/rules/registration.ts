@@ -1,7 +1,7 @@
 import type { HostScheduling } from '../generated/prisma/enums.ts'
 import type { Refusal } from '../model/refusal.ts'
 import type { WorkerOffer } from '../model/workerOffer.ts'
-import { type HostState, hostStateOf, reasonOf, type WorkerState } from './hostState.ts'
+import { type HostState, hostStateOf, portsBackMessage, reasonOf, type WorkerState } from './hostState.ts'
 import { isOvertaken, isSame, type Newcomer, nameHeldBy, type Registered } from './workerName.ts'
 
 /** What a worker says that registers (R15). */
@@ -40,6 +40,8 @@ export interface RegistrationView {
   readonly isEmpty: boolean
   /** LOST workers that have replicas still, or whose ports are kept. */
   readonly keptFor: ReadonlySet<string>
+  /** Other hosts that keep ports for it, by name. */
+  readonly keptElsewhere: readonly string[]
 }
 
 export type RegistrationDecision =
@@ -58,6 +60,8 @@ export type RegistrationDecision =
       readonly aside: { readonly id: string; readonly name: string } | null
       /** The event. */
       readonly message: string
+      /** Events of other hosts that it changes, by their names. */
+      readonly elsewhere: readonly { readonly host: string; readonly message: string }[]
     }
 
 /** Of a LOST worker that is back. */
@@ -104,6 +108,7 @@ export function decideRegistration(view: RegistrationView): RegistrationDecision
   const others = (host?.workers ?? []).filter(({ id }) => id !== known?.id)
   const isForgotten = (other: WorkerBefore) => other.reachability === 'LOST' && !keptFor.has(other.id)
   const gone = (replaced === null || others.some(({ id }) => id === replaced.id) ? others : [...others, replaced]).filter(isForgotten)
+  const aside = replaced && !isForgotten(replaced) ? { id: replaced.id, name: `${replaced.name}.lost-${replaced.id.slice(-8)}` } : null
   const { name, cpuMillis, memoryMiB } = worker
   const workers = [
     ...others.filter((other) => !isForgotten(other)),
@@ -119,8 +124,9 @@ export function decideRegistration(view: RegistrationView): RegistrationDecision
     reachability,
     reason,
     forgotten: gone.map(({ id }) => id),
-    aside: replaced && !isForgotten(replaced) ? { id: replaced.id, name: `${replaced.name}.lost-${replaced.id.slice(-8)}` } : null,
+    aside,
     message: messageOf(worker, workers, epoch, returned),
+    elsewhere: newsElsewhere(view, returned, aside),
   }
 }
 
@@ -131,6 +137,23 @@ function messageOf(worker: Registering, workers: readonly WorkerState[], epoch: 
   const offer = `${cpuMillis} CPU millis, ${memoryMiB} MiB, ports ${portRange.from}–${portRange.to}`
   const stale = returned ? '' : ' It runs replicas that have been replaced, and takes no others before those have stopped.'
   return `Worker ${name} registered on host ${host}${beside} (epoch ${epoch}): ${offer}.${stale}`
+}
+
+function newsElsewhere(
+  { worker: { host: here }, known, replaced, keptElsewhere }: RegistrationView,
+  returned: boolean,
+  aside: { readonly name: string } | null,
+): readonly { readonly host: string; readonly message: string }[] {
+  const said = new Map<string, readonly string[]>()
+  const say = (host: string, message: string) => host !== here && said.set(host, [...(said.get(host) ?? []), message])
+  if (known) say(known.host, `Worker ${known.name} of host ${known.host} is on host ${here} now.`)
+  if (replaced) {
+    const becomes = aside ? `is named ${aside.name} now: it is lost, and` : 'is forgotten: it was lost, nothing is kept for it, and'
+    say(replaced.host, `Worker ${replaced.name} of host ${replaced.host} ${becomes} a worker of host ${here} has its name.`)
+  }
+  // It runs nothing of them.
+  if (returned) for (const host of keptElsewhere) say(host, portsBackMessage(host))
+  return [...said].map(([host, messages]) => ({ host, message: messages.join(' ') }))
 }
 
 function invalidName(message: string): { readonly kind: 'refused'; readonly refusal: Refusal } {

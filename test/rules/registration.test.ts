@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { drainedReason } from '../../src/rules/hostState.ts'
+import { drainedReason, portsBackMessage } from '../../src/rules/hostState.ts'
 import { decideRegistration, identify, type Registering, type RegistrationView, type WorkerBefore } from '../../src/rules/registration.ts'
 
 /** Worker a registers on host n1, with its state directory. */
@@ -103,6 +103,7 @@ function decide({ worker = registering(), ...over }: Partial<RegistrationView> =
     host: null,
     isEmpty: false,
     keptFor: new Set(),
+    keptElsewhere: [],
     ...over,
   })
 }
@@ -119,6 +120,7 @@ function registered({ host, ...over }: Partial<Omit<Registered, 'host'>> & { rea
     forgotten: [],
     aside: null,
     message: 'Worker a registered on host n1 (epoch 1): 1000 CPU millis, 100 MiB, ports 20000–20009.',
+    elsewhere: [],
     ...over,
   }
 }
@@ -128,6 +130,7 @@ const stale = 'It runs replicas that have been replaced, and takes no others bef
 const uncleanReason = 'It is back after it was lost, and has to stop what was replaced meanwhile before it takes new replicas.'
 const unclean = { reachability: 'LOST', reason: uncleanReason } as const
 const hostOf = (...workers: readonly WorkerBefore[]) => ({ scheduling: 'OPEN', isRemoved: false, workers }) as const
+const forgotten = 'Worker a of host n2 is forgotten: it was lost, nothing is kept for it, and a worker of host n1 has its name.'
 const alone = `Worker a registered on host n1 (epoch 4): ${offer}`
 const beside = `Worker a registered on host n1, one of 2 workers there (epoch 1): ${offer}`
 
@@ -202,7 +205,44 @@ describe('a registration (R15)', () => {
       { replaced: lost('a'), host: hostOf(lost('a')) },
       { forgotten: ['id-of-worker-a'] },
     ],
-    ['under the name of a lost one that nothing is kept for, on another host', { replaced: lost('a') }, { forgotten: ['id-of-worker-a'] }],
+    [
+      'under the name of a lost one that nothing is kept for, on another host',
+      { replaced: on('n2', lost('a')) },
+      { forgotten: ['id-of-worker-a'], elsewhere: [{ host: 'n2', message: forgotten }] },
+    ],
+    [
+      'under the name of a lost one that something is kept for, on another host',
+      { replaced: on('n2', lost('a')), keptFor: new Set(['id-of-worker-a']) },
+      {
+        aside: { id: 'id-of-worker-a', name: 'a.lost-worker-a' },
+        elsewhere: [
+          { host: 'n2', message: 'Worker a of host n2 is named a.lost-worker-a now: it is lost, and a worker of host n1 has its name.' },
+        ],
+      },
+    ],
+    [
+      'of one that comes from another host, and runs nothing',
+      { worker: registering({ clean: true }), known: on('n2', lost('a')), keptElsewhere: ['n2', 'n3'] },
+      {
+        epoch: 4,
+        message: alone,
+        elsewhere: [
+          { host: 'n2', message: `Worker a of host n2 is on host n1 now. ${portsBackMessage('n2')}` },
+          { host: 'n3', message: portsBackMessage('n3') },
+        ],
+      },
+    ],
+    [
+      'of one that comes from another host, and runs something',
+      { worker: registering({ clean: false }), known: on('n2', lost('a')), keptElsewhere: ['n2'] },
+      {
+        ...unclean,
+        host: { ...unclean, cpuMillis: 0, memoryMiB: 0 },
+        epoch: 4,
+        message: `${alone} ${stale}`,
+        elsewhere: [{ host: 'n2', message: 'Worker a of host n2 is on host n1 now.' }],
+      },
+    ],
     [
       'under the name of a lost one that something is kept for',
       { replaced: lost('a'), host: hostOf(lost('a')), keptFor: new Set(['id-of-worker-a']) },

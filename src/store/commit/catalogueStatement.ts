@@ -2,17 +2,22 @@ import type { CatalogueFactData, EventText, NewFact } from '../../model/fact.ts'
 import type { HostId } from '../../model/id.ts'
 import type { Remember } from './outcome.ts'
 
-/** One write that is about no service: a row or two under a guard, one fact, and what an idempotencyKey needs. */
+/** One write that is about no service: a row or two under a guard, its facts, and what an idempotencyKey needs. */
 export interface CatalogueWrite {
   readonly table: keyof typeof statements
   /** Values of the statement's input. */
   readonly row: object
-  readonly fact: {
-    readonly kind: Exclude<NewFact['kind'], 'said' | 'change'>
-    readonly hostId: HostId | null
-    readonly data: CatalogueFactData
-    readonly event: EventText
-  }
+  /** The last one. */
+  readonly fact: CatalogueFact
+  /** Of other hosts that it changes too: who follows one of those looks for its own facts. */
+  readonly factsElsewhere?: readonly CatalogueFact[]
+}
+
+export interface CatalogueFact {
+  readonly kind: Exclude<NewFact['kind'], 'said' | 'change'>
+  readonly hostId: HostId | null
+  readonly data: CatalogueFactData
+  readonly event: EventText
 }
 
 const now = 'statement_timestamp()'
@@ -103,9 +108,7 @@ worker AS (
     "instance" = excluded."instance", "registrationNumber" = excluded."registrationNumber", "registeredAt" = excluded."registeredAt",
     "lastSeenAt" = excluded."lastSeenAt",
     "reachabilitySince" = CASE WHEN t."reachability" = excluded."reachability" THEN t."reachabilitySince" ELSE ${now} END),
-clean AS (
-  DELETE FROM "HostPort" t USING input x, counter
-  WHERE t."hostId" = x."hostId" AND t."lostWorkerId" = x."workerId" AND x."reachability" = 'REACHABLE')`,
+clean AS (DELETE FROM "HostPort" t USING input x, counter WHERE t."lostWorkerId" = x."workerId" AND x."reachability" = 'REACHABLE')`,
   },
   host: {
     input: `"hostId" text, "allocation" int, "scheduling" "HostScheduling", "reachability" "Reachability", "reason" text, "cpuMillis" int, "memoryMiB" int,
@@ -140,9 +143,9 @@ worker AS (
   FROM next n JOIN worker_lock l ON l."id" = n."id", counter WHERE t."id" = n."id" AND NOT n."removes"),
 gone AS (DELETE FROM "Worker" t USING next n JOIN worker_lock l ON l."id" = n."id", counter WHERE t."id" = n."id" AND n."removes"),
 ports AS (
-  DELETE FROM "HostPort" t USING input x, counter WHERE t."hostId" = x."hostId"
-    AND (x."removes" OR t."lostWorkerId" IN (SELECT n."id" FROM next n WHERE n."clean" OR n."removes")
-      OR (t."lostWorkerId" IS NOT NULL AND NOT EXISTS (SELECT FROM "Worker" w WHERE w."id" = t."lostWorkerId" AND w."reachability" = 'LOST'))))`,
+  DELETE FROM "HostPort" t USING input x, counter WHERE t."lostWorkerId" IN (SELECT n."id" FROM next n WHERE n."clean" OR n."removes")
+    OR (t."hostId" = x."hostId" AND (x."removes" OR (t."lostWorkerId" IS NOT NULL
+      AND NOT EXISTS (SELECT FROM "Worker" w WHERE w."id" = t."lostWorkerId" AND w."reachability" = 'LOST')))))`,
   },
 } as const
 
@@ -151,25 +154,28 @@ export function encodeCatalogueWrite(id: string, write: CatalogueWrite, remember
   const { input, guard, writes } = statements[write.table]
   const text = `
 WITH input AS MATERIALIZED (SELECT * FROM json_to_record($2::json) AS x(${input})),
-fact AS MATERIALIZED (SELECT * FROM json_to_record($3::json) AS x("kind" text, "hostId" text, "data" jsonb, "event" "EventKind", "message" text,
-  "actor" text, "projectId" text)),
+fact AS MATERIALIZED (SELECT * FROM json_to_recordset($3::json) AS x("before" int, "kind" text, "hostId" text, "data" jsonb, "event" "EventKind",
+  "message" text, "actor" text, "projectId" text)),
 ${guard.trim()},
-counter AS (UPDATE "Feed" t SET "head" = t."head" + 1 WHERE t."id" = 1 AND EXISTS (SELECT FROM guard) RETURNING t."head"),
+counter AS (UPDATE "Feed" t SET "head" = t."head" + (SELECT count(*) FROM fact) WHERE t."id" = 1 AND EXISTS (SELECT FROM guard) RETURNING t."head"),
 ${writes.trim()},
 fact_row AS (
-  INSERT INTO "Fact" ("revision", "hostId", "kind", "data", "at") SELECT c."head", f."hostId", f."kind", f."data", ${now} FROM fact f, counter c),
+  INSERT INTO "Fact" ("revision", "hostId", "kind", "data", "at") SELECT c."head" - f."before", f."hostId", f."kind", f."data", ${now} FROM fact f, counter c),
 event_row AS (
   INSERT INTO "Event" ("revision", "kind", "message", "actor", "projectId", "hostId", "at")
-  SELECT c."head", f."event", f."message", f."actor", f."projectId", f."hostId", ${now} FROM fact f, counter c),
+  SELECT c."head" - f."before", f."event", f."message", f."actor", f."projectId", f."hostId", ${now} FROM fact f, counter c),
 key_row AS (
   INSERT INTO "IdempotencyKey" ("subject", "operation", "key", "inputHash", "result", "at")
   SELECT k."subject", k."operation", k."key", k."inputHash", coalesce(k."result", 'null'::jsonb), ${now} FROM counter,
     json_to_recordset($4::json) AS k("subject" text, "operation" text, "key" text, "inputHash" text, "result" jsonb)),
 batch_row AS (
-  INSERT INTO "Batch" ("id", "result", "at") SELECT $1, jsonb_build_object('base', (c."head" - 1)::text, 'head', c."head"::text), ${now} FROM counter c)
+  INSERT INTO "Batch" ("id", "result", "at") SELECT $1, jsonb_build_object('base', (c."head" - (SELECT count(*) FROM fact))::text, 'head', c."head"::text), ${now} FROM counter c)
 SELECT c."head"::text AS head, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS clock, pg_notify('facts', c."head"::text)::text AS notified
 FROM counter c`
-  const { kind, hostId, data, event } = write.fact
-  const fact = { kind, hostId, data, event: event.kind, message: event.message, actor: event.actor, projectId: data.projectId }
-  return { text, parameters: [id, JSON.stringify(write.row), JSON.stringify(fact), JSON.stringify(remember ? [remember] : [])] }
+  const facts = [...(write.factsElsewhere ?? []), write.fact].map(
+    ({ kind, hostId, data, event: { kind: event, message, actor } }, at, { length }) => {
+      return { before: length - 1 - at, kind, hostId, data, event, message, actor, projectId: data.projectId }
+    },
+  )
+  return { text, parameters: [id, JSON.stringify(write.row), JSON.stringify(facts), JSON.stringify(remember ? [remember] : [])] }
 }

@@ -1,13 +1,15 @@
 import type { Host, Worker } from '../../generated/prisma/client.ts'
-import type { HostId } from '../../model/id.ts'
+import type { HostId, WorkerId } from '../../model/id.ts'
 import { notFound } from '../../rules/hostByOperator.ts'
 import { decideHost, looksAt } from '../../rules/hostDecision.ts'
 import type { HostNext, ReplicasLeft } from '../../rules/hostNext.ts'
+import { portsBackMessage } from '../../rules/hostState.ts'
 import type { Database } from '../database.ts'
 import { readFreeable } from '../readFreeable.ts'
-import type { CatalogueWrite } from './catalogueStatement.ts'
+import type { CatalogueFact, CatalogueWrite } from './catalogueStatement.ts'
+import { readKeptElsewhere } from './keptPorts.ts'
 import type { HostWrite, JudgeWorker } from './outcome.ts'
-import { type CataloguePlan, refused, said } from './plan.ts'
+import { type CataloguePlan, factOfHost, refused } from './plan.ts'
 import { countReplicasLeft } from './replicasLeft.ts'
 
 type HostRow = Host & { readonly workers: readonly Worker[] }
@@ -26,15 +28,25 @@ export async function planHost(database: Database, change: HostWrite): Promise<C
     write: {
       table: 'host',
       row: rowOf(host, change, next),
-      fact: {
-        kind: 'host',
-        hostId,
-        data: { format: 1, wakesPlacement: next.wakesPlacement },
-        event: said('HOST', message, actor, hostId),
-      },
+      fact: factOfHost(hostId, message, actor, { wakesPlacement: next.wakesPlacement }),
+      factsElsewhere: await portsBackElsewhere(database, hostId, next, actor),
     },
     outcome: { kind: 'host', hostId, changed: true },
   }
+}
+
+/** Of other hosts: a worker that is clean or removed has nothing kept for it anywhere. */
+async function portsBackElsewhere(
+  database: Database,
+  hostId: HostId,
+  { workers }: HostNext,
+  actor: string,
+): Promise<readonly CatalogueFact[]> {
+  const kept = new Map<HostId, string>()
+  for (const { id, clean, removes } of workers)
+    if (clean || removes)
+      for (const host of await readKeptElsewhere(database, { workerId: id as WorkerId, hostId })) kept.set(host.id, host.name)
+  return [...kept].map(([id, name]) => factOfHost(id, portsBackMessage(name), actor, { wakesPlacement: true }))
 }
 
 function rowOf(host: HostRow, change: HostWrite, next: HostNext): CatalogueWrite['row'] {

@@ -4,8 +4,9 @@ import type { HostId, WorkerId } from '../../model/id.ts'
 import { decideRegistration, type RegistrationDecision } from '../../rules/registration.ts'
 import type { Database } from '../database.ts'
 import type { CatalogueWrite } from './catalogueStatement.ts'
+import { readKeptElsewhere, readKeptFor } from './keptPorts.ts'
 import type { RegisterWorker } from './outcome.ts'
-import { type CataloguePlan, refused, said } from './plan.ts'
+import { type CataloguePlan, factOfHost, refused } from './plan.ts'
 import { countReplicasLeft } from './replicasLeft.ts'
 import { type KnownWorker, readIdentity, registeringOf } from './workerIdentity.ts'
 
@@ -25,11 +26,14 @@ export async function planRegistration(database: Database, change: RegisterWorke
     where: { workerId, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
     _max: { reportedEpoch: true },
   })
+  const hasReplicasElsewhere = known !== null && known.hostId !== hostId && (await countReplicasLeft(database, { workerId })) > 0
+  // After its replicas, whose ports are kept when they end.
+  const keptElsewhere = known === null ? [] : await readKeptElsewhere(database, { workerId, hostId })
   const decision = decideRegistration({
     worker: registeringOf(change),
     known,
     replaced,
-    hasReplicasElsewhere: known !== null && known.hostId !== hostId && (await countReplicasLeft(database, { workerId })) > 0,
+    hasReplicasElsewhere,
     reportedEpoch: _max.reportedEpoch ?? 0,
     host: host && {
       scheduling: host.scheduling,
@@ -41,17 +45,18 @@ export async function planRegistration(database: Database, change: RegisterWorke
       database,
       [...(host?.workers ?? []), ...(replaced ? [replaced] : [])].filter(({ id }) => id !== workerId),
     ),
+    keptElsewhere: keptElsewhere.map((kept) => kept.name),
   })
   if (decision.kind === 'refused') return refused(decision.refusal)
   const { epoch, message, reachability } = decision
-  const fact = {
-    kind: 'host',
-    hostId,
-    data: { format: 1, workerId, wakesPlacement: true },
-    event: said('HOST', message, change.subject, hostId),
-  } as const
+  const fact = factOfHost(hostId, message, change.subject, { workerId, wakesPlacement: true })
+  const hosts = [...keptElsewhere, ...[known, replaced].flatMap((worker) => (worker ? [{ id: worker.hostId, name: worker.host }] : []))]
+  const factsElsewhere = decision.elsewhere.flatMap((news) => {
+    const id = hosts.find(({ name }) => name === news.host)?.id as HostId | undefined
+    return id === undefined ? [] : [factOfHost(id, news.message, change.subject, { wakesPlacement: true })]
+  })
   return {
-    write: { table: 'worker', row: rowOf(change, { hostId, workerId, host, known }, decision), fact },
+    write: { table: 'worker', row: rowOf(change, { hostId, workerId, host, known }, decision), fact, factsElsewhere },
     outcome: { kind: 'worker', workerId, hostId, epoch, returned: reachability === 'REACHABLE' },
   }
 }
@@ -99,16 +104,4 @@ function rowOf(change: RegisterWorker, { hostId, workerId, host, known }: Rows, 
     subject,
     forgotten,
   }
-}
-
-/** The LOST ones of these that have replicas still, or whose ports are kept: in one statement, for a replica that ends leaves its ports to be kept. */
-async function readKeptFor({ prisma }: Database, workers: readonly Worker[]): Promise<ReadonlySet<string>> {
-  const lost = workers.flatMap(({ id, reachability }) => (reachability === 'LOST' ? [id] : []))
-  if (lost.length === 0) return new Set()
-  const kept = await prisma.$queryRaw<{ id: string }[]>`
-    SELECT w."id" FROM "Worker" w WHERE w."id" = ANY (${lost}) AND (
-      EXISTS (SELECT FROM "HostPort" p WHERE p."lostWorkerId" = w."id")
-      OR EXISTS (SELECT FROM "Replica" r WHERE r."workerId" = w."id" AND r."hostId" IS NOT NULL
-        AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')))`
-  return new Set(kept.map(({ id }) => id))
 }
