@@ -9,23 +9,32 @@ type Parts = Pick<App, 'committer' | 'database'>
 /**
  * Tells the services what became of the workers of these hosts that run their replicas (R15): one intent per worker and service, a commit's worth at once, again
  * until nothing is left to tell. What a server left half done is found by whoever looks next; told twice, it changes nothing. Then hosts get the ports
- * back that were kept for workers of which nothing is left.
+ * back that were kept for workers of which nothing is left. A service that can't be told keeps nobody from the rest: afterwards this rejects with why.
  */
 export async function settleHosts(parts: Parts, hosts: readonly HostId[] | 'all'): Promise<void> {
+  let failures: readonly PromiseRejectedResult[] = []
   for (;;) {
     const unsettled = await readUnsettled(parts.database, hosts)
+    const told = await tell(parts, unsettled)
+    failures = told.failures
     // Without a change something else was faster: it has told them, or tells them now.
-    if (unsettled.length === 0 || !(await tell(parts, unsettled))) break
+    if (!told.changed) break
   }
   for (const hostId of await readFreeable(parts.database)) await parts.committer.write({ kind: 'freePorts', hostId })
+  for (const { reason } of failures) throw reason
 }
 
-async function tell({ committer }: Parts, unsettled: readonly Unsettled[]): Promise<boolean> {
+async function tell(
+  { committer }: Parts,
+  unsettled: readonly Unsettled[],
+): Promise<{ readonly changed: boolean; readonly failures: readonly PromiseRejectedResult[] }> {
   let changed = false
+  const failures: PromiseRejectedResult[] = []
   for (let from = 0; from < unsettled.length; from += intentsPerCommit) {
     const batch = unsettled.slice(from, from + intentsPerCommit)
-    const outcomes = await Promise.all(batch.map(({ serviceId, kind, worker }) => committer.submit(serviceId, { kind, worker })))
-    changed ||= outcomes.some((outcome) => outcome.kind === 'done' && outcome.changed)
+    const outcomes = await Promise.allSettled(batch.map(({ serviceId, kind, worker }) => committer.submit(serviceId, { kind, worker })))
+    changed ||= outcomes.some((said) => said.status === 'fulfilled' && said.value.kind === 'done' && said.value.changed)
+    failures.push(...outcomes.filter((outcome) => outcome.status === 'rejected'))
   }
-  return changed
+  return { changed, failures }
 }

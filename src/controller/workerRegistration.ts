@@ -5,6 +5,8 @@ import type { HostView } from '../model/service.ts'
 import { sameHost } from '../rules/hostView.ts'
 import type { RegisterWorker } from '../store/commit/outcome.ts'
 import { readIdentity } from '../store/commit/workerIdentity.ts'
+import { troubleOf } from '../store/databaseTrouble.ts'
+import { askForAll } from '../store/lease.ts'
 import type { App } from './app.ts'
 import { ownersOf, reportsByService, servicesOn } from './replicaOwners.ts'
 import { settleHosts } from './settleHosts.ts'
@@ -18,11 +20,12 @@ export interface Registered {
   readonly stop: readonly ReplicaId[]
 }
 
-type Parts = Pick<App, 'committer' | 'database'>
+type Parts = Pick<App, 'committer' | 'database' | 'log'>
 
 /**
  * A worker (re)starts (R15): it gets a new epoch, which fences what it said before; then each service that has replicas there, or that it still
- * runs replicas of, adopts them in a commit of its own.
+ * runs replicas of, adopts them in a commit of its own. A service that can't be told keeps no worker out: the worker is asked for everything once more, and
+ * who looks at the host next tells the service the rest.
  */
 export async function registerWorker(
   parts: Parts,
@@ -40,20 +43,31 @@ export async function registerWorker(
   const reporter: Reporter = { workerId, hostId, epoch }
   await adoptAll(parts, reporter, running)
   // A drain of before is over, and ports may have been kept for it elsewhere.
-  await settleHosts(parts, [hostId])
+  await settle(parts, hostId)
   const owners = await ownersOf(parts.database, alive)
   return { kind: 'registered', workerId, hostId, epoch, stop: alive.filter((replica) => !owners.get(replica)?.aliveOn(reporter)) }
 }
 
 /** Tells the services; again where another worker of the host has told other addresses meanwhile, so that the last word is the host's. */
 async function adoptAll(parts: Parts, reporter: Reporter, running: readonly ReplicaReport[]): Promise<void> {
-  const { hostId } = reporter
+  const { hostId, workerId, epoch } = reporter
   const said = running.map((report) => report.replica)
   const reports = reportsByService(running, await ownersOf(parts.database, said))
   for (let host = await viewOf(parts, hostId), next = host; ; host = next) {
     const services = new Set([...reports.keys(), ...(await servicesOn(parts.database, { hostId }))])
-    const adopted = [...services].map((id) => parts.committer.submit(id, { kind: 'adopt', reporter, host, running: reports.get(id) ?? [] }))
-    await Promise.all(adopted)
+    const adopted = await Promise.allSettled(
+      [...services].map((id) => parts.committer.submit(id, { kind: 'adopt', reporter, host, running: reports.get(id) ?? [] })),
+    )
+    for (const adoption of adopted) {
+      if (adoption.status === 'fulfilled') continue
+      notFor(
+        parts,
+        hostId,
+        adoption.reason,
+        'A service did not hear that its worker has registered: the worker is asked for everything once more.',
+      )
+      await askForAll(parts.database, workerId, epoch)
+    }
     next = await viewOf(parts, hostId)
     if (sameHost(host, next)) return
   }
@@ -77,5 +91,20 @@ async function leaveOtherHost(parts: Parts, worker: Omit<RegisterWorker, 'kind'>
   const { known } = who
   const hostId = known.hostId as HostId
   await parts.committer.write({ kind: 'leaveHost', hostId, workerId: known.id as WorkerId, epoch: known.epoch, to: worker.host })
-  await settleHosts(parts, [hostId])
+  await settle(parts, hostId)
+}
+
+/** What could not be told now, the leases of workers tell a while later. */
+async function settle(parts: Parts, hostId: HostId): Promise<void> {
+  try {
+    await settleHosts(parts, [hostId])
+  } catch (error) {
+    notFor(parts, hostId, error, 'A service was not told what became of its workers.')
+  }
+}
+
+/** Something is wrong with a service; with the database, nothing goes on. */
+function notFor({ log }: Parts, hostId: HostId, error: unknown, sentence: string): void {
+  if (troubleOf(error) !== null) throw error
+  log.error({ err: error, hostId }, sentence)
 }

@@ -20,7 +20,12 @@ export async function renewLease(
   return renewed ?? null
 }
 
-/** The worker has told everything, within this epoch, since its row was restored from a backup. No fact. */
+/** The worker is to tell everything once more, within this epoch. No fact. */
+export async function askForAll({ prisma }: Database, workerId: WorkerId, epoch: number): Promise<void> {
+  await prisma.worker.updateMany({ where: { id: workerId, epoch }, data: { restored: true } })
+}
+
+/** The worker has told everything, within this epoch, since its row was restored from a backup or it was asked to. No fact. */
 export async function noteToldAll({ prisma }: Database, workerId: WorkerId, epoch: number): Promise<void> {
   await prisma.worker.updateMany({ where: { id: workerId, epoch, restored: true }, data: { restored: false } })
 }

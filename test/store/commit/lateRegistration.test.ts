@@ -9,7 +9,7 @@ import { noMeter } from '../../../src/model/metrics.ts'
 import type { JudgeWorker, RegisterWorker } from '../../../src/store/commit/outcome.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { writeHeartbeat } from '../../../src/store/lease.ts'
-import { eachDatabase } from '../../support/databases.ts'
+import { eachDatabase, silent } from '../../support/databases.ts'
 import { content } from '../../support/services.ts'
 import { TestStore } from '../../support/store.ts'
 
@@ -68,7 +68,7 @@ eachDatabase((database) => {
     await settleHosts({ database: database(), committer: store.committer }, [hostId])
   }
   const words = { reason: 'it is silent', message: 'it is silent', serverId, heartbeatSeconds: 3_600 }
-  const partsOf = ({ committer }: TestStore, of = database()) => ({ committer, database: of })
+  const partsOf = ({ committer }: TestStore, of = database()) => ({ committer, database: of, log: silent })
   /** With the server that is not slow, as one that runs nothing. */
   async function register(worker: Omit<RegisterWorker, 'kind'>): Promise<Reporter> {
     const answer = await registerWorker(partsOf(store), worker, [])
