@@ -1,5 +1,5 @@
 import { addTo } from '../model/groupBy.ts'
-import type { HostId, ReplicaId, ServiceId, WorkerId } from '../model/id.ts'
+import type { ReplicaId, ServiceId } from '../model/id.ts'
 import type { ReplicaReport, Reporter } from '../model/intent.ts'
 import type { Database } from '../store/database.ts'
 
@@ -28,13 +28,13 @@ export async function ownersOf(database: Database, ids: readonly ReplicaId[]): P
   )
 }
 
-/** Services that have replicas on a host, or on one of its workers, that have not ended. */
+/** Services that have replicas on a worker, on the host that it speaks for, that have not ended. */
 export async function servicesOn(
   database: Database,
-  where: { readonly hostId: HostId; readonly workerId?: WorkerId },
+  { hostId, workerId }: Pick<Reporter, 'hostId' | 'workerId'>,
 ): Promise<readonly ServiceId[]> {
   const rows = await database.prisma.replica.findMany({
-    where: { ...where, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
+    where: { hostId, workerId, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
     select: { serviceId: true },
     distinct: ['serviceId'],
   })

@@ -7,9 +7,10 @@ import type { App } from './app.ts'
 type Parts = Pick<App, 'committer' | 'database'>
 
 /**
- * Tells the services what became of the workers of these hosts that run their replicas (R15): one intent per worker and service, a commit's worth at once, again
- * until nothing is left to tell. What a server left half done is found by whoever looks next; told twice, it changes nothing. Then hosts get the ports
- * back that were kept for workers of which nothing is left. A service that can't be told keeps nobody from the rest: afterwards this rejects with why.
+ * Tells the services what became of the workers of these hosts that run their replicas, and of the hosts' addresses (R12, R15): one intent per
+ * worker and service, a commit's worth at once, again until nothing is left to tell. What a server left half done is found by whoever looks next; told
+ * twice, it changes nothing. Then hosts get the ports back that were kept for workers of which nothing is left. A service that can't be told keeps
+ * nobody from the rest: afterwards this rejects with why.
  */
 export async function settleHosts(parts: Parts, hosts: readonly HostId[] | 'all'): Promise<void> {
   let failures: readonly PromiseRejectedResult[] = []
@@ -32,7 +33,7 @@ async function tell(
   const failures: PromiseRejectedResult[] = []
   for (let from = 0; from < unsettled.length; from += intentsPerCommit) {
     const batch = unsettled.slice(from, from + intentsPerCommit)
-    const outcomes = await Promise.allSettled(batch.map(({ serviceId, kind, worker }) => committer.submit(serviceId, { kind, worker })))
+    const outcomes = await Promise.allSettled(batch.map(({ serviceId, ...intent }) => committer.submit(serviceId, intent)))
     changed ||= outcomes.some((said) => said.status === 'fulfilled' && said.value.kind === 'done' && said.value.changed)
     failures.push(...outcomes.filter((outcome) => outcome.status === 'rejected'))
   }

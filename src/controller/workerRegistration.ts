@@ -2,13 +2,13 @@ import type { HostId, ReplicaId, WorkerId } from '../model/id.ts'
 import type { ReplicaReport, Reporter } from '../model/intent.ts'
 import type { Refusal } from '../model/refusal.ts'
 import type { HostView } from '../model/service.ts'
-import { sameHost } from '../rules/hostView.ts'
 import type { RegisterWorker } from '../store/commit/outcome.ts'
 import { readIdentity } from '../store/commit/workerIdentity.ts'
 import { troubleOf } from '../store/databaseTrouble.ts'
 import { askForAll } from '../store/lease.ts'
+import { readAdopters } from '../store/readAdopters.ts'
 import type { App } from './app.ts'
-import { ownersOf, reportsByService, servicesOn } from './replicaOwners.ts'
+import { ownersOf, reportsByService } from './replicaOwners.ts'
 import { settleHosts } from './settleHosts.ts'
 
 export interface Registered {
@@ -23,7 +23,7 @@ export interface Registered {
 type Parts = Pick<App, 'committer' | 'database' | 'log'>
 
 /**
- * A worker (re)starts (R15): it gets a new epoch, which fences what it said before; then each service that has replicas there, or that it still
+ * A worker (re)starts (R15): it gets a new epoch, which fences what it said before; then each service that has replicas on it, or that it still
  * runs replicas of, adopts them in a commit of its own. A service that can't be told keeps no worker out: the worker is asked for everything once more, and
  * who looks at the host next tells the service the rest.
  */
@@ -38,38 +38,34 @@ export async function registerWorker(
   if (outcome.kind === 'refused') return outcome
   if (outcome.kind !== 'worker') throw new Error(`A registration was answered with ${outcome.kind}.`)
   const { workerId, hostId, epoch } = outcome
+  const reporter: Reporter = { workerId, hostId, epoch }
+  if (outcome.returned) await adoptAll(parts, reporter, running)
+  // A drain of before is over, ports may have been kept for it elsewhere, and the host's addresses may be others, by its word or another worker's.
+  await settle(parts, hostId)
   // It was lost, and is so until it has stopped what was replaced meanwhile: it says so by a full report without that.
   if (!outcome.returned) return { kind: 'registered', workerId, hostId, epoch, stop: alive }
-  const reporter: Reporter = { workerId, hostId, epoch }
-  await adoptAll(parts, reporter, running)
-  // A drain of before is over, and ports may have been kept for it elsewhere.
-  await settle(parts, hostId)
   const owners = await ownersOf(parts.database, alive)
   return { kind: 'registered', workerId, hostId, epoch, stop: alive.filter((replica) => !owners.get(replica)?.aliveOn(reporter)) }
 }
 
-/** Tells the services; again where another worker of the host has told other addresses meanwhile, so that the last word is the host's. */
 async function adoptAll(parts: Parts, reporter: Reporter, running: readonly ReplicaReport[]): Promise<void> {
   const { hostId, workerId, epoch } = reporter
   const said = running.map((report) => report.replica)
   const reports = reportsByService(running, await ownersOf(parts.database, said))
-  for (let host = await viewOf(parts, hostId), next = host; ; host = next) {
-    const services = new Set([...reports.keys(), ...(await servicesOn(parts.database, { hostId }))])
-    const adopted = await Promise.allSettled(
-      [...services].map((id) => parts.committer.submit(id, { kind: 'adopt', reporter, host, running: reports.get(id) ?? [] })),
+  const host = await viewOf(parts, hostId)
+  const services = new Set([...reports.keys(), ...(await readAdopters(parts.database, reporter))])
+  const adopted = await Promise.allSettled(
+    [...services].map((id) => parts.committer.submit(id, { kind: 'adopt', reporter, host, running: reports.get(id) ?? [] })),
+  )
+  for (const adoption of adopted) {
+    if (adoption.status === 'fulfilled') continue
+    notFor(
+      parts,
+      hostId,
+      adoption.reason,
+      'A service did not hear that its worker has registered: the worker is asked for everything once more.',
     )
-    for (const adoption of adopted) {
-      if (adoption.status === 'fulfilled') continue
-      notFor(
-        parts,
-        hostId,
-        adoption.reason,
-        'A service did not hear that its worker has registered: the worker is asked for everything once more.',
-      )
-      await askForAll(parts.database, workerId, epoch)
-    }
-    next = await viewOf(parts, hostId)
-    if (sameHost(host, next)) return
+    await askForAll(parts.database, workerId, epoch)
   }
 }
 

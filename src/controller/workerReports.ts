@@ -74,9 +74,7 @@ export async function reportReplicas(
     reports.map((report) => report.replica),
   )
   const services = new Map(reportsByService(reports, owners))
-  if (full)
-    for (const id of await servicesOn(database, { hostId: reporter.hostId, workerId: reporter.workerId }))
-      if (!services.has(id)) services.set(id, [])
+  if (full) for (const id of await servicesOn(database, reporter)) if (!services.has(id)) services.set(id, [])
   const outcomes = await Promise.all([...services].map(([id, own]) => submitReport(parts, id, { reporter, sequence, reports: own, full })))
   for (const outcome of outcomes) if (outcome.kind === 'refused' && outcome.refusal.code === 'FENCED') return outcome
   if (full) await noteToldAll(database, reporter.workerId, reporter.epoch)

@@ -102,6 +102,16 @@ export interface WorkerIntent {
   readonly worker: WorkerId
 }
 
+/**
+ * The host of replicas that the service has on this worker has other addresses now than the service has told (R12). The commit refuses the
+ * service's change where the host's are others again.
+ */
+export interface ReaddressIntent {
+  readonly kind: 'readdress'
+  readonly worker: WorkerId
+  readonly host: HostView
+}
+
 /** Every write to a service is an intent: a mutation, a worker's report, a timer, a grant. */
 export type ServiceIntent =
   | {
@@ -123,6 +133,7 @@ export type ServiceIntent =
   | { readonly kind: 'adopt'; readonly reporter: Reporter; readonly host: HostView; readonly running: readonly ReplicaReport[] }
   | { readonly kind: 'grant'; readonly grants: readonly Grant[] }
   | WorkerIntent
+  | ReaddressIntent
   /** Why placement could not place these. */
   | { readonly kind: 'hold'; readonly holds: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[] }
   /** Timers are due, or the server starts: whatever is due happens. */

@@ -6,6 +6,7 @@ import type { Context } from './context.ts'
 import { type Draft, hasRoom } from './draft.ts'
 import { end } from './end.ts'
 import { sameHost } from './hostView.ts'
+import { tellAddresses } from './readdress.ts'
 import { fence, isLater, isOfPlacement, report } from './report.ts'
 import { reachAgain } from './workerReach.ts'
 
@@ -15,9 +16,10 @@ import { reachAgain } from './workerReach.ts'
  */
 export function adopt(draft: Draft, reporter: Reporter, host: HostView, running: readonly ReplicaReport[], ctx: Context): CommitOutcome {
   fence(draft, reporter)
-  draft.hosts.set(host.id, host)
   const taken = takeAll(draft, { reporter, sequence: 0, reports: running }, 'its worker came back without it', ctx)
-  return taken.kind === 'done' ? { kind: 'done', changed: taken.changed || hostChanged(draft, host) } : taken
+  const told = tellAddresses(draft, host)
+  if (taken.kind !== 'done' || told.kind !== 'done') return unfinished
+  return { kind: 'done', changed: taken.changed || told.changed || hostChanged(draft, host) }
 }
 
 /** R15: a worker that was silent for a while has told everything, within its epoch. */

@@ -45,6 +45,8 @@ export interface WorkerStanding {
   readonly workerId: WorkerId
   readonly reachability: Reachability | null
   readonly draining: boolean | null
+  /** Of its host; left out: any. */
+  readonly addresses?: readonly string[]
 }
 
 export interface HostUse {

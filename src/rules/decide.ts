@@ -10,6 +10,7 @@ import { grant } from './grant.ts'
 import { hold } from './hold.ts'
 import { kill } from './kill.ts'
 import { pause } from './pause.ts'
+import { readdress } from './readdress.ts'
 import { report } from './report.ts'
 import { restart } from './restart.ts'
 import { resume } from './resume.ts'
@@ -60,6 +61,8 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Commi
       return drain(draft, intent.worker)
     case 'undrain':
       return undrain(draft, intent.worker)
+    case 'readdress':
+      return readdress(draft, intent)
     case 'tick':
       return tick(draft, ctx)
   }

@@ -4,10 +4,12 @@ import type { HostView, Replica } from '../model/service.ts'
 
 /**
  * R12: the rows of the endpoint table that a replica has: one per port while its process is confirmed. None on a host without an address
- * (NO_ADDRESS). A stopping one stays listed as terminating, not ready, until its end.
+ * (NO_ADDRESS). A stopping one stays listed as terminating, not ready, until its end. A registration gives the host other addresses before all
+ * services have heard of it, so the row has those that its service has told; one that an older server placed has none, and gets the host's.
  */
 export function addressesOf(replica: Replica, host: HostView | null): EndpointAddress[] {
-  const primary = host?.addresses[0]
+  const addresses = replica.hostAddresses ?? host?.addresses ?? []
+  const [primary] = addresses
   if (host === null || primary === undefined || !isConfirmed(replica)) return []
   return replica.ports.map((port) => ({
     id: `${replica.id}:${port.name}:${replica.start}`,
@@ -16,7 +18,7 @@ export function addressesOf(replica: Replica, host: HostView | null): EndpointAd
     start: replica.start,
     host: host.name,
     address: primary,
-    addresses: host.addresses,
+    addresses,
     port: port.port,
     protocol: port.protocol,
     portName: port.name,

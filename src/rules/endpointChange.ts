@@ -14,7 +14,10 @@ export interface EndpointDifference {
   readonly replaced: EndpointAddress[]
 }
 
-/** R12: the endpoint table's difference, derived from the rows that changed and from hosts that have other addresses now. */
+/**
+ * R12: the endpoint table's difference, derived from the rows that changed. Rows that an older server placed say nothing of their host's addresses:
+ * theirs follow from hosts that have others now.
+ */
 export function endpointChangeOf(draft: Draft, changes: readonly RowChange[]): EndpointDifference {
   const difference: EndpointDifference = { upserted: [], removed: [], replaced: [] }
   for (const { before, after } of changes) compare(draft, before, after, difference)
@@ -25,7 +28,8 @@ export function endpointChangeOf(draft: Draft, changes: readonly RowChange[]): E
   if (moved.length === 0) return difference
   const changed = new Set(changes.map((change) => change.after.id))
   for (const row of draft.alive.rows) {
-    if (!changed.has(row.id) && moved.some((host) => host.id === row.hostId)) compare(draft, row, row, difference)
+    if (row.hostAddresses === null && !changed.has(row.id) && moved.some((host) => host.id === row.hostId))
+      compare(draft, row, row, difference)
   }
   return difference
 }

@@ -25,6 +25,7 @@ export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
       state: 'STARTING' as const,
       hostId: given.hostId,
       workerId: given.workerId,
+      hostAddresses: given.hostAddresses,
       ports: given.ports,
       holdsQuota: true,
       hostReachable: true,

@@ -33,6 +33,7 @@ export function start(
     twinOf,
     hostId: null,
     workerId: null,
+    hostAddresses: null,
     ports: [],
     cpuMillis: version.content.cpuMillis,
     memoryMiB: version.content.memoryMiB,

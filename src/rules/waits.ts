@@ -1,5 +1,5 @@
 import type { Blocker } from '../model/blocker.ts'
-import type { HostId, Instant } from '../model/id.ts'
+import type { Instant } from '../model/id.ts'
 import { isActive } from '../model/replica.ts'
 import type { Replica, Slot } from '../model/service.ts'
 import { isCrashLooping, resetAt, waitEnd } from './backoff.ts'
@@ -33,14 +33,13 @@ export function waitsOf(draft: Draft, before: readonly Blocker[], now: Instant):
 /** What those active replicas wait for that `counts` says of. Each is in at most one of the waits. */
 export function collectWaits(draft: Draft, counts: (row: Replica) => boolean): Map<Reason, Waits> {
   const waits = new Map<Reason, Waits>()
-  const unlisted = hostsWithoutAddress(draft)
   // An available replica waits for nothing, unless its slot has failed, its host has no address, or it is to leave its host.
-  const draining = draft.alive.rows.some((row) => row.leaving === 'DRAIN' && isActive(row))
-  const quiet = draft.slots.size === 0 && unlisted.size === 0 && !draining
+  const quiet =
+    draft.slots.size === 0 && !draft.alive.rows.some((row) => (row.leaving === 'DRAIN' && isActive(row)) || isUnlisted(draft, row))
   for (const row of draft.alive.rows) {
     if (quiet && row.available) continue
     if (!isActive(row) || !counts(row)) continue
-    const reason = reasonOf(draft, row, unlisted)
+    const reason = reasonOf(draft, row)
     if (reason === null) continue
     const known = waits.get(reason)
     const since = row.pending?.since ?? null
@@ -57,21 +56,20 @@ export function collectWaits(draft: Draft, counts: (row: Replica) => boolean): M
 }
 
 /** The one thing a replica waits for; null when it waits for nothing. */
-function reasonOf(draft: Draft, row: Replica, unlisted: ReadonlySet<HostId>): Reason | null {
+function reasonOf(draft: Draft, row: Replica): Reason | null {
   if (draft.slots.size > 0 && isCrashLooping(slotOf(draft, row))) return 'CRASH_LOOP'
   if (row.state === 'PENDING') return row.pending?.reason ?? 'QUEUED'
   if (!row.hostReachable) return 'HOST_UNREACHABLE'
   if (!row.ready) return 'WAITING_FOR_READY'
-  if (unlisted.size > 0 && row.ports.length > 0 && row.hostId !== null && unlisted.has(row.hostId)) return 'NO_ADDRESS'
+  if (isUnlisted(draft, row)) return 'NO_ADDRESS'
   if (!row.available) return 'MIN_READY'
   return row.leaving === 'DRAIN' ? 'HOST_DRAINING' : null
 }
 
-function hostsWithoutAddress(draft: Draft): Set<HostId> {
-  const unlisted = new Set<HostId>()
-  for (const host of draft.base.hosts.values()) if (host.addresses.length === 0 && !draft.hosts.has(host.id)) unlisted.add(host.id)
-  for (const host of draft.hosts.values()) if (host.addresses.length === 0) unlisted.add(host.id)
-  return unlisted
+/** R12: it would be listed, if its host had an address. */
+function isUnlisted(draft: Draft, row: Replica): boolean {
+  if (row.hostId === null || row.ports.length === 0) return false
+  return (row.hostAddresses ?? hostOf(draft, row.hostId)?.addresses)?.length === 0
 }
 
 function untilOf(draft: Draft, row: Replica, reason: Reason): Instant | null {

@@ -77,6 +77,15 @@ async function tables(database: TestDatabase) {
       )
       return found.map(({ worker: name }) => name)
     },
+    /** Of the active replicas of a service, the first first: whether they know what was told of their hosts' addresses; null: they know nothing. */
+    knowAddresses: async (service: string) => {
+      const found = await rows<{ know: boolean | null }>(
+        `SELECT r."hostAddresses" = h."addresses" AS know FROM "Replica" r JOIN "Service" s ON s."id" = r."serviceId" JOIN "Host" h ON h."id" = r."hostId"
+         WHERE s."name" = $1 AND r."state" NOT IN ('STOPPING', 'ENDED') ORDER BY r."index"`,
+        service,
+      )
+      return found.map(({ know }) => know)
+    },
     isRenewedAfter: async (worker: string, instant: Date | undefined, seconds: number) =>
       (
         await rows(
@@ -147,6 +156,7 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
   expect(after.output).toContain(`Applied ${named(next.migrations.filter((name) => !old.migrations.includes(name)))}.`)
   // They were placed when replicas had no worker.
   expect(await rows.workersOf('steady')).toEqual(['old', 'old'])
+  expect(await rows.knowAddresses('steady')).toEqual([true, true])
   clients.push(after.client())
   watches.push(watch(after.client(), 'web'))
   await scaled(20, 'both take changes')
@@ -158,6 +168,7 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
   await scale(client, 'steady', 3)
   await steady.until('a third one serves', (table) => table.length === 3, 90)
   expect(await rows.workersOf('steady')).toEqual(['old', 'old', 'old'])
+  expect(await rows.knowAddresses('steady')).toEqual([true, true, null])
   await scaled(10, 'the old one alone takes changes')
   await after.start()
   expect(after.output).not.toContain('Applied')

@@ -1,5 +1,6 @@
 -- AlterTable
-ALTER TABLE "Replica" ADD COLUMN     "workerId" TEXT;
+ALTER TABLE "Replica" ADD COLUMN     "workerId" TEXT,
+ADD COLUMN     "hostAddresses" TEXT[];
 
 -- AlterTable
 ALTER TABLE "Worker" ADD COLUMN     "reason" TEXT,
@@ -35,3 +36,14 @@ $$;
 CREATE TRIGGER "name_worker_of_replica" BEFORE UPDATE ON "Replica" FOR EACH ROW
   WHEN (NEW."hostId" IS NOT NULL AND NEW."hostId" IS DISTINCT FROM OLD."hostId" AND NEW."workerId" IS NOT DISTINCT FROM OLD."workerId")
   EXECUTE FUNCTION "name_worker_of_replica"();
+
+-- Nor does it know that a service remembers the addresses of its replicas' hosts: those of another host are forgotten.
+CREATE FUNCTION "forget_addresses_of_host"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW."hostAddresses" := NULL;
+  RETURN NEW;
+END
+$$;
+CREATE TRIGGER "forget_addresses_of_host" BEFORE UPDATE ON "Replica" FOR EACH ROW
+  WHEN (NEW."hostId" IS DISTINCT FROM OLD."hostId" AND NEW."hostAddresses" IS NOT DISTINCT FROM OLD."hostAddresses")
+  EXECUTE FUNCTION "forget_addresses_of_host"();

@@ -105,8 +105,8 @@ function addItem(rows: Record<Input, Row[]>, { change, remember }: BatchItem, or
   for (const [kind, dueAt] of change.timers.upserted) rows.timers.push({ ord, kind, dueAt: encodeInstant(dueAt) })
   for (const kind of change.timers.deleted) rows.timers.push({ ord, kind })
   for (const use of change.hosts) addHostUse(rows, use, ord)
-  for (const { workerId, reachability, draining } of change.standings)
-    rows.standings.push({ ord, worker: workerId, reachability, draining })
+  for (const { workerId: worker, reachability, draining, addresses } of change.standings)
+    rows.standings.push({ ord, worker, reachability, draining, addresses })
   for (const fence of change.fences) rows.fences.push({ ord, worker: fence.workerId, epoch: fence.epoch })
 }
 

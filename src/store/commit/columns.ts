@@ -20,6 +20,7 @@ export const replicaColumns = {
   twinOf: 'text',
   hostId: 'text',
   workerId: 'text',
+  hostAddresses: 'text[]',
   ports: 'jsonb',
   cpuMillis: 'int',
   memoryMiB: 'int',

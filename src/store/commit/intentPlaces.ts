@@ -16,6 +16,7 @@ export function placesOfIntent(intent: ServiceIntent): readonly Place[] {
     case 'lose':
     case 'drain':
     case 'undrain':
+    case 'readdress':
       return [intent.worker]
     default:
       return []

@@ -46,7 +46,7 @@ export const inputs = {
   hosts: { ord: 'int', host: 'text', allocation: 'int', cpu: 'int', memory: 'int', ports: 'int', bump: 'boolean', lastPort: 'int' },
   ports: { ord: 'int', host: 'text', port: 'int', protocol: '"PortProtocol"', replica: 'text', worker: 'text', act: 'text' },
   fences: { ord: 'int', worker: 'text', epoch: 'int' },
-  standings: { ord: 'int', worker: 'text', reachability: '"Reachability"', draining: 'boolean' },
+  standings: { ord: 'int', worker: 'text', reachability: '"Reachability"', draining: 'boolean', addresses: 'text[]' },
   keys: { ord: 'int', subject: 'text', operation: 'text', key: 'text', hash: 'text', result: 'jsonb' },
 } as const satisfies Record<string, Columns>
 export type Input = keyof typeof inputs
@@ -126,7 +126,7 @@ project AS MATERIALIZED (
   SELECT t."id", t."maxReplicas", t."usedReplicas" FROM "Project" t
   WHERE t."id" IN (SELECT w.project FROM services w WHERE w.quota <> 0) ORDER BY t."id" FOR NO KEY UPDATE OF t),
 host AS MATERIALIZED (
-  SELECT t."id", t."allocation", t."usedCpuMillis", t."usedMemoryMiB", t."usedPorts", t."lastPort", t."scheduling" = 'DRAINING' AS draining FROM "Host" t
+  SELECT t."id", t."allocation", t."usedCpuMillis", t."usedMemoryMiB", t."usedPorts", t."lastPort", t."scheduling" = 'DRAINING' AS draining, t."addresses" FROM "Host" t
   WHERE t."id" IN (SELECT x.host FROM hosts x UNION SELECT k."hostId" FROM "Worker" k JOIN standings x ON x.worker = k."id")
     AND (SELECT count(*) FROM project) >= 0 ORDER BY t."id" FOR NO KEY UPDATE OF t),
 worker AS MATERIALIZED (
@@ -141,7 +141,8 @@ moved AS MATERIALIZED (
   WHERE x.allocation IS NOT NULL AND h."allocation" IS DISTINCT FROM x.allocation
   UNION SELECT x.ord, x.worker FROM standings x LEFT JOIN worker k ON k."id" = x.worker LEFT JOIN host h ON h."id" = k."hostId"
   WHERE coalesce(k."reachability", 'LOST') <> coalesce(x.reachability, k."reachability", 'LOST')
-    OR (k."draining" OR h.draining) IS DISTINCT FROM coalesce(x.draining, k."draining" OR h.draining)),
+    OR (k."draining" OR h.draining) IS DISTINCT FROM coalesce(x.draining, k."draining" OR h.draining)
+    OR (x.addresses IS NOT NULL AND h."addresses" IS DISTINCT FROM x.addresses)),
 passing AS MATERIALIZED (
   SELECT w.ord, w.project, w.quota FROM services w LEFT JOIN locked l ON l."id" = w.id
   WHERE (w.guard < 0 OR l."id" IS NOT NULL) AND w.ord NOT IN (SELECT ord FROM fenced) AND w.ord NOT IN (SELECT ord FROM moved)),
