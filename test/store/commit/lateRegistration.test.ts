@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { settleHosts } from '../../../src/controller/settleHosts.ts'
 import { registerWorker } from '../../../src/controller/workerRegistration.ts'
@@ -6,10 +5,10 @@ import { reportReplicas } from '../../../src/controller/workerReports.ts'
 import type { ServiceId } from '../../../src/model/id.ts'
 import type { Reporter } from '../../../src/model/intent.ts'
 import { noMeter } from '../../../src/model/metrics.ts'
-import type { JudgeWorker, RegisterWorker } from '../../../src/store/commit/outcome.ts'
+import type { RegisterWorker } from '../../../src/store/commit/outcome.ts'
 import type { Database } from '../../../src/store/database.ts'
-import { writeHeartbeat } from '../../../src/store/lease.ts'
 import { eachDatabase, silent } from '../../support/databases.ts'
+import { leasedStores } from '../../support/leasedStores.ts'
 import { content } from '../../support/services.ts'
 import { TestStore } from '../../support/store.ts'
 
@@ -17,16 +16,15 @@ import { TestStore } from '../../support/store.ts'
 
 eachDatabase((database) => {
   let store: TestStore
-  const serverId = randomUUID()
+  const { open, judge, cordonAll } = leasedStores(database)
   beforeAll(async () => {
-    store = await TestStore.on(database())
-    await writeHeartbeat(database(), serverId)
+    ;({ store } = await open())
   })
 
   let made = 0
   /** A host of its own, the only one that is open. */
   async function only(): Promise<string> {
-    await database().prisma.host.updateMany({ data: { scheduling: 'CORDONED', allocation: { increment: 1 } } })
+    await cordonAll()
     return `late-${++made}`
   }
   const said = (over: Partial<RegisterWorker> & { readonly name: string; readonly host: string }): Omit<RegisterWorker, 'kind'> => ({
@@ -59,15 +57,10 @@ eachDatabase((database) => {
     const slowed = { ...database(), prisma }
     return { store: await TestStore.on(slowed), database: slowed }
   }
-  async function lose({ hostId, workerId }: Reporter): Promise<void> {
-    for (const to of ['UNREACHABLE', 'LOST'] as const) {
-      const { leaseUntil } = await database().prisma.worker.findUniqueOrThrow({ where: { id: workerId } })
-      const judged: JudgeWorker = { kind: 'judgeWorker', hostId, workerId, to, leaseUntil: leaseUntil.getTime(), ...words }
-      expect(await store.committer.write({ ...judged })).toMatchObject({ changed: true })
-    }
-    await settleHosts({ database: database(), committer: store.committer }, [hostId])
+  async function lose(reporter: Reporter): Promise<void> {
+    for (const to of ['UNREACHABLE', 'LOST'] as const) expect(await judge(reporter, to)).toMatchObject({ changed: true })
+    await settleHosts({ database: database(), committer: store.committer }, [reporter.hostId])
   }
-  const words = { reason: 'it is silent', message: 'it is silent', serverId, heartbeatSeconds: 3_600 }
   const partsOf = ({ committer }: TestStore, of = database()) => ({ committer, database: of, log: silent })
   /** With the server that is not slow, as one that runs nothing. */
   async function register(worker: Omit<RegisterWorker, 'kind'>): Promise<Reporter> {
