@@ -9,7 +9,7 @@ export default defineConfig({
     setupFiles: ['test/support/seed.ts', 'test/support/eachTest.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    // Files share a process, for importing the server anew for each would take a quarter of the time.
+    // Files share a process, for importing the server anew for each would take a quarter of the time: none may mock a module.
     isolate: false,
     // On a machine that nobody watches: a test that passes the second time is shown as such ("retry x1"), to be mended.
     retry: process.env['CI'] === 'true' ? 1 : 0,

@@ -1,3 +1,4 @@
+import { rowsPerCommit } from '../model/bounds.ts'
 import type { RolloutId, VersionId } from '../model/id.ts'
 import type { NewService } from '../model/intent.ts'
 import type { Refusal } from '../model/refusal.ts'
@@ -11,8 +12,11 @@ import { newRollout } from './newRollout.ts'
 import { say } from './note.ts'
 import { overQuota, quotaExceeded } from './scale.ts'
 
-/** A draft that creates the service, with version 1 and rollout 1, whose `from` is null (R5). QUOTA_EXCEEDED where it could never fit. */
-export function createDraft(service: NewService, actor: string, ctx: Context): Draft | Refusal {
+/**
+ * A draft that creates the service, with version 1 and rollout 1, whose `from` is null (R5), and that has room for `mostRows`. QUOTA_EXCEEDED where it could
+ * never fit.
+ */
+export function createDraft(service: NewService, actor: string, ctx: Context, mostRows: number = rowsPerCommit): Draft | Refusal {
   const { replicas, maxReplicas, projectName } = service
   if (overQuota(replicas, maxReplicas)) return quotaExceeded(projectName, replicas, maxReplicas)
   const version: Version = {
@@ -28,7 +32,7 @@ export function createDraft(service: NewService, actor: string, ctx: Context): D
     createdAt: ctx.now,
     createdBy: actor,
   }
-  const draft = draftOver(unbornOf(service, version, firstRollout(service, actor, ctx), ctx), true)
+  const draft = draftOver(unbornOf(service, version, firstRollout(service, actor, ctx), ctx), true, mostRows)
   draft.insertedVersions.push(version)
   say(draft, 'SERVICE_CREATED', `${actor} created service ${service.name} with ${counted(replicas, 'replica')}.`, actor)
   markSpec(draft)

@@ -17,6 +17,8 @@ export interface Draft {
   /** A user's change of the spec is in the draft: its new specRevision is known only after the commit. */
   specChanged: boolean
   /** Goals as they are now; what is derived of them (counts, status, blockers) is as in the base until the draft is closed. */
+  /** Rows that the commit may write. */
+  readonly mostRows: number
   columns: ServiceColumns
   /** Alive rows. The base's own until the first write. */
   alive: ReplicaRows
@@ -52,14 +54,15 @@ export interface Draft {
   capped: boolean
 }
 
-/** A draft over `snapshot`, with nothing in it. */
-export function openDraft(snapshot: ServiceSnapshot): Draft {
-  return draftOver(snapshot, false)
+/** A draft over `snapshot`, with nothing in it, that has room for `mostRows`. */
+export function openDraft(snapshot: ServiceSnapshot, mostRows: number = rowsPerCommit): Draft {
+  return draftOver(snapshot, false, mostRows)
 }
 
-export function draftOver(base: ServiceSnapshot, created: boolean): Draft {
+export function draftOver(base: ServiceSnapshot, created: boolean, mostRows: number): Draft {
   return {
     base,
+    mostRows,
     created,
     specChanged: false,
     columns: base.columns,
@@ -100,7 +103,7 @@ export function drop(draft: Draft, row: Replica): void {
 
 /** How many rows more the commit may write. */
 export function roomIn(draft: Draft): number {
-  return Math.max(0, rowsPerCommit - draft.touched.size)
+  return Math.max(0, draft.mostRows - draft.touched.size)
 }
 
 /** Whether the row may be written, with others that follow from it: `rows` in all. What the commit writes anyway takes no room again. */

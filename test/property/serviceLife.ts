@@ -29,7 +29,8 @@ export class ServiceLife {
   #port = 20_000
   #edited = false
 
-  constructor(told: History, recording: Recording = new Recording()) {
+  /** `mostRows`: that a commit may write. */
+  constructor(told: History, recording: Recording = new Recording(), mostRows?: number) {
     this.#recording = recording
     const service: NewService = newService({
       replicas: told.replicas,
@@ -37,7 +38,7 @@ export class ServiceLife {
       content: told.probed ? content() : content({ readiness: null }),
     })
     recording.begin(service, this.ctx)
-    this.store = new ServiceStore(service, this.ctx)
+    this.store = new ServiceStore(service, this.ctx, mostRows)
     checkInvariants(this.store, this.ctx)
     for (const happening of told.happenings) this.#live(happening)
   }

@@ -32,8 +32,12 @@ export class ServiceStore {
   readonly changes: ServiceChange[] = []
   #revision = 0n
 
-  constructor(service: NewService, ctx: Context) {
-    const draft = createDraft(service, 'alice', ctx)
+  readonly mostRows: number
+
+  /** `mostRows`: that a commit may write. */
+  constructor(service: NewService, ctx: Context, mostRows: number = rowsPerCommit) {
+    this.mostRows = mostRows
+    const draft = createDraft(service, 'alice', ctx, mostRows)
     if ('code' in draft) throw new Error(draft.message)
     this.snapshot = draft.base
     this.#accept(closeDraft(draft, ctx))
@@ -41,7 +45,7 @@ export class ServiceStore {
 
   /** One commit of the intents, decided one after the other: of as many as it has room for, the last of which may be unfinished. */
   commit(ctx: Context, ...intents: ServiceIntent[]): { change: ServiceChange; outcomes: CommitOutcome[] } {
-    const draft = openDraft(this.snapshot)
+    const draft = openDraft(this.snapshot, this.mostRows)
     const outcomes: CommitOutcome[] = []
     for (const intent of intents) {
       if (isFull(draft) || outcomes.at(-1)?.kind === 'unfinished') break
@@ -86,7 +90,7 @@ export class ServiceStore {
   #accept(change: ServiceChange): void {
     const before = this.snapshot
     check(change.guard === before.guard, 'the change names the guard it was decided on')
-    check(change.insertedReplicas.length + change.updatedReplicas.length <= rowsPerCommit, 'a commit keeps to the cap of rows')
+    check(change.insertedReplicas.length + change.updatedReplicas.length <= this.mostRows, 'a commit keeps to the cap of rows')
     this.#applyRows(change)
     this.#applyHistory(change)
     const { next } = change
