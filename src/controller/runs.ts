@@ -50,6 +50,11 @@ export class Runs {
     }, millis)
   }
 
+  /** Resolves when the run that is under way has ended, if there is one. Never rejects. */
+  async idle(): Promise<void> {
+    await this.#running
+  }
+
   /** Resolves when the run that is under way has ended; there is no other after it. */
   async stop(): Promise<void> {
     this.#stopped = true

@@ -30,7 +30,7 @@ export class WorkerLeases {
   readonly #wakeUp: WakeUp
   readonly #looks: Runs
   /** Hosts that changed, by whatever server: looked at once more a while later, in case that one died before it had told all services. */
-  readonly #changed = new Set<HostId>()
+  #changed: Set<HostId> | 'all' = new Set()
   #unsubscribe: (() => void) | null = null
 
   constructor(options: {
@@ -55,7 +55,7 @@ export class WorkerLeases {
     const judging = 'Workers could not be judged by their leases'
     this.#judgements = new Runs({ run: () => this.#judge(), log, failure: judging, againAfterMillis })
     this.#wakeUp = new WakeUp(clock, () => this.#judgements.wake())
-    const looking = 'Services could not be told once more what became of their hosts'
+    const looking = 'Services could not be told what became of their hosts'
     this.#looks = new Runs({ run: () => this.#lookAgain(), log, failure: looking, againAfterMillis })
   }
 
@@ -64,9 +64,15 @@ export class WorkerLeases {
     await this.#heartbeat.start()
     this.#unsubscribe = this.#tail.subscribe(
       (facts) => this.#take(facts),
-      () => this.#judgements.wake(),
+      () => {
+        this.#judgements.wake()
+        this.#lookLater('all')
+      },
     )
-    await settleHosts(this.#parts, 'all')
+    // A service that can't be told keeps no server from starting.
+    this.#changed = 'all'
+    this.#looks.wake()
+    await this.#looks.idle()
     this.#judgements.wake()
   }
 
@@ -85,22 +91,27 @@ export class WorkerLeases {
     this.#lookLater(hosts)
   }
 
-  #lookLater(hosts: readonly HostId[]): void {
+  #lookLater(hosts: readonly HostId[] | 'all'): void {
     if (hosts.length === 0) return
-    for (const host of hosts) this.#changed.add(host)
+    this.#note(hosts)
     this.#looks.wakeWithin((this.#leaseSeconds * 1000) / 2)
   }
 
   /** And again where it fails: who else would tell what a server that died did not? */
   async #lookAgain(): Promise<void> {
-    const hosts = [...this.#changed]
-    this.#changed.clear()
+    const hosts = this.#changed === 'all' ? 'all' : [...this.#changed]
+    this.#changed = new Set()
     try {
       await settleHosts(this.#parts, hosts)
     } catch (error) {
-      for (const host of hosts) this.#changed.add(host)
+      this.#note(hosts)
       throw error
     }
+  }
+
+  #note(hosts: readonly HostId[] | 'all'): void {
+    if (hosts === 'all') this.#changed = 'all'
+    else if (this.#changed !== 'all') for (const host of hosts) this.#changed.add(host)
   }
 
   async #judge(): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { settleHosts } from '../../src/controller/settleHosts.ts'
+import { WorkerLeases } from '../../src/controller/workerLeases.ts'
 import { registerWorker } from '../../src/controller/workerRegistration.ts'
 import { reportReplicas } from '../../src/controller/workerReports.ts'
 import type { ServiceId } from '../../src/model/id.ts'
@@ -10,6 +11,7 @@ import type { Committer } from '../../src/store/commit/committer.ts'
 import type { RegisterWorker } from '../../src/store/commit/outcome.ts'
 import { renewLease } from '../../src/store/lease.ts'
 import { readEndpoint } from '../../src/store/readEndpoint.ts'
+import { Tail } from '../../src/store/tail.ts'
 import { eachDatabase, silent } from '../support/databases.ts'
 import { content, reportOf } from '../support/services.ts'
 import { TestStore } from '../support/store.ts'
@@ -187,5 +189,19 @@ eachDatabase((database) => {
     expect([await ready(broken), await ready(well)]).toEqual([1, 0])
     await settle(store.committer)
     expect(await ready(broken)).toBe(0)
+  })
+
+  test('a service that can’t be told keeps no server from starting', async () => {
+    const host = await only()
+    const { worker, broken, well } = await two(host, randomUUID())
+    await store.committer.write({ kind: 'leaveHost', ...worker, to: 'another' })
+    const tail = new Tail({ database: database(), committer: store.committer, log: silent })
+    await tail.start()
+    const parts = { database: database(), committer: brokenFor(broken), clock: store.clock, tail, log: silent, newId: randomUUID }
+    const leases = new WorkerLeases({ ...parts, config: { leaseSeconds: 600, graceSeconds: 600 } })
+    await leases.start()
+    expect([await ready(broken), await ready(well)]).toEqual([1, 0])
+    await leases.stop()
+    await tail.stop()
   })
 })
