@@ -9,14 +9,14 @@ import type { ReplicaId, ServiceId } from '../../src/model/id.ts'
 import type { Reporter } from '../../src/model/intent.ts'
 import { noMeter } from '../../src/model/metrics.ts'
 import type { Committer } from '../../src/store/commit/committer.ts'
-import type { JudgeWorker, RegisterWorker } from '../../src/store/commit/outcome.ts'
+import type { JudgeWorker } from '../../src/store/commit/outcome.ts'
 import { readAdopters } from '../../src/store/readAdopters.ts'
 import { readEndpoint } from '../../src/store/readEndpoint.ts'
 import { readUnsettled } from '../../src/store/readUnsettled.ts'
 import { eachDatabase, silent } from '../support/databases.ts'
 import { leasedStores } from '../support/leasedStores.ts'
 import { content, reportOf } from '../support/services.ts'
-import { TestStore } from '../support/store.ts'
+import { registrationOf, TestStore } from '../support/store.ts'
 
 eachDatabase((database) => {
   const stores = leasedStores(database)
@@ -31,17 +31,6 @@ eachDatabase((database) => {
     await stores.cordonAll()
     return `only-${++made}`
   }
-  const worker = (over: Partial<RegisterWorker> & { readonly name: string; readonly host: string }): Omit<RegisterWorker, 'kind'> => ({
-    addresses: ['10.0.0.1'],
-    cpuMillis: 64_000,
-    memoryMiB: 64_000,
-    portRange: { from: 20_000, to: 32_000 },
-    reservedPorts: [],
-    softwareVersion: '1',
-    protocolVersion: 1,
-    subject: 'worker',
-    ...over,
-  })
   async function judge(reporter: Reporter, ...verdicts: JudgeWorker['to'][]): Promise<void> {
     for (const to of verdicts) await stores.judge(reporter, to)
     await settle(reporter.hostId)
@@ -94,7 +83,11 @@ eachDatabase((database) => {
     await store.register({ name: `${host}-a`, host, instance: `${host}-a`, addresses: ['10.0.0.2'], clean: false })
     expect(await table()).toEqual(['10.0.0.1', '10.0.0.1'])
     const parts = partsOf(await another())
-    await registerWorker(parts, worker({ name: `${host}-a`, host, instance: `${host}-a`, addresses: ['10.0.0.2'] }), await runningOf(id))
+    await registerWorker(
+      parts,
+      registrationOf({ name: `${host}-a`, host, instance: `${host}-a`, addresses: ['10.0.0.2'] }),
+      await runningOf(id),
+    )
     expect(await table()).toEqual(['10.0.0.2', '10.0.0.2'])
   })
 
@@ -116,7 +109,11 @@ eachDatabase((database) => {
     const { host, id } = await serving('a')
     const table = await follow(id)
     const parts = partsOf(await another())
-    await registerWorker(parts, worker({ name: `${host}-a`, host, instance: `${host}-a`, addresses: ['10.0.0.2'] }), await runningOf(id))
+    await registerWorker(
+      parts,
+      registrationOf({ name: `${host}-a`, host, instance: `${host}-a`, addresses: ['10.0.0.2'] }),
+      await runningOf(id),
+    )
     expect(await table()).toEqual(['10.0.0.2', '10.0.0.2'])
   })
 
@@ -128,7 +125,7 @@ eachDatabase((database) => {
     await judge(a, 'UNREACHABLE')
     const table = await follow(id)
     const parts = partsOf(store.committer)
-    const unclean = worker({ name: `${host}-b`, host, instance: `${host}-b`, addresses: ['10.0.0.9'] })
+    const unclean = registrationOf({ name: `${host}-b`, host, instance: `${host}-b`, addresses: ['10.0.0.9'] })
     const answer = await registerWorker(parts, unclean, [reportOf({ id: randomUUID() as ReplicaId, start: 1 })])
     expect(answer).toMatchObject({ kind: 'registered', stop: { length: 1 } })
     expect(await table()).toEqual(mine.map(() => '10.0.0.9'))

@@ -8,13 +8,12 @@ import type { ServiceId } from '../../src/model/id.ts'
 import type { ReplicaReport, ServiceIntent } from '../../src/model/intent.ts'
 import { noMeter } from '../../src/model/metrics.ts'
 import type { Committer } from '../../src/store/commit/committer.ts'
-import type { RegisterWorker } from '../../src/store/commit/outcome.ts'
 import { renewLease } from '../../src/store/lease.ts'
 import { readEndpoint } from '../../src/store/readEndpoint.ts'
 import { Tail } from '../../src/store/tail.ts'
 import { eachDatabase, silent } from '../support/databases.ts'
 import { content, reportOf } from '../support/services.ts'
-import { TestStore } from '../support/store.ts'
+import { registrationOf, TestStore } from '../support/store.ts'
 
 // R15: what a registration does beside the worker's own row: to its services, and to the host that it leaves.
 
@@ -30,22 +29,11 @@ eachDatabase((database) => {
     await database().prisma.host.updateMany({ data: { scheduling: 'CORDONED', allocation: { increment: 1 } } })
     return `registered-${++made}`
   }
-  const said = (worker: Partial<RegisterWorker> & { readonly name: string; readonly host: string }): Omit<RegisterWorker, 'kind'> => ({
-    addresses: ['10.0.0.1'],
-    cpuMillis: 64_000,
-    memoryMiB: 64_000,
-    portRange: { from: 20_000, to: 32_000 },
-    reservedPorts: [],
-    softwareVersion: '1',
-    protocolVersion: 1,
-    subject: 'worker',
-    ...worker,
-  })
   const register = (
-    worker: Parameters<typeof said>[0],
+    worker: Parameters<typeof registrationOf>[0],
     running: readonly ReplicaReport[] = [],
     { committer }: Pick<TestStore, 'committer'> = store,
-  ) => registerWorker({ committer, database: database(), log: silent }, said(worker), running)
+  ) => registerWorker({ committer, database: database(), log: silent }, registrationOf(worker), running)
   const hostOf = (name: string) => database().prisma.host.findUniqueOrThrow({ where: { name }, include: { workers: true } })
 
   test('under a new name on a new host it is the same worker by its state directory: what it is told to stop has left the endpoint', async () => {

@@ -12,6 +12,21 @@ import { loadSnapshots } from '../../src/store/snapshot.ts'
 import { silent } from './databases.ts'
 import { content, newService, reportOf, settings } from './services.ts'
 
+/** What a worker says that registers. */
+export function registrationOf(over: Partial<RegisterWorker> & Pick<RegisterWorker, 'name' | 'host'>): Omit<RegisterWorker, 'kind'> {
+  return {
+    addresses: ['10.0.0.1'],
+    cpuMillis: 64_000,
+    memoryMiB: 64_000,
+    portRange: { from: 20_000, to: 32_000 },
+    reservedPorts: [],
+    softwareVersion: '1',
+    protocolVersion: 1,
+    subject: 'worker',
+    ...over,
+  }
+}
+
 /** One server's way into a database, with what tests do over and over. */
 export class TestStore {
   readonly database: Database
@@ -67,20 +82,7 @@ export class TestStore {
 
   async register(over: Partial<RegisterWorker> = {}): Promise<Reporter> {
     const name = over.name ?? `w${randomUUID().slice(0, 8)}`
-    const worker = await this.committer.write({
-      kind: 'registerWorker',
-      name,
-      host: `h-${name}`,
-      addresses: ['10.0.0.1'],
-      cpuMillis: 64_000,
-      memoryMiB: 64_000,
-      portRange: { from: 20_000, to: 32_000 },
-      reservedPorts: [],
-      softwareVersion: '1',
-      protocolVersion: 1,
-      subject: 'worker',
-      ...over,
-    })
+    const worker = await this.committer.write({ kind: 'registerWorker', ...registrationOf({ name, host: `h-${name}`, ...over }) })
     if (worker.kind !== 'worker') throw new Error('not registered')
     return { workerId: worker.workerId as WorkerId, hostId: worker.hostId as HostId, epoch: worker.epoch }
   }

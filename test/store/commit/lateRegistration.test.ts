@@ -10,7 +10,7 @@ import type { Database } from '../../../src/store/database.ts'
 import { eachDatabase, silent } from '../../support/databases.ts'
 import { leasedStores } from '../../support/leasedStores.ts'
 import { content } from '../../support/services.ts'
-import { TestStore } from '../../support/store.ts'
+import { registrationOf, TestStore } from '../../support/store.ts'
 
 // R15: a server takes a registration late. It decided on it, or only heard it, before something else became of the worker by another server.
 
@@ -27,18 +27,7 @@ eachDatabase((database) => {
     await cordonAll()
     return `late-${++made}`
   }
-  const said = (over: Partial<RegisterWorker> & { readonly name: string; readonly host: string }): Omit<RegisterWorker, 'kind'> => ({
-    addresses: ['10.0.0.1'],
-    cpuMillis: 64_000,
-    memoryMiB: 64_000,
-    portRange: { from: 20_000, to: 32_000 },
-    reservedPorts: [],
-    softwareVersion: '1',
-    protocolVersion: 1,
-    subject: 'worker',
-    instance: over.name,
-    ...over,
-  })
+  const said = (over: Parameters<typeof registrationOf>[0]) => registrationOf({ instance: over.name, ...over })
   /** A server that stands still once, when it has decided on a registration and is about to write it, until `meanwhile` is over. */
   async function slow(meanwhile: () => Promise<unknown>): Promise<{ readonly store: TestStore; readonly database: Database }> {
     let waits = true
