@@ -1,10 +1,26 @@
 import { intentsPerCommit } from '../model/bounds.ts'
 import type { HostId } from '../model/id.ts'
+import { troubleOf } from '../store/databaseTrouble.ts'
 import { readFreeable } from '../store/readFreeable.ts'
 import { readUnsettled, type Unsettled } from '../store/readUnsettled.ts'
 import type { App } from './app.ts'
 
 type Parts = Pick<App, 'committer' | 'database'>
+
+/** Settles the hosts as far as it goes now: a service that can't be told is told a while later, by the leases of workers. */
+export async function settleWhatCan(parts: Parts & Pick<App, 'log'>, hosts: readonly HostId[]): Promise<void> {
+  try {
+    await settleHosts(parts, hosts)
+  } catch (error) {
+    passOver(parts, error, 'A service was not told what became of its workers.')
+  }
+}
+
+/** Something is wrong with a service: the others, and the worker, go on. With the database nothing goes on. */
+export function passOver({ log }: Pick<App, 'log'>, error: unknown, sentence: string): void {
+  if (troubleOf(error) !== null) throw error
+  log.error({ err: error }, sentence)
+}
 
 /**
  * Tells the services what became of the workers of these hosts that run their replicas, and of the hosts' addresses (R12, R15): one intent per

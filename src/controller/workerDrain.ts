@@ -1,7 +1,7 @@
 import type { Blocker } from '../model/blocker.ts'
 import type { Reporter } from '../model/intent.ts'
 import type { App } from './app.ts'
-import { settleHosts } from './settleHosts.ts'
+import { settleWhatCan } from './settleHosts.ts'
 import { type Claimed, findRegistration, type RegistrationClaim } from './workerReports.ts'
 
 /** A service as its users name it. */
@@ -27,7 +27,7 @@ export interface DrainState {
   readonly services: readonly DrainedService[]
 }
 
-type Parts = Pick<App, 'committer' | 'database' | 'meter'>
+type Parts = Pick<App, 'committer' | 'database' | 'meter' | 'log'>
 
 /** A worker is to end and moves its replicas first (R15). That it is being drained already is as good. */
 export async function beginDrain(parts: Parts, claim: RegistrationClaim): Promise<Claimed<{ reporter: Reporter }>> {
@@ -36,7 +36,7 @@ export async function beginDrain(parts: Parts, claim: RegistrationClaim): Promis
   const { reporter } = registration
   const outcome = await parts.committer.write({ kind: 'drainWorker', ...reporter, actor: claim.subject ?? 'admin' })
   if (outcome.kind === 'refused') return outcome
-  await settleHosts(parts, [reporter.hostId])
+  await settleWhatCan(parts, [reporter.hostId])
   return { kind: 'done', reporter }
 }
 

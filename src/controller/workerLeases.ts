@@ -13,6 +13,9 @@ import { Runs } from './runs.ts'
 import { settleHosts } from './settleHosts.ts'
 import { WakeUp } from './wakeUp.ts'
 
+/** Between two looks that fail. */
+const longestBetweenLooksMillis = 600_000
+
 /**
  * The leases of workers (R15). It wakes when the earliest lease or grace may be over, judges by the database's clock, writes what it found, and
  * tells the services. Every server does: what two of them say at once is said once, for the host's row is the guard. The server's heartbeat guards
@@ -56,7 +59,13 @@ export class WorkerLeases {
     this.#judgements = new Runs({ run: () => this.#judge(), log, failure: judging, againAfterMillis })
     this.#wakeUp = new WakeUp(clock, () => this.#judgements.wake())
     const looking = 'Services could not be told what became of their hosts'
-    this.#looks = new Runs({ run: () => this.#lookAgain(), log, failure: looking, againAfterMillis })
+    this.#looks = new Runs({
+      run: () => this.#lookAgain(),
+      log,
+      failure: looking,
+      // A service that is broken stays so for a while.
+      againAfterMillis: (failures) => Math.min(longestBetweenLooksMillis, againAfterMillis() * 2 ** failures),
+    })
   }
 
   /** Call it when workers can reach this server: leases count from now on. */
@@ -132,9 +141,11 @@ export class WorkerLeases {
     })
     if (wakeAt !== null) this.#wakeUp.arm(wakeAt)
     if (verdicts.length === 0) return
-    const changed = (await Promise.all(verdicts.map((verdict) => this.#write(verdict)))).flat()
+    const written = await Promise.allSettled(verdicts.map((verdict) => this.#write(verdict)))
+    const changed = written.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
     this.#lookLater(changed)
     await settleHosts(this.#parts, changed)
+    for (const one of written) if (one.status === 'rejected') throw one.reason
     // What was judged has another end to wait for now; what was refused is looked at anew, but not in a busy loop.
     this.#judgements.wakeWithin(changed.length > 0 ? 0 : this.#heartbeat.periodMillis)
   }

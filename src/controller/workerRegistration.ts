@@ -4,12 +4,11 @@ import type { Refusal } from '../model/refusal.ts'
 import type { HostView } from '../model/service.ts'
 import type { RegisterWorker } from '../store/commit/outcome.ts'
 import { readIdentity } from '../store/commit/workerIdentity.ts'
-import { troubleOf } from '../store/databaseTrouble.ts'
 import { askForAll } from '../store/lease.ts'
 import { readAdopters } from '../store/readAdopters.ts'
 import type { App } from './app.ts'
 import { ownersOf, reportsByService } from './replicaOwners.ts'
-import { settleHosts } from './settleHosts.ts'
+import { passOver, settleWhatCan } from './settleHosts.ts'
 
 export interface Registered {
   readonly kind: 'registered'
@@ -41,7 +40,7 @@ export async function registerWorker(
   const reporter: Reporter = { workerId, hostId, epoch }
   if (outcome.returned) await adoptAll(parts, reporter, running)
   // A drain of before is over, ports may have been kept for it elsewhere, and the host's addresses may be others, by its word or another worker's.
-  await settle(parts, hostId)
+  await settleWhatCan(parts, [hostId])
   // It was lost, and is so until it has stopped what was replaced meanwhile: it says so by a full report without that.
   if (!outcome.returned) return { kind: 'registered', workerId, hostId, epoch, stop: alive }
   const owners = await ownersOf(parts.database, alive)
@@ -59,12 +58,7 @@ async function adoptAll(parts: Parts, reporter: Reporter, running: readonly Repl
   )
   for (const adoption of adopted) {
     if (adoption.status === 'fulfilled') continue
-    notFor(
-      parts,
-      hostId,
-      adoption.reason,
-      'A service did not hear that its worker has registered: the worker is asked for everything once more.',
-    )
+    passOver(parts, adoption.reason, 'A service did not hear that its worker has registered: the worker is asked for everything once more.')
     await askForAll(parts.database, workerId, epoch)
   }
 }
@@ -87,20 +81,5 @@ async function leaveOtherHost(parts: Parts, worker: Omit<RegisterWorker, 'kind'>
   const { known } = who
   const hostId = known.hostId as HostId
   await parts.committer.write({ kind: 'leaveHost', hostId, workerId: known.id as WorkerId, epoch: known.epoch, to: worker.host })
-  await settle(parts, hostId)
-}
-
-/** What could not be told now, the leases of workers tell a while later. */
-async function settle(parts: Parts, hostId: HostId): Promise<void> {
-  try {
-    await settleHosts(parts, [hostId])
-  } catch (error) {
-    notFor(parts, hostId, error, 'A service was not told what became of its workers.')
-  }
-}
-
-/** Something is wrong with a service; with the database, nothing goes on. */
-function notFor({ log }: Parts, hostId: HostId, error: unknown, sentence: string): void {
-  if (troubleOf(error) !== null) throw error
-  log.error({ err: error, hostId }, sentence)
+  await settleWhatCan(parts, [hostId])
 }

@@ -3,10 +3,10 @@ import type { HostId, ReplicaId, ServiceId, WorkerId } from '../model/id.ts'
 import type { ReplicaReport, Reporter, ReportIntent } from '../model/intent.ts'
 import type { Refusal } from '../model/refusal.ts'
 import type { StoreOutcome } from '../store/commit/outcome.ts'
-import { noteToldAll, renewLease } from '../store/lease.ts'
+import { askForAll, noteToldAll, renewLease } from '../store/lease.ts'
 import type { App } from './app.ts'
 import { ownersOf, reportsByService, servicesOn } from './replicaOwners.ts'
-import { settleHosts } from './settleHosts.ts'
+import { passOver, settleWhatCan } from './settleHosts.ts'
 
 /** A registration as its worker names it, and the token that it is used with. */
 export interface RegistrationClaim {
@@ -47,10 +47,11 @@ function fenced({ meter }: Pick<App, 'meter'>, what: string): { readonly kind: '
  * the worker has registered anew meanwhile, even during this.
  *
  * `full`: these are all. A worker that was silent is back with them (R15): REACHABLE in one write, and then in the commit of each service that has
- * replicas there. One that was LOST is back when it runs nothing; until then everything that it runs is fenced.
+ * replicas there. One that was LOST is back when it runs nothing; until then everything that it runs is fenced. A service that can't take its reports
+ * keeps none of the others from it.
  */
 export async function reportReplicas(
-  parts: Pick<App, 'committer' | 'database' | 'meter'>,
+  parts: Pick<App, 'committer' | 'database' | 'meter' | 'log'>,
   claim: RegistrationClaim,
   sequence: number,
   reports: readonly ReplicaReport[],
@@ -63,11 +64,11 @@ export async function reportReplicas(
   const running = reports.flatMap(({ replica, state }) => (state === 'ENDED' ? [] : [replica]))
   if (reachability === 'LOST' && (running.length > 0 || !full)) return { kind: 'done', fenced: running }
   // What was there ends while the worker is LOST, also where a server died before it had told every service.
-  if (reachability === 'LOST') await settleHosts(parts, [reporter.hostId])
+  if (reachability === 'LOST') await settleWhatCan(parts, [reporter.hostId])
   if (reachability !== 'REACHABLE' && full) {
     await committer.write({ kind: 'returnWorker', ...reporter })
     // Ports may be kept for it on a host that it left.
-    if (reachability === 'LOST') await settleHosts(parts, [reporter.hostId])
+    if (reachability === 'LOST') await settleWhatCan(parts, [reporter.hostId])
   }
   const owners = await ownersOf(
     database,
@@ -75,9 +76,18 @@ export async function reportReplicas(
   )
   const services = new Map(reportsByService(reports, owners))
   if (full) for (const id of await servicesOn(database, reporter)) if (!services.has(id)) services.set(id, [])
-  const outcomes = await Promise.all([...services].map(([id, own]) => submitReport(parts, id, { reporter, sequence, reports: own, full })))
-  for (const outcome of outcomes) if (outcome.kind === 'refused' && outcome.refusal.code === 'FENCED') return outcome
-  if (full) await noteToldAll(database, reporter.workerId, reporter.epoch)
+  const taken = await Promise.allSettled(
+    [...services].map(([id, own]) => submitReport(parts, id, { reporter, sequence, reports: own, full })),
+  )
+  let isMissed = false
+  for (const outcome of taken) {
+    if (outcome.status === 'fulfilled' && outcome.value.kind === 'refused' && outcome.value.refusal.code === 'FENCED') return outcome.value
+    if (outcome.status === 'fulfilled') continue
+    isMissed = true
+    passOver(parts, outcome.reason, 'A service did not take what its worker reports: the worker is asked for everything once more.')
+  }
+  if (isMissed) await askForAll(database, reporter.workerId, reporter.epoch)
+  else if (full) await noteToldAll(database, reporter.workerId, reporter.epoch)
   return { kind: 'done', fenced: running.filter((replica) => !owners.get(replica)?.aliveOn(reporter)) }
 }
 

@@ -102,8 +102,9 @@ function countHosts(view: LeaseView): HostCount {
     if (isSilent) silentSince = Math.min(silentSince, worker.reachability === 'UNREACHABLE' ? worker.since : leaseEnd)
     silentByHost.set(worker.hostId, isSilent && silentByHost.get(worker.hostId) !== false)
   }
-  for (const { hostId, reachability, held, hostSince } of view.workers) {
-    if (reachability === 'LOST' && held && hostSince > silentSince && !silentByHost.has(hostId)) silentByHost.set(hostId, true)
+  for (const { hostId, reachability, held, draining, hostSince } of view.workers) {
+    const counts = reachability === 'LOST' && held && !draining && hostSince > silentSince
+    if (counts && !silentByHost.has(hostId)) silentByHost.set(hostId, true)
   }
   return { all: silentByHost.size, silent: [...silentByHost.values()].filter(Boolean).length }
 }

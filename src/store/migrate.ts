@@ -171,6 +171,7 @@ async function applyOnce(connection: MigrationConnection, migration: Migration):
   await connection.exec('COMMIT')
 }
 
+/** Others had locks for too long, or it was the victim of a deadlock with them. */
 function isLocked(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '55P03'
+  return error instanceof Error && 'code' in error && ['55P03', '40P01'].includes(String(error.code))
 }

@@ -12,7 +12,7 @@ SELECT DISTINCT u."serviceId", u.kind, u.worker, CASE WHEN u.kind = 'readdress' 
   SELECT r."serviceId", r."workerId" AS worker, CASE
     WHEN w."id" IS NULL OR w."reachability" = 'LOST' THEN 'lose'
     WHEN w."reachability" = 'UNREACHABLE' AND r."hostReachable" THEN 'unreach'
-    WHEN r."hostAddresses" <> h."addresses" THEN 'readdress'
+    WHEN r."hostAddresses" IS DISTINCT FROM h."addresses" THEN 'readdress'
     WHEN r."state" = 'STOPPING' THEN NULL
     WHEN (h."scheduling" = 'DRAINING' OR w."draining") AND r."leaving" IS NULL AND s."deletionRequestedAt" IS NULL THEN 'drain'
     WHEN h."scheduling" <> 'DRAINING' AND NOT w."draining" AND r."leaving" = 'DRAIN' THEN 'undrain' END AS kind,

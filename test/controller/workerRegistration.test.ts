@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { settleHosts } from '../../src/controller/settleHosts.ts'
+import { beginDrain } from '../../src/controller/workerDrain.ts'
 import { WorkerLeases } from '../../src/controller/workerLeases.ts'
 import { registerWorker } from '../../src/controller/workerRegistration.ts'
 import { reportReplicas } from '../../src/controller/workerReports.ts'
@@ -161,9 +162,14 @@ eachDatabase((database) => {
     expect([await ready(broken), await ready(well)]).toEqual([1, 1])
     expect(await renewLease(database(), answer.workerId, answer.epoch, 15)).toMatchObject({ resync: true })
     const claim = { workerId: answer.workerId, epoch: answer.epoch, subject: 'worker' }
-    expect(await reportReplicas({ committer: store.committer, database: database(), meter: noMeter }, claim, 1, kept, true)).toMatchObject({
-      kind: 'done',
-    })
+    const report = (committer: Committer, sequence: number, full: boolean) =>
+      reportReplicas({ committer, database: database(), meter: noMeter, log: silent }, claim, sequence, full ? kept : running.flat(), full)
+    // As long as it is broken, the others are heard all the same.
+    for (const [at, full] of [true, false].entries()) {
+      expect(await report(brokenFor(broken), at + 1, full)).toEqual({ kind: 'done', fenced: [] })
+      expect(await renewLease(database(), answer.workerId, answer.epoch, 15)).toMatchObject({ resync: true })
+    }
+    expect(await report(store.committer, 3, true)).toEqual({ kind: 'done', fenced: [] })
     expect([await ready(broken), await ready(well)]).toEqual([0, 1])
     expect(await renewLease(database(), answer.workerId, answer.epoch, 15)).toMatchObject({ resync: false })
   })
@@ -177,6 +183,19 @@ eachDatabase((database) => {
     expect([await ready(broken), await ready(well)]).toEqual([1, 0])
     await settle(store.committer)
     expect(await ready(broken)).toBe(0)
+  })
+
+  test('a service that can’t be told keeps no lost worker from coming back, and none from draining', async () => {
+    const host = await only()
+    const { worker, broken, well } = await two(host, randomUUID())
+    const parts = { committer: brokenFor(broken), database: database(), meter: noMeter, log: silent }
+    const claim = { workerId: worker.workerId, epoch: worker.epoch, subject: 'worker' }
+    expect(await beginDrain(parts, claim)).toMatchObject({ kind: 'done' })
+    await store.committer.write({ kind: 'leaveHost', ...worker, to: 'another' })
+    const epoch = worker.epoch + 1
+    expect(await reportReplicas(parts, { ...claim, epoch }, 1, [], true)).toEqual({ kind: 'done', fenced: [] })
+    expect((await hostOf(host)).workers).toMatchObject([{ reachability: 'REACHABLE' }])
+    expect(await ready(well)).toBe(0)
   })
 
   test('a service that can’t be told keeps no server from starting', async () => {

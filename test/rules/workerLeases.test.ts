@@ -139,6 +139,9 @@ describe('the brake (R15)', () => {
     const drained = ['x', 'y', 'z'].map((name) => silent(name, 15, { draining: true }))
     const rest = [host({ lease: 200 }), host({ lease: 200 })]
     expect(judge(75, [...drained, silent('a', 15), ...rest]).told).toEqual(['x LOST', 'y LOST', 'z LOST', 'a LOST'])
+    // Nor where an operator has confirmed its loss, to be rid of it.
+    const gone = silent('x', 15, { draining: true, reachability: 'LOST', held: true, hostSince: t0 + 40_000 })
+    expect(judge(75, [gone, silent('a', 15), host({ lease: 200 })]).told).toEqual(['a LOST'])
     // Nor as one that is heard.
     const draining = ['x', 'y', 'z'].map((name) => host({ name, lease: 200, draining: true }))
     expect(judge(75, [...draining, silent('a', 15), silent('b', 15), host({ lease: 200 })]).told).toEqual(['a HELD', 'b HELD'])

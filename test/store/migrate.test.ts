@@ -148,6 +148,22 @@ describe.each([
     await Promise.all([long.end(), other.end()])
   })
 
+  test.runIf(name === 'PostgreSQL')('one that is the victim of a deadlock with a server at work tries again', async () => {
+    await migrate(connection, directory)
+    add('99990101000000_locks', 'LOCK TABLE "Queue" IN ACCESS EXCLUSIVE MODE; LOCK TABLE "Host" IN ACCESS EXCLUSIVE MODE;')
+    const [atWork, other] = [await server.connect(), await server.connect()]
+    await atWork.exec('BEGIN; SELECT count(*) FROM "Host"')
+    // Whoever notices a deadlock first is its victim.
+    await connection.exec("SET deadlock_timeout = '100ms'; SET log_lock_waits = off")
+    const migrating = migrate(connection, directory)
+    const isWaiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = '"Host"'::regclass`
+    await until(async () => (await other.query(isWaiting)).rows.length > 0, 'it waits for the table')
+    expect((await atWork.query('SELECT count(*)::int AS queues FROM "Queue"')).rows).toHaveLength(1)
+    await atWork.exec('COMMIT')
+    expect((await migrating).applied).toEqual(['99990101000000_locks'])
+    await Promise.all([atWork.end(), other.end()])
+  })
+
   test.runIf(name === 'PostgreSQL')('two servers that start at once apply each once', async () => {
     const other = await server.connect()
     const runs = await Promise.all([migrate(connection, directory), migrate(other, directory)])

@@ -1,3 +1,6 @@
+-- In the order of commits, so that none waits for this while this waits for it.
+LOCK TABLE "Host", "Worker", "Replica", "HostPort" IN ACCESS EXCLUSIVE MODE;
+
 -- AlterTable
 ALTER TABLE "Replica" ADD COLUMN     "workerId" TEXT,
 ADD COLUMN     "hostAddresses" TEXT[];
