@@ -29,7 +29,7 @@ ${settingsText}
 Signals:
   SIGTERM, SIGINT, SIGHUP    end; the replicas run on, and the next worker with this state directory finds them
   SIGQUIT                    as --drain: move all replicas to other workers, then end
-  SIGUSR2                    tell the servers that no replica is ready any more, disconnect, stop all replicas by their stop policies, forget them, end
+  SIGUSR2                    tell the servers that no probed replica is ready any more, disconnect, stop all replicas by their stop policies, forget them, end
 `
 
 process.exitCode = await main(process.argv.slice(2))

@@ -142,6 +142,8 @@ builder.mutationFields((t) => ({
 
 /** The log tells it too: whoever misses a host looks there. */
 function refused(app: App, worker: { readonly name: string; readonly host: string; readonly subject: string }, error: RefusalError): Error {
+  // That one registers again at once, above the number it is told.
+  if (error instanceof OvertakenError) return error
   const { name, host, subject } = worker
   // What is no name is not logged as one.
   const named = hostNameFault(name) === null && hostNameFault(host) === null ? { worker: name, host } : {}

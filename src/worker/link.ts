@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { graceSeconds, leaseSeconds } from '../model/bounds.ts'
 import { protocolFault, workerProtocolVersion } from '../model/workerProtocol.ts'
+import { orAbort } from './abort.ts'
 import { Connection, RefusedError } from './connection.ts'
 import { ContactFile } from './contactFile.ts'
 import type { Drain } from './drain.ts'
@@ -11,7 +12,7 @@ import type { Outbox } from './outbox.ts'
 import { reconnectMillis } from './reconnect.ts'
 import { type Registration, register } from './registration.ts'
 import type { Servers, WorkerSettings } from './settings.ts'
-import { isServerUrl } from './settings.ts'
+import { apiOf, isServerUrl } from './settings.ts'
 import type { Supervisor } from './supervisor.ts'
 import { WorkerSession } from './workerSession.ts'
 
@@ -41,6 +42,8 @@ export class Link {
   #session: WorkerSession | null = null
   readonly #contact: LostContact
   #sequence = 0
+  /** By the monotonic clock. */
+  #registeredAt = Number.NEGATIVE_INFINITY
   #turn = Math.floor(Math.random() * 1_000)
 
   constructor(options: LinkOptions) {
@@ -60,13 +63,19 @@ export class Link {
       const began = performance.now()
       const { error, url, connected } = await this.#connectOnce()
       if (signal.aborted) return
+      const isFought = isFenced(error) && performance.now() - this.#registeredAt < steadyMillis
       if (isFenced(error)) {
         await this.#startOver()
-        failures = 0
-        continue
+        if (signal.aborted) return
+        if (isFought)
+          log.warn('fenced as soon as it had registered: a copy of this state directory, which is one worker’s, may be used elsewhere')
+        else {
+          failures = 0
+          continue
+        }
       }
       if (!connected || this.#registration === null) drain.unreached()
-      failures = performance.now() - began > steadyMillis ? 0 : failures + 1
+      failures = performance.now() - began > steadyMillis && !isFought ? 0 : failures + 1
       // No pause is long in a lease: what was away for a moment must not be silent for longer by itself.
       const most = settings.servers.kind === 'file' ? 1_000 : ((this.#registration?.leaseSeconds ?? leaseSeconds) * 1_000) / 3
       const servers = settings.servers.kind === 'file' ? 1 : settings.servers.urls.length
@@ -144,6 +153,7 @@ export class Link {
     const sentAt = this.#contact.mark()
     const { registration, stop } = await register(connection, settings, { softwareVersion, instance }, running, log)
     this.#contact.heard(sentAt, registration.leaseSeconds + registration.graceSeconds)
+    this.#registeredAt = performance.now()
     this.#sequence = 0
     for (const replica of stop) supervisor.release(replica, { drain: false })
     return registration
@@ -151,17 +161,20 @@ export class Link {
 
   /** Fenced: others may run in place of what runs here, so it must be gone before this worker may take anything new. */
   async #startOver(): Promise<void> {
-    const { log, supervisor } = this.#options
+    const { log, supervisor, signal } = this.#options
     log.warn('fenced: this worker stops all its replicas and registers anew')
     this.#registration = null
-    await supervisor.releaseAll({ drain: false })
+    // Whoever ends it meanwhile does not wait: what is stopping then is known as such to the next worker.
+    await orAbort(supervisor.releaseAll({ drain: false }), signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error
+    })
   }
 
   async #nextServer(servers: Servers): Promise<string> {
     if (servers.kind === 'file') {
       const url = await readText(servers.file, 'XCE_WORKER_SERVER_FILE')
       if (!isServerUrl(url)) throw new Error(`The file ${servers.file} holds ${JSON.stringify(url)}, which is no URL of a server.`)
-      return url
+      return apiOf(url)
     }
     this.#turn = (this.#turn + 1) % servers.urls.length
     return servers.urls[this.#turn] ?? ''

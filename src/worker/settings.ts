@@ -111,7 +111,7 @@ function readServers(list: string | null, file: string | null, faults: string[])
 }
 
 /** Of a server that is named without a path. */
-function apiOf(server: string): string {
+export function apiOf(server: string): string {
   const url = new URL(server)
   if (url.pathname === '/') url.pathname = '/graphql'
   return url.href

@@ -56,9 +56,14 @@ export class LinkedWorker {
     this.#running = new Link({ ...parts, signal: this.#ending.signal }).run()
   }
 
-  async end(): Promise<void> {
+  /** As SIGTERM: its replicas run on. */
+  leave(): Promise<void> {
     this.#ending.abort()
-    await this.#running
+    return this.#running
+  }
+
+  async end(): Promise<void> {
+    await this.leave()
     await this.supervisor.releaseAll({ drain: false })
     await this.supervisor.close()
   }

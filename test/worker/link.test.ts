@@ -36,10 +36,11 @@ afterEach(async () => {
 })
 
 /** Runs a worker in this process, until the test's end. */
-function connect(servers: Servers = { kind: 'list', urls: [server.url] }, log?: Logger): void {
+function connect(servers: Servers = { kind: 'list', urls: [server.url] }, log?: Logger): LinkedWorker {
   const worker = new LinkedWorker({ directory, token: server.token, settings: { servers }, ...(log === undefined ? {} : { log }) })
   supervisor = worker.supervisor
   end = () => worker.end()
+  return worker
 }
 
 async function running(change: Partial<Assignment> = {}): Promise<Assignment> {
@@ -260,6 +261,13 @@ test('a connection that has ended opens no other one for what is asked of it the
   await until(() => server.connections === 0, 'it is closed')
 })
 
+test('a file may name the server without its path', async () => {
+  const file = path.join(directory, 'server-url')
+  writeFileSync(file, `${new URL(server.url).origin}\n`)
+  connect({ kind: 'file', file })
+  await followed()
+})
+
 describe('fenced', () => {
   test('by any answer, it stops every replica and registers anew with none', async () => {
     server.leaseSeconds = 1
@@ -281,6 +289,32 @@ describe('fenced', () => {
     server.epoch += 1
     server.drop()
     await followed(2)
+  })
+
+  test('again and again, as by a copy of its state directory, it takes its time and says why', async () => {
+    const lines: { msg: string; waitMillis?: number }[] = []
+    connect(undefined, pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) }))
+    for (const registration of [1, 2, 3]) {
+      await followed(registration)
+      server.epoch += 1
+      server.drop()
+    }
+    await followed(4)
+    const fought = lines.flatMap(({ msg }, at) => (msg.includes('a copy of this state directory') ? [lines[at + 1]] : []))
+    expect(fought).toHaveLength(3)
+    for (const next of fought) expect(next?.waitMillis).toBeGreaterThanOrEqual(0)
+  })
+
+  test('it ends when it is told to, though what it stops takes its time', async () => {
+    server.leaseSeconds = 1
+    const worker = connect()
+    await followed()
+    const stop = { signal: 'TERM', drainSeconds: 0, graceSeconds: 4, onLostContact: 'KEEP' } as const
+    const { replica } = await running({ command: program('ignores-term'), stop })
+    server.epoch += 1
+    await until(() => server.followers === 0, 'it is fenced')
+    await worker.leave()
+    expect(processesWith(replica)).not.toEqual([])
   })
 
   test('for single replicas, it stops those', async () => {
