@@ -41,16 +41,26 @@ const wholeNumber = (min: number, max: number, what: string) =>
 const settings = {
   XCE_HOST: { read: z.string(), unset: '127.0.0.1', does: 'The address to listen on.' },
   XCE_PORT: { read: wholeNumber(0, 65_535, 'a port'), unset: '4000', does: 'The port to listen on; 0: any free one.' },
-  XCE_DATA_DIR: { read: z.string(), unset: '.xce', does: 'The directory of the embedded database, tokens and the local worker.' },
+  XCE_DATA_DIR: {
+    read: z.string(),
+    unset: '.xce',
+    does: 'The directory of the embedded database, tokens and the local worker.',
+  },
   DATABASE_URL: {
     read: z
       .string()
       .regex(/^postgres(ql)?:\/\//, { error: 'give a URL that begins with postgresql://', abort: true })
-      .refine(isWholeUrl, { error: 'percent-encode what is special in its user and password, for example # as %23 and / as %2F' }),
+      .refine(isWholeUrl, {
+        error: 'percent-encode what is special in its user and password, for example # as %23 and / as %2F',
+      }),
     unset: null,
     does: 'A PostgreSQL database. Without it the database is embedded, in XCE_DATA_DIR.',
   },
-  XCE_LOCAL_WORKER: { read: onOff, unset: null, does: 'on: run a worker on this machine. Without it: on with the embedded database.' },
+  XCE_LOCAL_WORKER: {
+    read: onOff,
+    unset: null,
+    does: 'on: run a worker on this machine. Without it: on with the embedded database.',
+  },
   XCE_STOP_REPLICAS_ON_EXIT: {
     read: onOff,
     unset: 'off',
@@ -136,7 +146,10 @@ const workerSettings = Object.fromEntries(
     const what = `Of the local worker: ${does}.`
     if ('value' in unset) return [name, { unset: unset.value, does: what }]
     // The server knows better than to let it be found.
-    const taken = name === 'XCE_WORKER_ADDRESSES' ? `XCE_HOST where that is a loopback address, otherwise ${unset.taken}` : unset.taken
+    const taken =
+      name === 'XCE_WORKER_ADDRESSES'
+        ? `XCE_HOST where that is a loopback address, otherwise ${unset.taken}`
+        : unset.taken
     return [name, { unset: null, does: `${what} Without it: ${taken}.` }]
   }),
 )
@@ -159,7 +172,9 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
     if (text === null) return null
     const result = settings[name].read.safeParse(text)
     if (result.success) return result.data as z.output<(typeof settings)[Name]['read']>
-    mistakes.push(`${name} is ${JSON.stringify(withoutPassword(text))}: ${result.error.issues[0]?.message ?? 'it is not understood'}.`)
+    mistakes.push(
+      `${name} is ${JSON.stringify(withoutPassword(text))}: ${result.error.issues[0]?.message ?? 'it is not understood'}.`,
+    )
     return null
   }
   const databaseUrl = read('DATABASE_URL')
@@ -181,7 +196,10 @@ export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: 
         mostKept: read('XCE_FACTS_KEPT_MOST'),
       },
       events: { keptHours: read('XCE_EVENTS_KEPT_HOURS'), mostKept: read('XCE_EVENTS_KEPT_MOST') },
-      endedReplicas: { keptHours: read('XCE_ENDED_REPLICAS_KEPT_HOURS'), mostKept: read('XCE_ENDED_REPLICAS_KEPT_MOST') },
+      endedReplicas: {
+        keptHours: read('XCE_ENDED_REPLICAS_KEPT_HOURS'),
+        mostKept: read('XCE_ENDED_REPLICAS_KEPT_MOST'),
+      },
       versionsKept: read('XCE_VERSIONS_KEPT'),
     },
     metrics: read('XCE_METRICS'),
@@ -219,6 +237,8 @@ function withoutPassword(text: string): string {
 export function helpText(): string {
   const all = Object.entries({ ...settings, ...workerSettings })
   const width = Math.max(...all.map(([name]) => name.length))
-  const lines = all.map(([name, { unset, does }]) => `  ${name.padEnd(width)}  ${does}${unset === null ? '' : ` [${unset}]`}`)
+  const lines = all.map(
+    ([name, { unset, does }]) => `  ${name.padEnd(width)}  ${does}${unset === null ? '' : ` [${unset}]`}`,
+  )
   return ['XCE Services, the server. Settings are environment variables:', '', ...lines, ''].join('\n')
 }

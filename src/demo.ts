@@ -43,12 +43,15 @@ async function story(api: Api): Promise<void> {
   console.log(`3 replicas were ready ${created.toFixed(0)} ms after the call.`)
 
   step('Request each address')
-  for (const { hostPort } of watch.addresses) console.log(`http://${hostPort}/ → ${JSON.stringify(await hello(hostPort))}`)
+  for (const { hostPort } of watch.addresses)
+    console.log(`http://${hostPort}/ → ${JSON.stringify(await hello(hostPort))}`)
 
   const victim = watch.addresses[0]
   if (!victim) throw new Error('The table is empty.')
   const { pid } = await hello(victim.hostPort)
-  step(`Kill process ${pid} of web[${victim.index}] with SIGKILL: its address leaves, and its worker restarts it in place`)
+  step(
+    `Kill process ${pid} of web[${victim.index}] with SIGKILL: its address leaves, and its worker restarts it in place`,
+  )
   began = performance.now()
   process.kill(pid, 'SIGKILL')
   const gone = await watch.until('the address to leave', began, (a) => !a.some((x) => x.id === victim.id))
@@ -70,7 +73,11 @@ async function story(api: Api): Promise<void> {
       input: { replica: killed.replicaId },
     },
   )
-  const replaced = await watch.until('the replacement', began, (a) => a.length === 3 && a.some((x) => !known.has(x.replicaId)))
+  const replaced = await watch.until(
+    'the replacement',
+    began,
+    (a) => a.length === 3 && a.some((x) => !known.has(x.replicaId)),
+  )
   console.log(`The replacement was ready ${replaced.toFixed(0)} ms after the call.`)
 
   for (const replicas of [5, 2]) {

@@ -22,7 +22,13 @@ export async function runServer(words: readonly string[]): Promise<void> {
     log.fatal({ err: error }, 'The server fails.')
     process.exit(1)
   })
-  const starting = start({ config, log, databaseAway, env: process.env, workerProgram: path.join(import.meta.dirname, 'worker.js') })
+  const starting = start({
+    config,
+    log,
+    databaseAway,
+    env: process.env,
+    workerProgram: path.join(import.meta.dirname, 'worker.js'),
+  })
   stopOnSignal(starting, log)
   try {
     const { url } = await starting
@@ -47,7 +53,9 @@ function helpOrRefuse(words: readonly string[]): void {
     process.stdout.write(helpText())
     return
   }
-  process.stderr.write(`${JSON.stringify(other)} is no option of the server: its settings are environment variables, see --help.\n`)
+  process.stderr.write(
+    `${JSON.stringify(other)} is no option of the server: its settings are environment variables, see --help.\n`,
+  )
   process.exitCode = 1
 }
 
@@ -103,8 +111,11 @@ function sentence(error: unknown, { host, port, dataDirectory }: Config): string
   if (syscall !== undefined && !['listen', 'bind', 'getaddrinfo', 'connect'].includes(syscall)) {
     return `The data directory ${path.resolve(dataDirectory)} can't be used (${(error as Error).message}): correct that, or choose another with XCE_DATA_DIR.`
   }
-  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use: stop what uses it, or choose another port with XCE_PORT.`
-  if (code === 'EACCES') return `Port ${port} on ${host} may not be used by this user: choose another port with XCE_PORT.`
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${host} is no address of this machine: choose another with XCE_HOST.`
+  if (code === 'EADDRINUSE')
+    return `Port ${port} on ${host} is in use: stop what uses it, or choose another port with XCE_PORT.`
+  if (code === 'EACCES')
+    return `Port ${port} on ${host} may not be used by this user: choose another port with XCE_PORT.`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `${host} is no address of this machine: choose another with XCE_HOST.`
   return error instanceof Error ? error.message : String(error)
 }

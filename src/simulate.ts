@@ -75,7 +75,8 @@ function toldIn(file: string, seed: number | null): Told | null {
     const told = readScenario(readFileSync(file, 'utf8'))
     return told.kind === 'scenario' && seed !== null ? { kind: 'scenario', scenario: { ...told.scenario, seed } } : told
   } catch (error) {
-    const sentences = error instanceof ScenarioMistakes ? error.sentences : [`the file cannot be read: ${messageOf(error)}.`]
+    const sentences =
+      error instanceof ScenarioMistakes ? error.sentences : [`the file cannot be read: ${messageOf(error)}.`]
     for (const sentence of sentences) console.error(`${file}: ${sentence}`)
     return null
   }

@@ -89,7 +89,12 @@ async function start(
     started('the lock of the data directory', () => lock.release())
   }
   const patience = { silenceMillis: databaseSilenceSeconds * 1_000, idleTransactionSeconds }
-  const database = await openDatabase({ dataDirectory, log, ...patience, ...(databaseUrl === null ? {} : { url: databaseUrl }) })
+  const database = await openDatabase({
+    dataDirectory,
+    log,
+    ...patience,
+    ...(databaseUrl === null ? {} : { url: databaseUrl }),
+  })
   started('the database', () => database.close())
   const explains = (error: unknown) => troubleOf(error) === 'UNREACHABLE'
   databaseAway?.follow({ name: database.name, explains, ask: () => isReadOnly(database) }, log)
@@ -107,11 +112,27 @@ async function start(
   const feed = new Feed({ database, tail, ...(bookmarkMillis === undefined ? {} : { bookmarkMillis }) })
   feed.start()
   started('the feed', () => feed.stop())
-  const logRequests = new LogRequests(v7, database.kind === 'embedded' ? null : new LogRelay({ database, log, newId: v7 }))
+  const logRequests = new LogRequests(
+    v7,
+    database.kind === 'embedded' ? null : new LogRelay({ database, log, newId: v7 }),
+  )
   await logRequests.start()
   started('log requests', () => logRequests.stop())
   const previews = new Previews({ database, clock, log })
-  const parts = { config, log, database, committer, tail, clock, newId: v7, feed, sessions, logRequests, previews, meter: metrics }
+  const parts = {
+    config,
+    log,
+    database,
+    committer,
+    tail,
+    clock,
+    newId: v7,
+    feed,
+    sessions,
+    logRequests,
+    previews,
+    meter: metrics,
+  }
   const app: App = { ...parts, workerRefusals: new WorkerRefusals(log) }
 
   await scanServices(app)
@@ -159,10 +180,16 @@ async function ensureTokens(app: App): Promise<void> {
     log.info(`An admin token is in ${path.resolve(adminFile)}: send it as "Authorization: Bearer …".`)
   }
   if (config.metrics === 'token') {
-    await ensureToken(app.database, path.join(config.dataDirectory, 'metrics-token'), { subject: 'metrics', roles: ['metrics'] })
+    await ensureToken(app.database, path.join(config.dataDirectory, 'metrics-token'), {
+      subject: 'metrics',
+      roles: ['metrics'],
+    })
   }
   // For the local worker, and for those of other hosts.
-  await ensureToken(app.database, path.join(config.dataDirectory, 'worker-token'), { subject: `worker:${hostname()}`, roles: ['worker'] })
+  await ensureToken(app.database, path.join(config.dataDirectory, 'worker-token'), {
+    subject: `worker:${hostname()}`,
+    roles: ['worker'],
+  })
 }
 
 /** Where programs on this machine reach a server that listens on `host`. */

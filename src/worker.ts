@@ -48,7 +48,8 @@ async function main(words: readonly string[]): Promise<number> {
   const stateDirectory = stateDirectoryOf(environment)
   // Before the lock: whoever sees that this worker has it may send it a signal.
   const signals = heedSignals()
-  const drainAt = (holder: number) => watchDrain(stateDirectory, holder, signals.leave, (progress) => console.log(progress))
+  const drainAt = (holder: number) =>
+    watchDrain(stateDirectory, holder, signals.leave, (progress) => console.log(progress))
   const inState = <T>(use: () => Promise<T>) =>
     usable(
       `The state directory ${stateDirectory}`,
@@ -59,7 +60,10 @@ async function main(words: readonly string[]): Promise<number> {
     if ('faults' in read) {
       const holder = await inState(() => holderOf(stateDirectory))
       if (holder !== null) return await drainAt(holder)
-      return refuse([`No worker runs on the state directory ${stateDirectory}: see --state-dir. To start one that drains:`, ...read.faults])
+      return refuse([
+        `No worker runs on the state directory ${stateDirectory}: see --state-dir. To start one that drains:`,
+        ...read.faults,
+      ])
     }
     // Held until the process has ended: who waits for the lock waits for that.
     await inState(() => lockStateDirectory(stateDirectory))
@@ -168,6 +172,8 @@ async function stopReplicas(supervisor: Supervisor, leave: AbortSignal): Promise
 }
 
 function readVersion(): string {
-  const manifest = JSON.parse(readFileSync(path.join(import.meta.dirname, '..', 'package.json'), 'utf8')) as { version: string }
+  const manifest = JSON.parse(readFileSync(path.join(import.meta.dirname, '..', 'package.json'), 'utf8')) as {
+    version: string
+  }
   return manifest.version
 }

@@ -89,12 +89,14 @@ describe('settings', () => {
     },
   )
 
-  test.each(['postgresql://a:p%23w@db/xce', 'postgresql:///xce?host=/tmp', 'postgresql://a@/xce?host=/tmp', 'postgres://[::1]:5432/xce'])(
-    'a DATABASE_URL that the driver takes is none: %s',
-    (DATABASE_URL) => {
-      expect(readConfig({ DATABASE_URL }).config.databaseUrl).toBe(DATABASE_URL)
-    },
-  )
+  test.each([
+    'postgresql://a:p%23w@db/xce',
+    'postgresql:///xce?host=/tmp',
+    'postgresql://a@/xce?host=/tmp',
+    'postgres://[::1]:5432/xce',
+  ])('a DATABASE_URL that the driver takes is none: %s', (DATABASE_URL) => {
+    expect(readConfig({ DATABASE_URL }).config.databaseUrl).toBe(DATABASE_URL)
+  })
 
   test('what the local worker would refuse is a mistake of the server’s settings where there is one', () => {
     const env = { XCE_WORKER_PORT_RANGE: '5-2', XCE_WORKER_ADDRESSES: 'here' }
@@ -108,7 +110,9 @@ describe('settings', () => {
   })
 
   test('the least of facts that are kept is not above the most', () => {
-    expect(mistakesOf({ XCE_FACTS_KEPT: '5000', XCE_FACTS_KEPT_MOST: '4000' })).toEqual([expect.stringMatching(/XCE_FACTS_KEPT_MOST 4000/)])
+    expect(mistakesOf({ XCE_FACTS_KEPT: '5000', XCE_FACTS_KEPT_MOST: '4000' })).toEqual([
+      expect.stringMatching(/XCE_FACTS_KEPT_MOST 4000/),
+    ])
   })
 
   test('all mistakes are told at once', () => {
@@ -122,13 +126,22 @@ describe('settings', () => {
   })
 
   test('the help names every setting', () => {
-    for (const name of ['XCE_HOST', 'XCE_PORT', 'XCE_DATA_DIR', 'DATABASE_URL', 'XCE_LOCAL_WORKER', 'XCE_WORKER_PORT_RANGE']) {
+    for (const name of [
+      'XCE_HOST',
+      'XCE_PORT',
+      'XCE_DATA_DIR',
+      'DATABASE_URL',
+      'XCE_LOCAL_WORKER',
+      'XCE_WORKER_PORT_RANGE',
+    ]) {
       expect(helpText()).toContain(name)
     }
   })
 
   test('the README tells every setting as the help does', () => {
-    const rows = readFileSync('README.md', 'utf8').matchAll(/^\| `(XCE_[A-Z_]+|DATABASE_URL)` \| (?:`(.*)`)? \| (.*) \|$/gm)
+    const rows = readFileSync('README.md', 'utf8').matchAll(
+      /^\| `(XCE_[A-Z_]+|DATABASE_URL)` \| (?:`(.*)`)? \| (.*) \|$/gm,
+    )
     const told = [...rows].map(([, name, unset, does]) => `${name}  ${does}${unset === undefined ? '' : ` [${unset}]`}`)
     expect(told).toEqual(
       helpText()

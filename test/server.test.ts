@@ -44,7 +44,9 @@ test('a word on its command line that it does not know is refused, for nothing w
 })
 
 test('where it may open fewer files than its start needs, that is told, and not where loading itself broke', () => {
-  const run = spawnSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$1"', process.execPath, built('server.js')], { encoding: 'utf8' })
+  const run = spawnSync('sh', ['-c', 'ulimit -n 64; exec "$0" "$1"', process.execPath, built('server.js')], {
+    encoding: 'utf8',
+  })
   expect([run.status, run.stdout]).toEqual([1, ''])
   expect(run.stderr).toBe(
     'The server may open 64 files, and its start needs 256: raise "ulimit -n", or LimitNOFILE of its unit, to 1024 or more.\n',
@@ -80,8 +82,11 @@ test('a data directory that is none is told by its name, not by the port', async
 })
 
 test('npm hands its signals to the program, and not to a shell that would leave it behind', () => {
-  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { scripts: Record<string, string> }
-  for (const name of ['start', 'demo', 'worker', 'simulate']) expect(scripts[name]).toMatch(/&& exec node dist\/[a-z]+\.js$/)
+  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    scripts: Record<string, string>
+  }
+  for (const name of ['start', 'demo', 'worker', 'simulate'])
+    expect(scripts[name]).toMatch(/&& exec node dist\/[a-z]+\.js$/)
 })
 
 test('SIGTERM closes WebSockets with 1012, cuts event streams without a complete event, and ends with status 0', async () => {

@@ -33,7 +33,9 @@ function newServer(url: string, env: NodeJS.ProcessEnv = {}): ServerProcess {
 
 /** Of a JSON log: level and sentence of each line. */
 function linesOf(server: ServerProcess): readonly { readonly level: number; readonly msg: string }[] {
-  return server.output.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as { level: number; msg: string }] : []))
+  return server.output
+    .split('\n')
+    .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as { level: number; msg: string }] : []))
 }
 
 test('a data directory is one server’s: a second one is refused and touches nothing of the first, until that is killed', async () => {
@@ -50,7 +52,9 @@ test('a data directory is one server’s: a second one is refused and touches no
   expect(second.output).toContain(
     `The data directory ${first.directory} is in use by the server with process id ${first.child.pid}: stop that one, or choose another XCE_DATA_DIR.`,
   )
-  expect(['server-url', 'admin-token', 'worker-token'].map((name) => readFileSync(first.file(name), 'utf8'))).toEqual(before)
+  expect(['server-url', 'admin-token', 'worker-token'].map((name) => readFileSync(first.file(name), 'utf8'))).toEqual(
+    before,
+  )
   expect(first.workerPid).toBe(workerPid)
 
   await first.end('SIGKILL')
@@ -70,7 +74,9 @@ test('one on PostgreSQL is refused in the data directory of one with an embedded
   const other = newServer(url, { XCE_DATA_DIR: embedded.directory })
   await other.start()
   expect(await other.end()).toBe(1)
-  expect(other.output).toContain(`The data directory ${embedded.directory} is in use by the server with process id ${embedded.child.pid}`)
+  expect(other.output).toContain(
+    `The data directory ${embedded.directory} is in use by the server with process id ${embedded.child.pid}`,
+  )
   expect(embedded.client().token).toBe(client.token)
   expect(await client.ask('{ hosts { nodes { name } } }')).toEqual({ hosts: { nodes: [] } })
 })

@@ -9,7 +9,10 @@ const program = new URL('../../dist/worker.js', import.meta.url)
 
 if (!existsSync(program)) {
   console.error('Building, once …')
-  const { status } = spawnSync('npm', ['run', '--silent', 'build'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
+  const { status } = spawnSync('npm', ['run', '--silent', 'build'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   if (status !== 0) {
     console.error(`The build failed: run "npm ci" and "npm run build" in ${root}.`)
     process.exit(1)

@@ -23,7 +23,12 @@ export class Drains {
   #toLookAt: Set<HostId> | 'all' = 'all'
   #unsubscribe: (() => void) | null = null
 
-  constructor(options: { readonly database: Database; readonly committer: Committer; readonly tail: Tail; readonly log: Logger }) {
+  constructor(options: {
+    readonly database: Database
+    readonly committer: Committer
+    readonly tail: Tail
+    readonly log: Logger
+  }) {
     this.#database = options.database
     this.#committer = options.committer
     this.#tail = options.tail
@@ -84,7 +89,9 @@ export class Drains {
     const drains = await readDrains(this.#database, hosts)
     if (hosts !== 'all') for (const host of hosts) if (!drains.some(({ id }) => id === host)) this.#forget(host)
     for (const { id } of drains) this.#watched.add(id)
-    await Promise.all(drains.flatMap(({ id, empty }) => (empty ? [this.#committer.write({ kind: 'hostDrained', hostId: id })] : [])))
+    await Promise.all(
+      drains.flatMap(({ id, empty }) => (empty ? [this.#committer.write({ kind: 'hostDrained', hostId: id })] : [])),
+    )
   }
 
   /** It is not being drained, unless a fact has come meanwhile that may say so. */

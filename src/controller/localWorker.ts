@@ -66,7 +66,9 @@ export class LocalWorker {
     }
     log.info(
       { pid },
-      stopReplicas ? 'The local worker and its replicas have stopped.' : 'The local worker has stopped; its replicas run on.',
+      stopReplicas
+        ? 'The local worker and its replicas have stopped.'
+        : 'The local worker has stopped; its replicas run on.',
     )
   }
 
@@ -96,7 +98,9 @@ export class LocalWorker {
     let failures = 0
     while (!this.#stopping.signal.aborted) {
       const startedAt = performance.now()
-      await this.#runOnce().catch((error: unknown) => log.error({ err: error }, 'The local worker could not be started.'))
+      await this.#runOnce().catch((error: unknown) =>
+        log.error({ err: error }, 'The local worker could not be started.'),
+      )
       if (this.#stopping.signal.aborted) return
       failures = performance.now() - startedAt > steadyMillis ? 0 : failures + 1
       const wait = Math.min(respawnMillis.first * 2 ** failures, respawnMillis.last)
@@ -128,7 +132,9 @@ export class LocalWorker {
       })
       this.#child = child
       child.unref()
-      child.once('spawn', () => log.info({ workerPid: child.pid, workerLog: this.#logFile }, 'The local worker is started.'))
+      child.once('spawn', () =>
+        log.info({ workerPid: child.pid, workerLog: this.#logFile }, 'The local worker is started.'),
+      )
       await this.#ended(child)
     } finally {
       await output.close()
@@ -153,7 +159,8 @@ export class LocalWorker {
 
   /** A worker that is no child of this server tells nobody of its end: its lock is looked at. */
   async #untilGone(): Promise<void> {
-    while (!this.#stopping.signal.aborted && (await runningWorker(this.#stateDirectory)) !== null) await this.#pause(lookEveryMillis)
+    while (!this.#stopping.signal.aborted && (await runningWorker(this.#stateDirectory)) !== null)
+      await this.#pause(lookEveryMillis)
   }
 
   async #pause(millis: number): Promise<void> {

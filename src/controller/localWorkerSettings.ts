@@ -15,12 +15,18 @@ export function localWorkerFiles(dataDirectory: string) {
  * The environment of the local worker: the server's, without the server's own settings and secrets. `host`: what the server listens on. One that
  * only this machine reaches has clients on this machine only: endpoints show the same address then, unless XCE_WORKER_ADDRESSES says otherwise.
  */
-export function localWorkerEnvironment(env: Environment, { host, dataDirectory }: { host: string; dataDirectory: string }): Environment {
+export function localWorkerEnvironment(
+  env: Environment,
+  { host, dataDirectory }: { host: string; dataDirectory: string },
+): Environment {
   const files = localWorkerFiles(dataDirectory)
-  const isPassed = (name: string) => name in offerHelp || name === 'XCE_LOG_LEVEL' || (name !== 'DATABASE_URL' && !name.startsWith('XCE_'))
+  const isPassed = (name: string) =>
+    name in offerHelp || name === 'XCE_LOG_LEVEL' || (name !== 'DATABASE_URL' && !name.startsWith('XCE_'))
   return {
     ...(isLoopback(host) ? { XCE_WORKER_ADDRESSES: host } : {}),
-    ...Object.fromEntries(Object.entries(env).filter(([name, value]) => isPassed(name) && (value !== '' || !(name in offerHelp)))),
+    ...Object.fromEntries(
+      Object.entries(env).filter(([name, value]) => isPassed(name) && (value !== '' || !(name in offerHelp))),
+    ),
     XCE_WORKER_SERVER_FILE: files.serverUrl,
     XCE_WORKER_TOKEN_FILE: files.token,
     XCE_WORKER_STATE_DIR: files.stateDirectory,
@@ -34,7 +40,9 @@ export async function otherSettings(pid: number, environment: Environment): Prom
   // The system tells them of a process of the same user; one that ended meanwhile has none.
   const text = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => null)
   if (text === null) return []
-  const before = Object.fromEntries(text.split('\0').map((entry) => [entry.split('=', 1)[0] ?? '', entry.slice(entry.indexOf('=') + 1)]))
+  const before = Object.fromEntries(
+    text.split('\0').map((entry) => [entry.split('=', 1)[0] ?? '', entry.slice(entry.indexOf('=') + 1)]),
+  )
   const told = (value: string | undefined) => (value ? JSON.stringify(value) : 'not set')
   return [...Object.keys(offerHelp), 'XCE_LOG_LEVEL'].flatMap((name) =>
     (before[name] || undefined) === (environment[name] || undefined)

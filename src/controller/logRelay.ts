@@ -105,7 +105,9 @@ export class LogRelay {
   #send(channel: string, messages: () => Promise<readonly string[]>): void {
     messages()
       .then((made) => notify(this.#database, channel, made))
-      .catch((error: unknown) => this.#log.warn({ err: error }, 'A request for logs, or an answer, could not be passed to another server.'))
+      .catch((error: unknown) =>
+        this.#log.warn({ err: error }, 'A request for logs, or an answer, could not be passed to another server.'),
+      )
   }
 
   #take({ id, at, of, bytes }: Piece, onAnswer: Heard['onAnswer']): void {

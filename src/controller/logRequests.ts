@@ -42,7 +42,10 @@ export class LogRequests {
   }
 
   async start(): Promise<void> {
-    await this.#relay?.start({ onRequest: (request) => this.#take(request), onAnswer: (id, text) => this.#finish(id, text) })
+    await this.#relay?.start({
+      onRequest: (request) => this.#take(request),
+      onAnswer: (id, text) => this.#finish(id, text),
+    })
   }
 
   /** Hands the requests for logs of a worker's replicas to `listener`, until the returned function is called. */

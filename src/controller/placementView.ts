@@ -1,7 +1,13 @@
 import type { CatalogueFactData, CommittedFact, ServiceFactData } from '../model/fact.ts'
 import type { Grant, PlacementHost, PlacementProject, WaitingReplica } from '../model/host.ts'
 import type { HostId, ProjectId, ServiceId } from '../model/id.ts'
-import { type PlacementSource, type PlacementState, readHosts, readProjects, readWaiting } from '../store/readPlacement.ts'
+import {
+  type PlacementSource,
+  type PlacementState,
+  readHosts,
+  readProjects,
+  readWaiting,
+} from '../store/readPlacement.ts'
 
 /**
  * What placement looks at, kept from run to run, so that a run costs what has changed since the last one and not what there is. Facts say what

@@ -18,7 +18,11 @@ export class Previews {
   readonly #log: Logger
   #running: Promise<unknown> = Promise.resolve()
 
-  constructor({ database, clock, log }: { readonly database: Database; readonly clock: DatabaseClock; readonly log: Logger }) {
+  constructor({
+    database,
+    clock,
+    log,
+  }: { readonly database: Database; readonly clock: DatabaseClock; readonly log: Logger }) {
     this.#database = database
     this.#clock = clock
     this.#log = log
@@ -37,7 +41,17 @@ export class Previews {
     const { snapshot, queuePriority, project, placement } = state
     const { hosts, waiting, projects } = placement
     const now = this.#clock.now()
-    const preview = new Preview({ snapshot, queuePriority, project, hosts, waiting, projects, intent, readyAfterSeconds, now })
+    const preview = new Preview({
+      snapshot,
+      queuePriority,
+      project,
+      hosts,
+      waiting,
+      projects,
+      intent,
+      readyAfterSeconds,
+      now,
+    })
     if (preview.refusal !== null) return preview.refusal
     for (let more = true; more; ) {
       const until = performance.now() + sliceMillis

@@ -11,7 +11,10 @@ export interface ReplicaOwner {
 }
 
 /** The owners of replicas, as the database has them now; unknown ids are left out. */
-export async function ownersOf(database: Database, ids: readonly ReplicaId[]): Promise<ReadonlyMap<ReplicaId, ReplicaOwner>> {
+export async function ownersOf(
+  database: Database,
+  ids: readonly ReplicaId[],
+): Promise<ReadonlyMap<ReplicaId, ReplicaOwner>> {
   if (ids.length === 0) return new Map()
   const rows = await database.prisma.replica.findMany({
     where: { id: { in: [...ids] } },

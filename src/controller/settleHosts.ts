@@ -49,7 +49,9 @@ async function tell(
   const failures: PromiseRejectedResult[] = []
   for (let from = 0; from < unsettled.length; from += intentsPerCommit) {
     const batch = unsettled.slice(from, from + intentsPerCommit)
-    const outcomes = await Promise.allSettled(batch.map(({ serviceId, ...intent }) => committer.submit(serviceId, intent)))
+    const outcomes = await Promise.allSettled(
+      batch.map(({ serviceId, ...intent }) => committer.submit(serviceId, intent)),
+    )
     changed ||= outcomes.some((said) => said.status === 'fulfilled' && said.value.kind === 'done' && said.value.changed)
     failures.push(...outcomes.filter((outcome) => outcome.status === 'rejected'))
   }

@@ -92,7 +92,8 @@ export class Upkeep {
       }
       log.debug({ deleted, careSteps: care.length }, 'Upkeep is done')
     } catch (error) {
-      if (this.#unsubscribe !== null) log.warn({ err: error }, 'Upkeep of the database failed: it is tried again later.')
+      if (this.#unsubscribe !== null)
+        log.warn({ err: error }, 'Upkeep of the database failed: it is tried again later.')
     }
   }
 

@@ -51,11 +51,25 @@ export async function readDrain(
   const { prisma } = parts.database
   const { workerId } = registration.reporter
   const [{ draining, host }, replicas, rows] = await Promise.all([
-    prisma.worker.findUniqueOrThrow({ where: { id: workerId }, select: { draining: true, host: { select: { scheduling: true } } } }),
-    prisma.replica.count({ where: { workerId, hostId: { not: null }, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } } }),
+    prisma.worker.findUniqueOrThrow({
+      where: { id: workerId },
+      select: { draining: true, host: { select: { scheduling: true } } },
+    }),
+    prisma.replica.count({
+      where: { workerId, hostId: { not: null }, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
+    }),
     prisma.service.findMany({
-      where: { OR: services.map(({ project, name }) => ({ heldName: name, project: { name: project } })), deletionRequestedAt: null },
-      select: { name: true, project: { select: { name: true } }, desiredReplicas: true, readyReplicas: true, blockers: true },
+      where: {
+        OR: services.map(({ project, name }) => ({ heldName: name, project: { name: project } })),
+        deletionRequestedAt: null,
+      },
+      select: {
+        name: true,
+        project: { select: { name: true } },
+        desiredReplicas: true,
+        readyReplicas: true,
+        blockers: true,
+      },
       orderBy: [{ project: { name: 'asc' } }, { name: 'asc' }],
     }),
   ])

@@ -53,7 +53,11 @@ export class WorkerLeases {
     this.#meter = options.meter ?? noMeter
     this.#leaseSeconds = config.leaseSeconds
     this.#graceSeconds = config.graceSeconds
-    this.#heartbeat = new Heartbeat({ ...options, leaseSeconds: config.leaseSeconds, onAnew: () => this.#judgements.wake() })
+    this.#heartbeat = new Heartbeat({
+      ...options,
+      leaseSeconds: config.leaseSeconds,
+      onAnew: () => this.#judgements.wake(),
+    })
     const againAfterMillis = () => this.#heartbeat.periodMillis
     const judging = 'Workers could not be judged by their leases'
     this.#judgements = new Runs({ run: () => this.#judge(), log, failure: judging, againAfterMillis })
@@ -153,7 +157,16 @@ export class WorkerLeases {
   async #write({ worker, to, reason, message }: WorkerVerdict): Promise<HostId[]> {
     const { id: workerId, hostId, leaseUntil, name, hostName } = worker
     const by = { serverId: this.#heartbeat.serverId, heartbeatSeconds: this.#leaseSeconds / 2 }
-    const outcome = await this.#parts.committer.write({ kind: 'judgeWorker', hostId, workerId, to, leaseUntil, ...by, reason, message })
+    const outcome = await this.#parts.committer.write({
+      kind: 'judgeWorker',
+      hostId,
+      workerId,
+      to,
+      leaseUntil,
+      ...by,
+      reason,
+      message,
+    })
     if (outcome.kind !== 'host' || !outcome.changed) return []
     this.#meter.count('verdicts', 1, to)
     this.#log.warn({ host: hostName, worker: name, to }, message)

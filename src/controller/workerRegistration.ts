@@ -44,7 +44,13 @@ export async function registerWorker(
   // It was lost, and is so until it has stopped what was replaced meanwhile: it says so by a full report without that.
   if (!outcome.returned) return { kind: 'registered', workerId, hostId, epoch, stop: alive }
   const owners = await ownersOf(parts.database, alive)
-  return { kind: 'registered', workerId, hostId, epoch, stop: alive.filter((replica) => !owners.get(replica)?.aliveOn(reporter)) }
+  return {
+    kind: 'registered',
+    workerId,
+    hostId,
+    epoch,
+    stop: alive.filter((replica) => !owners.get(replica)?.aliveOn(reporter)),
+  }
 }
 
 async function adoptAll(parts: Parts, reporter: Reporter, running: readonly ReplicaReport[]): Promise<void> {
@@ -54,11 +60,17 @@ async function adoptAll(parts: Parts, reporter: Reporter, running: readonly Repl
   const host = await viewOf(parts, hostId)
   const services = new Set([...reports.keys(), ...(await readAdopters(parts.database, reporter))])
   const adopted = await Promise.allSettled(
-    [...services].map((id) => parts.committer.submit(id, { kind: 'adopt', reporter, host, running: reports.get(id) ?? [] })),
+    [...services].map((id) =>
+      parts.committer.submit(id, { kind: 'adopt', reporter, host, running: reports.get(id) ?? [] }),
+    ),
   )
   for (const adoption of adopted) {
     if (adoption.status === 'fulfilled') continue
-    passOver(parts, adoption.reason, 'A service did not hear that its worker has registered: the worker is asked for everything once more.')
+    passOver(
+      parts,
+      adoption.reason,
+      'A service did not hear that its worker has registered: the worker is asked for everything once more.',
+    )
     await askForAll(parts.database, workerId, epoch)
   }
 }
@@ -80,6 +92,12 @@ async function leaveOtherHost(parts: Parts, worker: Omit<RegisterWorker, 'kind'>
   if (who.kind === 'refused' || who.known === null || who.known.host === worker.host) return
   const { known } = who
   const hostId = known.hostId as HostId
-  await parts.committer.write({ kind: 'leaveHost', hostId, workerId: known.id as WorkerId, epoch: known.epoch, to: worker.host })
+  await parts.committer.write({
+    kind: 'leaveHost',
+    hostId,
+    workerId: known.id as WorkerId,
+    epoch: known.epoch,
+    to: worker.host,
+  })
   await settleWhatCan(parts, [hostId])
 }

@@ -33,8 +33,13 @@ export async function findRegistration(
     const message = `Worker ${worker.name} was registered with another token: use that one.`
     return { kind: 'refused', refusal: { code: 'FORBIDDEN', message } }
   }
-  if (worker.epoch !== epoch) return fenced(parts, `Epoch ${epoch} of worker ${worker.name} is old, it is ${worker.epoch} now`)
-  return { kind: 'done', reporter: { workerId, hostId: worker.hostId as HostId, epoch }, reachability: worker.reachability }
+  if (worker.epoch !== epoch)
+    return fenced(parts, `Epoch ${epoch} of worker ${worker.name} is old, it is ${worker.epoch} now`)
+  return {
+    kind: 'done',
+    reporter: { workerId, hostId: worker.hostId as HostId, epoch },
+    reachability: worker.reachability,
+  }
 }
 
 function fenced({ meter }: Pick<App, 'meter'>, what: string): { readonly kind: 'refused'; readonly refusal: Refusal } {
@@ -81,10 +86,15 @@ export async function reportReplicas(
   )
   let isMissed = false
   for (const outcome of taken) {
-    if (outcome.status === 'fulfilled' && outcome.value.kind === 'refused' && outcome.value.refusal.code === 'FENCED') return outcome.value
+    if (outcome.status === 'fulfilled' && outcome.value.kind === 'refused' && outcome.value.refusal.code === 'FENCED')
+      return outcome.value
     if (outcome.status === 'fulfilled') continue
     isMissed = true
-    passOver(parts, outcome.reason, 'A service did not take what its worker reports: the worker is asked for everything once more.')
+    passOver(
+      parts,
+      outcome.reason,
+      'A service did not take what its worker reports: the worker is asked for everything once more.',
+    )
   }
   if (isMissed) await askForAll(database, reporter.workerId, reporter.epoch)
   else if (full) await noteToldAll(database, reporter.workerId, reporter.epoch)
@@ -92,7 +102,11 @@ export async function reportReplicas(
 }
 
 /** A full report of a worker that is silent again (by another server, say) is a plain one: addresses return with the next. */
-async function submitReport({ committer }: Pick<App, 'committer'>, id: ServiceId, said: Omit<ReportIntent, 'kind'>): Promise<StoreOutcome> {
+async function submitReport(
+  { committer }: Pick<App, 'committer'>,
+  id: ServiceId,
+  said: Omit<ReportIntent, 'kind'>,
+): Promise<StoreOutcome> {
   const outcome = await committer.submit(id, { kind: 'report', ...said })
   if (outcome.kind !== 'refused' || outcome.refusal.code !== 'INVALID_STATE') return outcome
   return committer.submit(id, { kind: 'report', ...said, full: false })

@@ -26,18 +26,23 @@ export class Api {
 
   /** Runs a mutation whose only field is its result union: returns the payload, throws the message of an error member. */
   async mutate<Payload>(mutation: string, variables: Record<string, unknown> = {}): Promise<Payload> {
-    const data = await this.run<Record<string, Payload & { message?: string; issues?: readonly { path: string[]; message: string }[] }>>(
-      mutation,
-      variables,
-    )
+    const data = await this.run<
+      Record<string, Payload & { message?: string; issues?: readonly { path: string[]; message: string }[] }>
+    >(mutation, variables)
     const [result] = Object.values(data)
     if (!result) throw new Error('The mutation answered nothing.')
-    if (result.message !== undefined) throw new Error([result.message, ...(result.issues ?? []).map((issue) => issue.message)].join('\n'))
+    if (result.message !== undefined)
+      throw new Error([result.message, ...(result.issues ?? []).map((issue) => issue.message)].join('\n'))
     return result
   }
 
   /** Follows a subscription until `close`. */
-  subscribe<Data>(query: string, variables: Record<string, unknown>, onData: (data: Data) => void, onError: (error: Error) => void): void {
+  subscribe<Data>(
+    query: string,
+    variables: Record<string, unknown>,
+    onData: (data: Data) => void,
+    onError: (error: Error) => void,
+  ): void {
     this.#client.subscribe<Data>(
       { query, variables },
       {

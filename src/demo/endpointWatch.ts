@@ -11,7 +11,13 @@ export interface Address {
 }
 
 interface Frame {
-  endpointChanged: { kind: string; revision: string; endpoint: { addresses: Address[] } | null; added: Address[]; removed: Address[] }
+  endpointChanged: {
+    kind: string
+    revision: string
+    endpoint: { addresses: Address[] } | null
+    added: Address[]
+    removed: Address[]
+  }
 }
 
 const fields = 'id index start hostPort replicaId'
@@ -44,7 +50,11 @@ const plain = Object.fromEntries(
 export class EndpointWatch {
   addresses: readonly Address[] = []
   readonly #began = performance.now()
-  #waiters: { holds: (addresses: readonly Address[]) => boolean; resolve: () => void; reject: (error: Error) => void }[] = []
+  #waiters: {
+    holds: (addresses: readonly Address[]) => boolean
+    resolve: () => void
+    reject: (error: Error) => void
+  }[] = []
   #failed: Error | null = null
 
   constructor(api: Api, service: string) {
@@ -76,7 +86,10 @@ export class EndpointWatch {
     await Promise.race([
       new Promise<void>((resolve, reject) => this.#waiters.push({ holds, resolve, reject })),
       new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`Waited ${waitLimitMillis / 1000} s in vain for ${what}.`)), waitLimitMillis)
+        timer = setTimeout(
+          () => reject(new Error(`Waited ${waitLimitMillis / 1000} s in vain for ${what}.`)),
+          waitLimitMillis,
+        )
       }),
     ]).finally(() => clearTimeout(timer))
     return performance.now() - began
@@ -84,12 +97,18 @@ export class EndpointWatch {
 
   #print(frame: Frame['endpointChanged']): void {
     const seconds = ((performance.now() - this.#began) / 1000).toFixed(2)
-    const changes = [...frame.added.map((a) => pc.green(`+ ${a.hostPort}`)), ...frame.removed.map((a) => pc.red(`- ${a.hostPort}`))].join(
-      '  ',
-    )
+    const changes = [
+      ...frame.added.map((a) => pc.green(`+ ${a.hostPort}`)),
+      ...frame.removed.map((a) => pc.red(`- ${a.hostPort}`)),
+    ].join('  ')
     console.log(`\n${pc.dim(`${seconds} s`)}  ${frame.kind} at revision ${frame.revision}  ${changes}`)
-    const table = new Table({ head: ['index', 'start', 'address', 'replica'], style: { head: [], border: [] }, chars: plain })
-    for (const a of [...this.addresses].sort((x, y) => x.index - y.index)) table.push([a.index, a.start, a.hostPort, a.replicaId])
+    const table = new Table({
+      head: ['index', 'start', 'address', 'replica'],
+      style: { head: [], border: [] },
+      chars: plain,
+    })
+    for (const a of [...this.addresses].sort((x, y) => x.index - y.index))
+      table.push([a.index, a.start, a.hostPort, a.replicaId])
     console.log(this.addresses.length ? table.toString() : '(no address is ready)')
   }
 }

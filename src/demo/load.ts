@@ -45,7 +45,9 @@ export class Load {
         const label = this.#label(await this.#request(address.hostPort))
         this.answers.set(label, (this.answers.get(label) ?? 0) + 1)
       } catch (error) {
-        this.failures.push(`${new Date().toISOString()} ${address?.hostPort}: ${error instanceof Error ? error.message : String(error)}`)
+        this.failures.push(
+          `${new Date().toISOString()} ${address?.hostPort}: ${error instanceof Error ? error.message : String(error)}`,
+        )
         await pause(10)
       }
     }
@@ -60,7 +62,9 @@ export class Load {
           body += part
         })
         response.on('error', reject)
-        response.on('end', () => (response.statusCode === 200 ? resolve(body) : reject(new Error(`status ${response.statusCode}`))))
+        response.on('end', () =>
+          response.statusCode === 200 ? resolve(body) : reject(new Error(`status ${response.statusCode}`)),
+        )
       })
       request.on('timeout', () => request.destroy(new Error(`no answer within ${requestLimitMillis} ms`)))
       request.on('error', reject)

@@ -8,7 +8,11 @@ interface Begun {
 
 interface Progress {
   readonly service: {
-    readonly rollout: { readonly number: number; readonly state: string; readonly hold: { readonly message: string } | null }
+    readonly rollout: {
+      readonly number: number
+      readonly state: string
+      readonly hold: { readonly message: string } | null
+    }
   }
 }
 
@@ -34,7 +38,9 @@ export async function rolloutsUnderLoad(
   } finally {
     await load.stop()
   }
-  const answers = [...load.answers].sort(([a], [b]) => (a < b ? -1 : 1)).map(([version, count]) => `${count} by ${version}`)
+  const answers = [...load.answers]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([version, count]) => `${count} by ${version}`)
   console.log(`${load.requests} requests meanwhile, ${load.failures.length} failed. Answered: ${answers.join(', ')}.`)
   if (load.failures.length > 0) throw new Error(`Requests failed: ${load.failures.slice(0, 5).join('; ')}`)
 }

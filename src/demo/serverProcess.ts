@@ -64,7 +64,8 @@ export class ServerProcess {
       await once(this.#child, 'exit')
     }
     const code = this.#child.exitCode
-    if (code !== 0) throw new Error(`The server ended with status ${code ?? this.#child.signalCode}. ${await this.#logTail()}`)
+    if (code !== 0)
+      throw new Error(`The server ended with status ${code ?? this.#child.signalCode}. ${await this.#logTail()}`)
     if (keep) console.log(`The data directory is kept: ${this.dataDirectory}`)
     else await rm(this.dataDirectory, { recursive: true, force: true })
   }

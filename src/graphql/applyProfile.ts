@@ -5,18 +5,22 @@ import { checkProfile } from './input/profile.ts'
 import { userMutation } from './mutation.ts'
 import { ApplyProfileInput } from './profileInput.ts'
 
-const ApplyProfilePayload = builder.objectRef<Extract<CatalogueOutcome, { kind: 'profile' }>>('ApplyProfilePayload').implement({
-  description: 'The profile was applied.',
-  fields: (t) => ({
-    profile: t.prismaField({
-      type: 'ProfileRevision',
-      description: 'The newest revision.',
-      resolve: (query, { profileRevisionId: id }, _args, { app }) =>
-        app.database.prisma.profileRevision.findUniqueOrThrow({ ...query, where: { id } }),
+const ApplyProfilePayload = builder
+  .objectRef<Extract<CatalogueOutcome, { kind: 'profile' }>>('ApplyProfilePayload')
+  .implement({
+    description: 'The profile was applied.',
+    fields: (t) => ({
+      profile: t.prismaField({
+        type: 'ProfileRevision',
+        description: 'The newest revision.',
+        resolve: (query, { profileRevisionId: id }, _args, { app }) =>
+          app.database.prisma.profileRevision.findUniqueOrThrow({ ...query, where: { id } }),
+      }),
+      created: t.exposeBoolean('created', {
+        description: 'Whether this made a new revision; false: the newest one said the same already.',
+      }),
     }),
-    created: t.exposeBoolean('created', { description: 'Whether this made a new revision; false: the newest one said the same already.' }),
-  }),
-})
+  })
 
 userMutation({
   name: 'applyProfile',
@@ -28,6 +32,9 @@ userMutation({
   about: (input) => ({ profile: input.name }),
   perform: async (input, { app, viewer, remember }) => {
     const profile = checkProfile(input)
-    return appliedOf('profile', await app.committer.write({ kind: 'applyProfile', ...profile, actor: viewer.subject }, remember(null)))
+    return appliedOf(
+      'profile',
+      await app.committer.write({ kind: 'applyProfile', ...profile, actor: viewer.subject }, remember(null)),
+    )
   },
 })

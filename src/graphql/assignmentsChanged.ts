@@ -13,7 +13,11 @@ const AssignmentChange = builder.objectRef<AssignmentFrame>('AssignmentChange').
   description: 'A frame of assignmentsChanged, in parts of at most 500 assignments.',
   fields: (t) => ({
     kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
-    revision: t.field({ type: 'Revision', description: 'Its position in the fact log.', resolve: (frame) => frame.revision }),
+    revision: t.field({
+      type: 'Revision',
+      description: 'Its position in the fact log.',
+      resolve: (frame) => frame.revision,
+    }),
     last: t.exposeBoolean('last', { description: 'Whether this is the final part of the frame.' }),
     assignments: t.field({
       type: [Assignment],
@@ -24,7 +28,11 @@ const AssignmentChange = builder.objectRef<AssignmentFrame>('AssignmentChange').
       description: "Replicas that are no longer this worker's: stop them.",
       resolve: ({ removed }) => removed.map((id) => encodeGlobalId('Replica', id)),
     }),
-    logRequests: t.field({ type: [LogRequest], description: 'Requests for logs.', resolve: (frame) => frame.logRequests }),
+    logRequests: t.field({
+      type: [LogRequest],
+      description: 'Requests for logs.',
+      resolve: (frame) => frame.logRequests,
+    }),
   }),
 })
 
@@ -33,7 +41,8 @@ builder.subscriptionField('assignmentsChanged', (t) =>
     type: AssignmentChange,
     skipTypeScopes: true,
     authScopes: { worker: true },
-    description: 'What a worker should run: a SNAPSHOT first, then every change. An old epoch: the error FENCED, at the start or later.',
+    description:
+      'What a worker should run: a SNAPSHOT first, then every change. An old epoch: the error FENCED, at the start or later.',
     args: {
       worker: t.arg.id({ required: true, description: 'The global id of the worker.' }),
       epoch: t.arg.int({ required: true, description: 'Of its registration.' }),

@@ -61,7 +61,9 @@ export const builder = new SchemaBuilder<ApiTypes>({
     decodeGlobalID: (text) => {
       const id = decodeGlobalId(text)
       if (id === null)
-        throw badUserInput(`${JSON.stringify(text)} is no id of this API: ids look like Replica_01890a5d-ac96-774b-bcce-b302099a8057.`)
+        throw badUserInput(
+          `${JSON.stringify(text)} is no id of this API: ids look like Replica_01890a5d-ac96-774b-bcce-b302099a8057.`,
+        )
       return { ...id }
     },
     nodeTypeOptions: { description: 'Anything that has an id and can be read again by it.' },
@@ -74,7 +76,8 @@ export const builder = new SchemaBuilder<ApiTypes>({
       description: `The objects with these ids, in their order; null where there is none. More than ${bounds.nodes}: the error BAD_USER_INPUT.`,
       args: { ids: { description: `At most ${bounds.nodes} global ids.` } },
       resolve: (_root, { ids }, _context, _info, resolveNodes) => {
-        if (ids.length > bounds.nodes) throw badUserInput(`ids has ${ids.length} ids: at most ${bounds.nodes} are allowed.`)
+        if (ids.length > bounds.nodes)
+          throw badUserInput(`ids has ${ids.length} ids: at most ${bounds.nodes} are allowed.`)
         return resolveNodes(ids)
       },
     },
@@ -104,11 +107,15 @@ function isOfWorkers(failure: AuthFailure): boolean {
 }
 
 builder.queryType({
-  description: 'Reads. Every field needs a token with the role admin, but for viewer (any token) and workerDrain (the role worker).',
+  description:
+    'Reads. Every field needs a token with the role admin, but for viewer (any token) and workerDrain (the role worker).',
   authScopes: { admin: true },
 })
 builder.mutationType({
   description: 'Writes. What can be expected to fail is a member of the result that implements Error.',
   authScopes: { admin: true },
 })
-builder.subscriptionType({ description: 'Follows changes: a SNAPSHOT first, then every change, in order.', authScopes: { admin: true } })
+builder.subscriptionType({
+  description: 'Follows changes: a SNAPSHOT first, then every change, in order.',
+  authScopes: { admin: true },
+})

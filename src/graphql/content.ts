@@ -65,7 +65,10 @@ const TcpProbe = builder.objectRef<ActionOf<'tcp'>>('TcpProbe').implement({
 const ExecProbe = builder.objectRef<ActionOf<'exec'>>('ExecProbe').implement({
   description: 'Succeeds when a command ends with status 0.',
   fields: (t) => ({
-    command: t.stringList({ description: 'The program and its arguments; no shell.', resolve: (action) => action.command }),
+    command: t.stringList({
+      description: 'The program and its arguments; no shell.',
+      resolve: (action) => action.command,
+    }),
   }),
 })
 
@@ -79,9 +82,13 @@ export const Probe = builder.objectRef<Model.Probe>('Probe').implement({
   description: 'How the worker asks a replica whether it is ready (readiness) or well (liveness).',
   fields: (t) => ({
     action: t.field({ type: ProbeAction, description: 'What it does.', resolve: (probe) => probe.action }),
-    initialDelaySeconds: t.exposeInt('initialDelaySeconds', { description: 'Seconds from the start of the process to the first probe.' }),
+    initialDelaySeconds: t.exposeInt('initialDelaySeconds', {
+      description: 'Seconds from the start of the process to the first probe.',
+    }),
     periodSeconds: t.exposeInt('periodSeconds', { description: 'Seconds between two probes.' }),
-    timeoutSeconds: t.exposeInt('timeoutSeconds', { description: 'Seconds after which an unanswered probe has failed.' }),
+    timeoutSeconds: t.exposeInt('timeoutSeconds', {
+      description: 'Seconds after which an unanswered probe has failed.',
+    }),
     failureThreshold: t.exposeInt('failureThreshold', { description: 'Failures in a row that make it fail.' }),
     successThreshold: t.exposeInt('successThreshold', { description: 'Successes in a row that make it succeed.' }),
   }),
@@ -98,18 +105,26 @@ export const RestartPolicy = builder.objectRef<Model.RestartPolicy>('RestartPoli
   }),
 })
 
-export const LostContact = enumOf<LostContactValue>('LostContact', 'What a worker does with replicas while it cannot reach a server.', {
-  KEEP: 'Lets them run.',
-  STOP: 'Stops them after the grace.',
-})
+export const LostContact = enumOf<LostContactValue>(
+  'LostContact',
+  'What a worker does with replicas while it cannot reach a server.',
+  {
+    KEEP: 'Lets them run.',
+    STOP: 'Stops them after the grace.',
+  },
+)
 
 export const StopPolicy = builder.objectRef<Model.StopPolicy>('StopPolicy').implement({
   description:
     'How a replica is stopped: it leaves the endpoint, serves on for drainSeconds, is signalled, and is killed after graceSeconds.',
   fields: (t) => ({
     signal: t.exposeString('signal', { description: 'The name of the signal without SIG, for example TERM.' }),
-    drainSeconds: t.exposeInt('drainSeconds', { description: 'Seconds between its address leaving the endpoint and the signal.' }),
-    graceSeconds: t.exposeInt('graceSeconds', { description: 'Seconds between the signal and SIGKILL to the whole process group.' }),
+    drainSeconds: t.exposeInt('drainSeconds', {
+      description: 'Seconds between its address leaving the endpoint and the signal.',
+    }),
+    graceSeconds: t.exposeInt('graceSeconds', {
+      description: 'Seconds between the signal and SIGKILL to the whole process group.',
+    }),
     onLostContact: t.field({
       type: LostContact,
       description: 'What its worker does while it cannot reach a server.',

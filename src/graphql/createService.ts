@@ -21,11 +21,21 @@ const CreateServiceInput = builder.inputType('CreateServiceInput', {
       required: true,
       description: `A DNS-1123 label of at most ${bounds.nameLength} characters, held by no other service of the project.`,
     }),
-    project: t.string({ required: true, defaultValue: 'default', description: "The project's name; unknown: NotFoundError." }),
-    queue: t.string({ required: true, defaultValue: 'default', description: "The queue's name; unknown: NotFoundError." }),
+    project: t.string({
+      required: true,
+      defaultValue: 'default',
+      description: "The project's name; unknown: NotFoundError.",
+    }),
+    queue: t.string({
+      required: true,
+      defaultValue: 'default',
+      description: "The queue's name; unknown: NotFoundError.",
+    }),
     profile: t.string({ required: true, description: "The profile's name; unknown: NotFoundError." }),
     profileRevision: t.int({ description: 'A revision of it; left out: the newest one. Unknown: NotFoundError.' }),
-    replicas: t.int({ description: `Desired replicas, ${bounds.replicas.min} to ${bounds.replicas.max}; left out: as the profile says.` }),
+    replicas: t.int({
+      description: `Desired replicas, ${bounds.replicas.min} to ${bounds.replicas.max}; left out: as the profile says.`,
+    }),
     command: t.stringList({ description: "Instead of the profile's command, within the same bounds." }),
     env: t.field({
       type: [EnvironmentVariableInput],
@@ -38,7 +48,8 @@ const CreateServiceInput = builder.inputType('CreateServiceInput', {
 
 userMutation({
   name: 'createService',
-  description: 'Makes a service with version 1 and rollout 1. Its replicas are placed when there is room: blockers say what they wait for.',
+  description:
+    'Makes a service with version 1 and rollout 1. Its replicas are placed when there is room: blockers say what they wait for.',
   input: CreateServiceInput,
   payload: servicePayload('CreateServicePayload', 'The service was created.'),
   errors: [NotFoundError, NameTakenError, QuotaExceededError],
@@ -78,7 +89,10 @@ interface References {
 }
 
 /** What the input names. Throws NotFoundError for the first that does not exist. */
-async function foundFor({ project: projectName, queue: queueName, profile: profileName, profileRevision }: References, { database }: App) {
+async function foundFor(
+  { project: projectName, queue: queueName, profile: profileName, profileRevision }: References,
+  { database }: App,
+) {
   const { prisma } = database
   const [project, queue, profile] = await Promise.all([
     findProject(prisma, projectName),
@@ -86,9 +100,13 @@ async function foundFor({ project: projectName, queue: queueName, profile: profi
     storable(profileName) ? prisma.profile.findUnique({ where: { name: profileName } }) : null,
   ])
   if (project === null) throw noProject(projectName, ['input', 'project'])
-  if (queue === null) throw new NotFoundError(`There is no queue ${shown(queueName)}: make it with applyQueue.`, ['input', 'queue'])
+  if (queue === null)
+    throw new NotFoundError(`There is no queue ${shown(queueName)}: make it with applyQueue.`, ['input', 'queue'])
   if (profile === null)
-    throw new NotFoundError(`There is no profile ${shown(profileName)}: make it with applyProfile.`, ['input', 'profile'])
+    throw new NotFoundError(`There is no profile ${shown(profileName)}: make it with applyProfile.`, [
+      'input',
+      'profile',
+    ])
   const revision = await requireRevision(prisma, profile, profileRevision ?? profile.currentRevision)
   return { project, queue, revision }
 }

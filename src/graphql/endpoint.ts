@@ -46,7 +46,9 @@ export const EndpointAddress = builder.objectRef<Address>('EndpointAddress').imp
       resolve: ({ address, port }) => `${address.includes(':') ? `[${address}]` : address}:${port}`,
     }),
     ready: t.exposeBoolean('ready', { description: 'Take it: ready and not stopping.' }),
-    serving: t.exposeBoolean('serving', { description: 'It still answers: ready, or it would be if it were not stopping.' }),
+    serving: t.exposeBoolean('serving', {
+      description: 'It still answers: ready, or it would be if it were not stopping.',
+    }),
     terminating: t.exposeBoolean('terminating', { description: 'Its replica is stopping.' }),
   }),
 })
@@ -64,14 +66,19 @@ export const Endpoint = builder.loadableNodeRef('Endpoint', {
   },
 })
 Endpoint.implement({
-  description: "The addresses of a service's replicas. Subscribe with endpointChanged instead of asking again and again.",
+  description:
+    "The addresses of a service's replicas. Subscribe with endpointChanged instead of asking again and again.",
   fields: (t) => ({
     service: t.prismaField({
       type: 'Service',
       description: 'The service, read now.',
-      resolve: (query, { serviceId: id }, _args, { app }) => app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: (query, { serviceId: id }, _args, { app }) =>
+        app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } }),
     }),
-    revision: t.expose('revision', { type: 'Revision', description: 'The position in the fact log that the table is exact at.' }),
+    revision: t.expose('revision', {
+      type: 'Revision',
+      description: 'The position in the fact log that the table is exact at.',
+    }),
     addresses: t.field({
       type: [EndpointAddress],
       description: 'The addresses, in the order of index and port name.',
@@ -79,12 +86,14 @@ Endpoint.implement({
         port: t.arg.string({ description: 'Only of the port of this name; left out: of all ports.' }),
         includeNotReady: t.arg.boolean({
           defaultValue: false,
-          description: 'Also addresses that are not ready: of replicas whose process runs but is not ready or is stopping.',
+          description:
+            'Also addresses that are not ready: of replicas whose process runs but is not ready or is stopping.',
         }),
       },
       resolve: ({ addresses }, { port, includeNotReady }) =>
         addresses.filter(
-          (address) => (includeNotReady || address.ready) && (port === null || port === undefined || address.portName === port),
+          (address) =>
+            (includeNotReady || address.ready) && (port === null || port === undefined || address.portName === port),
         ),
     }),
   }),

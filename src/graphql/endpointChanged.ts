@@ -12,7 +12,11 @@ const EndpointChange = builder.objectRef<EndpointFrame>('EndpointChange').implem
     'A frame of endpointChanged, exact at its revision. It covers every change after the previous frame: drop `removed`, then set `added` by id, and the table is right.',
   fields: (t) => ({
     kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
-    revision: t.field({ type: 'Revision', description: 'Its position in the fact log.', resolve: (frame) => frame.revision }),
+    revision: t.field({
+      type: 'Revision',
+      description: 'Its position in the fact log.',
+      resolve: (frame) => frame.revision,
+    }),
     endpoint: t.field({
       type: Endpoint,
       nullable: true,
@@ -41,7 +45,10 @@ builder.subscriptionField('endpointChanged', (t) =>
       project: t.arg.string({ required: true, defaultValue: 'default', description: "The project's name." }),
       service: t.arg.string({ required: true, description: "The service's name." }),
       port: t.arg.string({ description: 'Only addresses of the port with this name.' }),
-      includeNotReady: t.arg.boolean({ defaultValue: false, description: 'Also addresses of replicas that are not ready.' }),
+      includeNotReady: t.arg.boolean({
+        defaultValue: false,
+        description: 'Also addresses of replicas that are not ready.',
+      }),
       after: t.arg({ type: 'Revision', description: afterDescription }),
     },
     subscribe: async (_root, { project, service, port, includeNotReady, after }, context) => {

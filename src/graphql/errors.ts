@@ -56,7 +56,11 @@ type AtPath = Error & { readonly inputPath: readonly string[] }
 
 const atPath = [
   [NotFoundError, 'NotFoundError', 'Something the input names does not exist.'],
-  [NameTakenError, 'NameTakenError', 'Another service of the project holds the name: until its last replica has ended.'],
+  [
+    NameTakenError,
+    'NameTakenError',
+    'Another service of the project holds the name: until its last replica has ended.',
+  ],
   [NoChangeError, 'NoChangeError', 'There is nothing to do.'],
   [InvalidStateError, 'InvalidStateError', 'It is in a state that does not allow it.'],
 ] as const
@@ -78,10 +82,15 @@ for (const [type, name, description] of atPath) {
 
 builder.objectType(ConflictError, {
   name: 'ConflictError',
-  description: 'Somebody else changed the service since the revision that was expected. Read it again, and decide again.',
+  description:
+    'Somebody else changed the service since the revision that was expected. Read it again, and decide again.',
   interfaces: [ErrorInterface],
   fields: (t) => ({
-    path: t.stringList({ nullable: true, description: 'The way to expectedRevision.', resolve: (error) => error.inputPath }),
+    path: t.stringList({
+      nullable: true,
+      description: 'The way to expectedRevision.',
+      resolve: (error) => error.inputPath,
+    }),
     specRevision: t.field({
       type: 'Revision',
       description: "The service's specRevision now.",
@@ -95,7 +104,11 @@ builder.objectType(InvalidInputError, {
   description: 'Values of the input are out of their bounds. Nothing was changed.',
   interfaces: [ErrorInterface],
   fields: (t) => ({
-    issues: t.field({ type: [InputIssue], description: 'Everything that is wrong, at once.', resolve: (error) => error.issues }),
+    issues: t.field({
+      type: [InputIssue],
+      description: 'Everything that is wrong, at once.',
+      resolve: (error) => error.issues,
+    }),
   }),
 })
 
@@ -109,7 +122,11 @@ builder.objectType(QuotaExceededError, {
   }),
 })
 
-builder.objectType(ForbiddenError, { name: 'ForbiddenError', description: 'The token does not allow it.', interfaces: [ErrorInterface] })
+builder.objectType(ForbiddenError, {
+  name: 'ForbiddenError',
+  description: 'The token does not allow it.',
+  interfaces: [ErrorInterface],
+})
 builder.objectType(IdempotencyMismatchError, {
   name: 'IdempotencyMismatchError',
   description: 'The idempotencyKey was used with another input within 24 hours. Use a new key for a new wish.',
@@ -126,5 +143,7 @@ builder.objectType(OvertakenError, {
   description:
     'A later registration of the same state directory was taken already. Where the state directory is an old copy: register with a number above the newest.',
   interfaces: [ErrorInterface],
-  fields: (t) => ({ newest: t.exposeInt('newest', { description: 'The registrationNumber of the newest registration.' }) }),
+  fields: (t) => ({
+    newest: t.exposeInt('newest', { description: 'The registrationNumber of the newest registration.' }),
+  }),
 })

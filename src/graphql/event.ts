@@ -77,7 +77,11 @@ export const EventFilter = builder.inputRef<EventFilterValue>('EventFilter').imp
   fields: (t) => ({
     projects: t.stringList({ description: 'Of one of the projects of these names.' }),
     service: t.string({ description: 'Of services of this name, those that are gone included.' }),
-    kinds: t.field({ type: [EventKind], required: { list: false, items: true }, description: 'Of one of these kinds.' }),
+    kinds: t.field({
+      type: [EventKind],
+      required: { list: false, items: true },
+      description: 'Of one of these kinds.',
+    }),
   }),
 })
 
@@ -85,7 +89,9 @@ export function eventFilterSql(filter: EventFilterValue | null | undefined): Fil
   refuseUnstorable('filter', filter)
   const conditions: Prisma.Sql[] = []
   if (filter?.projects)
-    conditions.push(Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${filter.projects}::text[]))`)
+    conditions.push(
+      Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${filter.projects}::text[]))`,
+    )
   if (typeof filter?.service === 'string')
     conditions.push(Prisma.sql`t."serviceId" IN (SELECT s.id FROM "Service" s WHERE s.name = ${filter.service})`)
   if (filter?.kinds) conditions.push(Prisma.sql`t.kind = ANY(${filter.kinds}::text[]::"EventKind"[])`)
@@ -98,7 +104,8 @@ builder.queryFields((t) => ({
       type: Event,
       description: 'Events of everything, newest first.',
       args: { filter: t.arg({ type: EventFilter, description: 'Which ones; left out: all.' }) },
-      resolve: (_root, args, context) => connectionOf<EventRow>(context, events, null, args, eventFilterSql(args.filter)),
+      resolve: (_root, args, context) =>
+        connectionOf<EventRow>(context, events, null, args, eventFilterSql(args.filter)),
     },
     EventConnection,
   ),

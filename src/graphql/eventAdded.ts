@@ -12,7 +12,11 @@ const EventChange = builder.objectRef<EventFrame<EventRow>>('EventChange').imple
   description: `A frame of eventAdded: every event that matches the filter after the previous frame, up to its own revision. It has at most ${eventsPerFrame}; where there are more, the next frame has them.`,
   fields: (t) => ({
     kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
-    revision: t.field({ type: 'Revision', description: 'Its position in the fact log.', resolve: (frame) => frame.revision }),
+    revision: t.field({
+      type: 'Revision',
+      description: 'Its position in the fact log.',
+      resolve: (frame) => frame.revision,
+    }),
     events: t.field({
       type: [Event],
       description: `The events, oldest first. On a SNAPSHOT the newest ${eventsPerFrame} that match and are kept; the query events has all.`,
@@ -30,7 +34,12 @@ builder.subscriptionField('eventAdded', (t) =>
       after: t.arg({ type: 'Revision', description: afterDescription }),
     },
     subscribe: (_root, { filter, after }, { app: { feed, database } }) =>
-      new SharedSource(feed, 'events', after, listFollower(feed, 'events', eventFrames(database, viewOf(database.prisma, filter)))),
+      new SharedSource(
+        feed,
+        'events',
+        after,
+        listFollower(feed, 'events', eventFrames(database, viewOf(database.prisma, filter))),
+      ),
     resolve: (frame) => frame,
   }),
 )

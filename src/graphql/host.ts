@@ -9,7 +9,13 @@ import { Replica, ReplicaConnection } from './replica.ts'
 import { storable } from './text.ts'
 import { Reachability } from './worker.ts'
 
-const hosts: Listing = { name: 'Query.hosts', table: 'Host', parent: null, order: [{ column: 'name', type: 'text' }], descending: false }
+const hosts: Listing = {
+  name: 'Query.hosts',
+  table: 'Host',
+  parent: null,
+  order: [{ column: 'name', type: 'text' }],
+  descending: false,
+}
 const replicasOfHost: Listing = {
   name: 'Host.replicas',
   table: 'Replica',
@@ -33,7 +39,11 @@ export const Host = builder.prismaNode('Host', {
     addresses: t.exposeStringList('addresses', {
       description: 'Its addresses, as a worker of it told them last; endpoints list the first one.',
     }),
-    scheduling: t.field({ type: HostScheduling, description: 'What operators want.', resolve: (host) => host.scheduling }),
+    scheduling: t.field({
+      type: HostScheduling,
+      description: 'What operators want.',
+      resolve: (host) => host.scheduling,
+    }),
     schedulingSince: t.expose('schedulingSince', { type: 'DateTime', description: 'Since when they want it.' }),
     reachability: t.field({
       type: Reachability,
@@ -45,9 +55,16 @@ export const Host = builder.prismaNode('Host', {
       nullable: true,
       description: 'Why it is not simply open and reachable, as a sentence; null when there is nothing to say.',
     }),
-    workers: t.relation('workers', { description: 'The workers that registered on it, by name.', query: { orderBy: { name: 'asc' } } }),
-    cpuMillis: t.exposeInt('cpuMillis', { description: 'CPU that its workers offer, in thousandths of a core; LOST ones offer nothing.' }),
-    memoryMiB: t.exposeInt('memoryMiB', { description: 'Memory that its workers offer, in MiB; LOST ones offer nothing.' }),
+    workers: t.relation('workers', {
+      description: 'The workers that registered on it, by name.',
+      query: { orderBy: { name: 'asc' } },
+    }),
+    cpuMillis: t.exposeInt('cpuMillis', {
+      description: 'CPU that its workers offer, in thousandths of a core; LOST ones offer nothing.',
+    }),
+    memoryMiB: t.exposeInt('memoryMiB', {
+      description: 'Memory that its workers offer, in MiB; LOST ones offer nothing.',
+    }),
     usedCpuMillis: t.exposeInt('usedCpuMillis', { description: 'Of that, what replicas hold.' }),
     usedMemoryMiB: t.exposeInt('usedMemoryMiB', { description: 'Of that, what replicas hold.' }),
     portRange: t.field({

@@ -11,8 +11,14 @@ const HostChange = builder.objectRef<HostFrame>('HostChange').implement({
     'A frame of hostChanged, in parts where there are many. It covers every change after the previous frame, up to its own revision.',
   fields: (t) => ({
     kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
-    revision: t.field({ type: 'Revision', description: 'Its position in the fact log.', resolve: (frame) => frame.revision }),
-    last: t.exposeBoolean('last', { description: 'Whether this is the final part of the frame; parts have at most 500 hosts.' }),
+    revision: t.field({
+      type: 'Revision',
+      description: 'Its position in the fact log.',
+      resolve: (frame) => frame.revision,
+    }),
+    last: t.exposeBoolean('last', {
+      description: 'Whether this is the final part of the frame; parts have at most 500 hosts.',
+    }),
     hosts: t.prismaField({
       type: ['Host'],
       description:

@@ -53,7 +53,8 @@ function payloadOf(title: string, done: string) {
       host: t.prismaField({
         type: 'Host',
         description: 'The host, read after the change.',
-        resolve: (query, { hostId: id }, _args, { app }) => app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } }),
+        resolve: (query, { hostId: id }, _args, { app }) =>
+          app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } }),
       }),
     }),
   })
@@ -63,7 +64,9 @@ async function perform(change: OperatorChange, { app, remember }: Call): Promise
   if (!storable(change.name)) throw errorOf(notFound(change))
   const { hostId } = appliedOf('host', await app.committer.write(change, remember(null)))
   // It is done: what could not be told to the services now, the leases of workers tell them a while later.
-  await settleHosts(app, [hostId]).catch((error: unknown) => app.log.warn({ err: error, hostId }, 'Services were not told of their host.'))
+  await settleHosts(app, [hostId]).catch((error: unknown) =>
+    app.log.warn({ err: error, hostId }, 'Services were not told of their host.'),
+  )
   return { hostId }
 }
 
@@ -72,7 +75,8 @@ const schedule = (scheduling: HostScheduling) => (name: string, actor: string) =
 
 hostMutation({
   name: 'cordonHost',
-  description: 'A host takes no new replicas; those it has stay, also where it was being drained. Is it cordoned already: NoChangeError.',
+  description:
+    'A host takes no new replicas; those it has stay, also where it was being drained. Is it cordoned already: NoChangeError.',
   done: 'The host is cordoned.',
   errors: [NoChangeError],
   change: schedule('CORDONED'),

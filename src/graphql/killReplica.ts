@@ -20,7 +20,8 @@ const KillReplicaPayload = builder.objectRef<{ readonly replicaId: ReplicaId }>(
     replica: t.prismaField({
       type: 'Replica',
       description: 'The replica, read after the change.',
-      resolve: (query, { replicaId: id }, _args, { app }) => app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: (query, { replicaId: id }, _args, { app }) =>
+        app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } }),
     }),
   }),
 })
@@ -35,7 +36,8 @@ userMutation({
   about: ({ replica }) => ({ replica }),
   perform: async (input, { app, viewer, remember }) => {
     const id = idOf('Replica', input.replica)
-    const row = id === null ? null : await app.database.prisma.replica.findUnique({ where: { id }, select: { serviceId: true } })
+    const row =
+      id === null ? null : await app.database.prisma.replica.findUnique({ where: { id }, select: { serviceId: true } })
     if (row === null) {
       throw new NotFoundError(
         `There is no replica ${shown(input.replica)}: ids of replicas look like Replica_01890a5d-ac96-774b-bcce-b302099a8057.`,
@@ -44,6 +46,8 @@ userMutation({
     }
     const replicaId = id as ReplicaId
     const intent = { kind: 'kill', replica: replicaId, actor: viewer.subject } as const
-    return settled(await app.committer.submit(row.serviceId as ServiceId, intent, remember({ replicaId })), { replicaId })
+    return settled(await app.committer.submit(row.serviceId as ServiceId, intent, remember({ replicaId })), {
+      replicaId,
+    })
   },
 })

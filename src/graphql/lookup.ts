@@ -31,7 +31,10 @@ export async function requireService({ database: { prisma } }: App, key: Service
 }
 
 export function noService({ project, name }: ServiceName, path: readonly string[]): NotFoundError {
-  return new NotFoundError(`There is no service ${shown(name)} in project ${shown(project)}: make it with createService.`, path)
+  return new NotFoundError(
+    `There is no service ${shown(name)} in project ${shown(project)}: make it with createService.`,
+    path,
+  )
 }
 
 export async function findProject(prisma: PrismaClient, name: string): Promise<Project | null> {
@@ -43,8 +46,14 @@ export function noProject(name: string, path: readonly string[]): NotFoundError 
 }
 
 /** The revision of a profile that a mutation's input names. Throws NotFoundError. */
-export async function requireRevision(prisma: PrismaClient, profile: Profile, revision: number): Promise<ProfileRevision> {
-  const found = await prisma.profileRevision.findUnique({ where: { profileId_revision: { profileId: profile.id, revision } } })
+export async function requireRevision(
+  prisma: PrismaClient,
+  profile: Profile,
+  revision: number,
+): Promise<ProfileRevision> {
+  const found = await prisma.profileRevision.findUnique({
+    where: { profileId_revision: { profileId: profile.id, revision } },
+  })
   if (found !== null) return found
   const message = `The profile ${shown(profile.name)} has no revision ${revision}: it has 1 to ${profile.currentRevision}, give one of them.`
   throw new NotFoundError(message, ['input', 'profileRevision'])

@@ -39,9 +39,12 @@ interface MutationOptions<Input, Result extends object> {
 /**
  * Adds a user's mutation: an input, a result union, the idempotencyKey (R17) and one log line. `perform` says what is its own.
  */
-export function userMutation<Input extends object, Result extends object>(options: MutationOptions<Input, Result>): void {
+export function userMutation<Input extends object, Result extends object>(
+  options: MutationOptions<Input, Result>,
+): void {
   const { name, description, input, payload, errors } = options
-  const resolve = (_root: unknown, args: { readonly input: Input }, context: GraphQLContext) => logged(options, args.input, context)
+  const resolve = (_root: unknown, args: { readonly input: Input }, context: GraphQLContext) =>
+    logged(options, args.input, context)
   builder.mutationField(name, (t) =>
     t.field({
       type: payload,
@@ -78,7 +81,10 @@ async function logged<Input extends object, Result extends object>(
     throw notDone(error)
   } finally {
     const milliseconds = Math.round(performance.now() - begun)
-    app.log.info({ operation, subject: viewer.subject, ...about(input), outcome, milliseconds }, `${operation}: ${outcome}`)
+    app.log.info(
+      { operation, subject: viewer.subject, ...about(input), outcome, milliseconds },
+      `${operation}: ${outcome}`,
+    )
   }
 }
 

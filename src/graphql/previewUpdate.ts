@@ -37,7 +37,9 @@ const RolloutPlan = builder.objectRef<Plan>('RolloutPlan').implement({
       nullable: true,
       description: 'Seconds until all is done, rounded up; null when it does not finish.',
     }),
-    finishes: t.exposeBoolean('finishes', { description: 'Whether it ends with all desired replicas available and none outdated.' }),
+    finishes: t.exposeBoolean('finishes', {
+      description: 'Whether it ends with all desired replicas available and none outdated.',
+    }),
     blocker: t.field({
       type: Blocker,
       nullable: true,
@@ -55,7 +57,11 @@ builder.queryField('previewUpdate', (t) =>
     type: RolloutPlan,
     description: `What updateService with this input would do: the same rules and placement on a virtual clock, from the state of now. Changes nothing. Bounded to ${seconds} s of virtual time, ${commits.toLocaleString('en')} commits and ${rowVisits.toLocaleString('en')} looks at replicas (each commit looks at all of the service): what is cut off there does not finish, and its blocker says so.`,
     args: {
-      input: t.arg({ type: UpdateServiceInput, required: true, description: 'The update. Its idempotencyKey is not looked at.' }),
+      input: t.arg({
+        type: UpdateServiceInput,
+        required: true,
+        description: 'The update. Its idempotencyKey is not looked at.',
+      }),
       readyAfterSeconds: t.arg.int({
         required: true,
         defaultValue: 10,

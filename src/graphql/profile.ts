@@ -1,4 +1,8 @@
-import type { ProfileKind as Kind, Profile as ProfileRow, ProfileRevision as RevisionRow } from '../generated/prisma/client.ts'
+import type {
+  ProfileKind as Kind,
+  Profile as ProfileRow,
+  ProfileRevision as RevisionRow,
+} from '../generated/prisma/client.ts'
 import { builder } from './builder.ts'
 import { connectionOf } from './connection/connection.ts'
 import type { Listing } from './connection/listing.ts'
@@ -31,7 +35,10 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
   fields: (t) => ({
     profile: t.relation('profile', { description: 'The profile.' }),
     revision: t.exposeInt('revision', { description: '1, 2, 3 … in its profile.' }),
-    command: t.stringList({ description: 'The program and its arguments; no shell.', resolve: (row) => contentOf(row).command }),
+    command: t.stringList({
+      description: 'The program and its arguments; no shell.',
+      resolve: (row) => contentOf(row).command,
+    }),
     env: t.field({
       type: [EnvironmentVariable],
       description: 'The environment; the system adds XCE_… and PORT.',
@@ -42,12 +49,19 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
       description: "Where the program starts; null: the replica's own directory.",
       resolve: (row) => contentOf(row).workingDirectory,
     }),
-    ports: t.field({ type: [PortDeclaration], description: 'The ports that each replica needs.', resolve: (row) => contentOf(row).ports }),
+    ports: t.field({
+      type: [PortDeclaration],
+      description: 'The ports that each replica needs.',
+      resolve: (row) => contentOf(row).ports,
+    }),
     cpuMillis: t.int({
       description: 'CPU reserved for each replica, in thousandths of a core.',
       resolve: (row) => contentOf(row).cpuMillis,
     }),
-    memoryMiB: t.int({ description: 'Memory reserved for each replica, in MiB.', resolve: (row) => contentOf(row).memoryMiB }),
+    memoryMiB: t.int({
+      description: 'Memory reserved for each replica, in MiB.',
+      resolve: (row) => contentOf(row).memoryMiB,
+    }),
     readiness: t.field({
       type: Probe,
       nullable: true,
@@ -60,8 +74,16 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
       description: 'A process that fails it is restarted in place; null: none.',
       resolve: (row) => contentOf(row).liveness,
     }),
-    restart: t.field({ type: RestartPolicy, description: 'Restarts in place.', resolve: (row) => contentOf(row).restart }),
-    stop: t.field({ type: StopPolicy, description: 'How replicas are stopped.', resolve: (row) => contentOf(row).stop }),
+    restart: t.field({
+      type: RestartPolicy,
+      description: 'Restarts in place.',
+      resolve: (row) => contentOf(row).restart,
+    }),
+    stop: t.field({
+      type: StopPolicy,
+      description: 'How replicas are stopped.',
+      resolve: (row) => contentOf(row).stop,
+    }),
     service: t.field({ type: ServiceSettings, description: 'How its services are kept.', resolve: settingsOf }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was applied.' }),
     createdBy: t.exposeString('createdBy', { description: 'The subject that applied it.' }),
@@ -85,7 +107,10 @@ const ApplicationProfile = builder.prismaNode('Profile', {
       type: 'ProfileRevision',
       description: 'The newest revision.',
       resolve: (query, { id: profileId, currentRevision: revision }, _args, { app }) =>
-        app.database.prisma.profileRevision.findUniqueOrThrow({ ...query, where: { profileId_revision: { profileId, revision } } }),
+        app.database.prisma.profileRevision.findUniqueOrThrow({
+          ...query,
+          where: { profileId_revision: { profileId, revision } },
+        }),
     }),
     revisions: t.connection(
       {

@@ -10,7 +10,10 @@ const range = ({ min, max }: { readonly min: number; readonly max: number }) => 
 const PortInput = builder.inputType('PortInput', {
   description: 'A port that each replica needs.',
   fields: (t) => ({
-    name: t.string({ required: true, description: `A DNS label of at most ${bounds.portNameLength} characters, unique in the profile.` }),
+    name: t.string({
+      required: true,
+      description: `A DNS label of at most ${bounds.portNameLength} characters, unique in the profile.`,
+    }),
     port: t.int({ description: `A fixed number, ${range(bounds.port)}; null: any free one of the host.` }),
     protocol: t.field({ type: PortProtocol, defaultValue: 'TCP', description: 'TCP or UDP.' }),
   }),
@@ -35,7 +38,9 @@ const TcpProbeInput = builder.inputType('TcpProbeInput', {
 
 const ExecProbeInput = builder.inputType('ExecProbeInput', {
   description: 'A command that has to end with status 0.',
-  fields: (t) => ({ command: t.stringList({ required: true, description: 'The program and its arguments; no shell.' }) }),
+  fields: (t) => ({
+    command: t.stringList({ required: true, description: 'The program and its arguments; no shell.' }),
+  }),
 })
 
 const ProbeInput = builder.inputType('ProbeInput', {
@@ -100,7 +105,10 @@ const SpreadInput = builder.inputType('SpreadInput', {
   description: 'How replicas are spread over hosts.',
   fields: (t) => ({
     mode: t.field({ type: SpreadMode, required: true, description: 'NONE, BEST_EFFORT or STRICT.' }),
-    maxPerHost: t.int({ defaultValue: 1, description: `Alive replicas of the service per host, ${range(bounds.maxPerHost)}.` }),
+    maxPerHost: t.int({
+      defaultValue: 1,
+      description: `Alive replicas of the service per host, ${range(bounds.maxPerHost)}.`,
+    }),
   }),
 })
 
@@ -119,7 +127,8 @@ export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
   fields: (t) => ({
     maxSurge: t.field({
       type: IntOrPercent,
-      description: 'Replicas above the desired ones, rounded up; 25 % when left out, 0 with a fixed port or STRICT spread.',
+      description:
+        'Replicas above the desired ones, rounded up; 25 % when left out, 0 with a fixed port or STRICT spread.',
     }),
     maxUnavailable: t.field({
       type: IntOrPercent,
@@ -183,14 +192,21 @@ export const ApplyProfileInput = builder.inputType('ApplyProfileInput', {
     workingDirectory: t.string({
       description: `An absolute path of at most ${bounds.pathLength} characters; null: the replica's own directory.`,
     }),
-    ports: t.field({ type: [PortInput], required: { list: false, items: true }, description: `At most ${bounds.ports.max} ports.` }),
+    ports: t.field({
+      type: [PortInput],
+      required: { list: false, items: true },
+      description: `At most ${bounds.ports.max} ports.`,
+    }),
     cpuMillis: t.int({
       description: `CPU of each replica in thousandths of a core, ${range(bounds.cpuMillis)}; ${defaultContent.cpuMillis} when left out.`,
     }),
     memoryMiB: t.int({
       description: `Memory of each replica in MiB, ${range(bounds.memoryMiB)}; ${defaultContent.memoryMiB} when left out.`,
     }),
-    readiness: t.field({ type: ProbeInput, description: 'When a replica is ready; left out: when its process is there.' }),
+    readiness: t.field({
+      type: ProbeInput,
+      description: 'When a replica is ready; left out: when its process is there.',
+    }),
     liveness: t.field({ type: ProbeInput, description: 'A process that fails it is restarted in place.' }),
     restart: t.field({ type: RestartPolicyInput, description: 'Restarts in place.' }),
     stop: t.field({ type: StopPolicyInput, description: 'How replicas are stopped.' }),

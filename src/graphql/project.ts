@@ -69,16 +69,19 @@ const ApplyProjectInput = builder.inputType('ApplyProjectInput', {
   }),
 })
 
-const ApplyProjectPayload = builder.objectRef<Extract<CatalogueOutcome, { kind: 'project' }>>('ApplyProjectPayload').implement({
-  description: 'The project was applied.',
-  fields: (t) => ({
-    project: t.prismaField({
-      type: 'Project',
-      description: 'The project.',
-      resolve: (query, { projectId: id }, _args, { app }) => app.database.prisma.project.findUniqueOrThrow({ ...query, where: { id } }),
+const ApplyProjectPayload = builder
+  .objectRef<Extract<CatalogueOutcome, { kind: 'project' }>>('ApplyProjectPayload')
+  .implement({
+    description: 'The project was applied.',
+    fields: (t) => ({
+      project: t.prismaField({
+        type: 'Project',
+        description: 'The project.',
+        resolve: (query, { projectId: id }, _args, { app }) =>
+          app.database.prisma.project.findUniqueOrThrow({ ...query, where: { id } }),
+      }),
     }),
-  }),
-})
+  })
 
 userMutation({
   name: 'applyProject',
@@ -90,6 +93,9 @@ userMutation({
   perform: async (input, { app, viewer, remember }) =>
     appliedOf(
       'project',
-      await app.committer.write({ kind: 'applyProject', ...checkProject(input), actor: viewer.subject }, remember(null)),
+      await app.committer.write(
+        { kind: 'applyProject', ...checkProject(input), actor: viewer.subject },
+        remember(null),
+      ),
     ),
 })

@@ -9,7 +9,13 @@ import { checkQueue } from './input/queue.ts'
 import { keyDescription } from './inputFields.ts'
 import { userMutation } from './mutation.ts'
 
-const queues: Listing = { name: 'Query.queues', table: 'Queue', parent: null, order: [{ column: 'name', type: 'text' }], descending: false }
+const queues: Listing = {
+  name: 'Query.queues',
+  table: 'Queue',
+  parent: null,
+  order: [{ column: 'name', type: 'text' }],
+  descending: false,
+}
 
 const Queue = builder.prismaNode('Queue', {
   id: { field: 'id', description: 'The global id.' },
@@ -17,7 +23,9 @@ const Queue = builder.prismaNode('Queue', {
   description: 'The order in which replicas that wait are placed. One named default, of priority 0, exists.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'A DNS-1123 label of at most 50 characters; unique.' }),
-    priority: t.exposeInt('priority', { description: 'Replicas of the higher priority are placed first; of equal ones the older.' }),
+    priority: t.exposeInt('priority', {
+      description: 'Replicas of the higher priority are placed first; of equal ones the older.',
+    }),
   }),
 })
 
@@ -41,21 +49,27 @@ const ApplyQueueInput = builder.inputType('ApplyQueueInput', {
   description: 'A whole queue.',
   fields: (t) => ({
     name: t.string({ required: true, description: `A DNS-1123 label of at most ${bounds.nameLength} characters.` }),
-    priority: t.int({ required: true, description: `Higher is placed first, ${bounds.queuePriority.min} to ${bounds.queuePriority.max}.` }),
+    priority: t.int({
+      required: true,
+      description: `Higher is placed first, ${bounds.queuePriority.min} to ${bounds.queuePriority.max}.`,
+    }),
     idempotencyKey: t.string({ description: keyDescription }),
   }),
 })
 
-const ApplyQueuePayload = builder.objectRef<Extract<CatalogueOutcome, { kind: 'queue' }>>('ApplyQueuePayload').implement({
-  description: 'The queue was applied.',
-  fields: (t) => ({
-    queue: t.prismaField({
-      type: 'Queue',
-      description: 'The queue.',
-      resolve: (query, { queueId: id }, _args, { app }) => app.database.prisma.queue.findUniqueOrThrow({ ...query, where: { id } }),
+const ApplyQueuePayload = builder
+  .objectRef<Extract<CatalogueOutcome, { kind: 'queue' }>>('ApplyQueuePayload')
+  .implement({
+    description: 'The queue was applied.',
+    fields: (t) => ({
+      queue: t.prismaField({
+        type: 'Queue',
+        description: 'The queue.',
+        resolve: (query, { queueId: id }, _args, { app }) =>
+          app.database.prisma.queue.findUniqueOrThrow({ ...query, where: { id } }),
+      }),
     }),
-  }),
-})
+  })
 
 userMutation({
   name: 'applyQueue',
@@ -65,5 +79,8 @@ userMutation({
   errors: [],
   about: (input) => ({ queue: input.name }),
   perform: async (input, { app, viewer, remember }) =>
-    appliedOf('queue', await app.committer.write({ kind: 'applyQueue', ...checkQueue(input), actor: viewer.subject }, remember(null))),
+    appliedOf(
+      'queue',
+      await app.committer.write({ kind: 'applyQueue', ...checkQueue(input), actor: viewer.subject }, remember(null)),
+    ),
 })

@@ -42,10 +42,22 @@ export const Replica = builder.prismaNode('Replica', {
         'From 0; one active replica of the service has it. During a surge it can be ≥ the desired replicas: it is no shard number.',
     }),
     version: t.relation('version', { description: 'The version under which it was started.' }),
-    state: t.field({ type: ReplicaState, description: 'How far it is. It only moves forward.', resolve: (replica) => replica.state }),
-    ready: t.exposeBoolean('ready', { description: 'Reported ready for this start, its worker reachable, and not stopping.' }),
-    readySince: t.expose('readySince', { type: 'DateTime', nullable: true, description: 'Since when it is ready; null when it is not.' }),
-    start: t.exposeInt('start', { description: 'Which start of its process this is: 1, 2, 3 …; 1 also before the first.' }),
+    state: t.field({
+      type: ReplicaState,
+      description: 'How far it is. It only moves forward.',
+      resolve: (replica) => replica.state,
+    }),
+    ready: t.exposeBoolean('ready', {
+      description: 'Reported ready for this start, its worker reachable, and not stopping.',
+    }),
+    readySince: t.expose('readySince', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Since when it is ready; null when it is not.',
+    }),
+    start: t.exposeInt('start', {
+      description: 'Which start of its process this is: 1, 2, 3 …; 1 also before the first.',
+    }),
     restarts: t.int({ description: 'Restarts in place: start − 1.', resolve: (replica) => replica.start - 1 }),
     leaving: t.field({
       type: LeaveReason,
@@ -65,7 +77,11 @@ export const Replica = builder.prismaNode('Replica', {
       },
       resolve: (replica) => replica.workerId,
     }),
-    ports: t.field({ type: [AllocatedPort], description: 'The ports it was given; empty before it is placed.', resolve: portsOf }),
+    ports: t.field({
+      type: [AllocatedPort],
+      description: 'The ports it was given; empty before it is placed.',
+      resolve: portsOf,
+    }),
     pending: t.field({
       type: Blocker,
       nullable: true,
@@ -101,7 +117,9 @@ export const Replica = builder.prismaNode('Replica', {
         const lines = tailLines ?? 100
         const { min, max } = bounds.tailLines
         if (lines < min || lines > max) throw badUserInput(`tailLines is ${lines}: give ${min} to ${max}.`)
-        return replica.workerId === null ? null : app.logRequests.request(replica.workerId as WorkerId, replica.id as ReplicaId, lines)
+        return replica.workerId === null
+          ? null
+          : app.logRequests.request(replica.workerId as WorkerId, replica.id as ReplicaId, lines)
       },
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When its row was made.' }),
@@ -110,7 +128,11 @@ export const Replica = builder.prismaNode('Replica', {
       nullable: true,
       description: 'When its worker confirmed its first process; null before.',
     }),
-    endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'When its end was confirmed; null before.' }),
+    endedAt: t.expose('endedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When its end was confirmed; null before.',
+    }),
   }),
 })
 
@@ -129,7 +151,8 @@ builder.queryFields((t) => ({
       type: Replica,
       description: 'Replicas of all services, newest first: also ended ones, unless the filter leaves them out.',
       args: { filter: t.arg({ type: ReplicaFilter, description: 'Which ones; left out: all.' }) },
-      resolve: (_root, args, context) => connectionOf<ReplicaRow>(context, replicas, null, args, replicaFilterSql(args.filter)),
+      resolve: (_root, args, context) =>
+        connectionOf<ReplicaRow>(context, replicas, null, args, replicaFilterSql(args.filter)),
     },
     ReplicaConnection,
   ),

@@ -12,8 +12,14 @@ const ReplicaChange = builder.objectRef<ReplicaFrame>('ReplicaChange').implement
     'A frame of replicaChanged, in parts where there are many. It covers every change after the previous frame, up to its own revision.',
   fields: (t) => ({
     kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
-    revision: t.field({ type: 'Revision', description: 'Its position in the fact log.', resolve: (frame) => frame.revision }),
-    last: t.exposeBoolean('last', { description: 'Whether this is the final part of the frame; parts have at most 500 replicas.' }),
+    revision: t.field({
+      type: 'Revision',
+      description: 'Its position in the fact log.',
+      resolve: (frame) => frame.revision,
+    }),
+    last: t.exposeBoolean('last', {
+      description: 'Whether this is the final part of the frame; parts have at most 500 replicas.',
+    }),
     replicas: t.prismaField({
       type: ['Replica'],
       description:
@@ -21,7 +27,11 @@ const ReplicaChange = builder.objectRef<ReplicaFrame>('ReplicaChange').implement
       resolve: (query, { replicas }, _args, { app }) =>
         replicas.length === 0
           ? []
-          : app.database.prisma.replica.findMany({ ...query, where: { id: { in: [...replicas] } }, orderBy: { id: 'asc' } }),
+          : app.database.prisma.replica.findMany({
+              ...query,
+              where: { id: { in: [...replicas] } },
+              orderBy: { id: 'asc' },
+            }),
     }),
     removedIds: t.idList({
       description: 'Those that have ended since the previous frame; `replicas` has them a last time, with the reason.',

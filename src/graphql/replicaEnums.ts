@@ -9,11 +9,15 @@ export const ReplicaState = enumOf<State>('ReplicaState', 'How far a replica is.
   ENDED: 'Its end is confirmed.',
 })
 
-export const LeaveReason = enumOf<Leave>('LeaveReason', 'Why a replica will be replaced although its content is current.', {
-  DRAIN: 'Its worker or host is being drained.',
-  RESTART: 'A restart of the service was asked for.',
-  TIME_LIMIT: 'The time limit of its job is near.',
-})
+export const LeaveReason = enumOf<Leave>(
+  'LeaveReason',
+  'Why a replica will be replaced although its content is current.',
+  {
+    DRAIN: 'Its worker or host is being drained.',
+    RESTART: 'A restart of the service was asked for.',
+    TIME_LIMIT: 'The time limit of its job is near.',
+  },
+)
 
 export const EndReason = enumOf<End>('EndReason', 'Why a replica ended.', {
   EXITED: 'Its process ended by itself and is not restarted in place, whatever its exit status.',

@@ -23,11 +23,19 @@ export const ReplicaFilter = builder.inputRef<ReplicaFilterValue>('ReplicaFilter
       required: { list: false, items: true },
       description: 'Of one of these services; a name that is no longer held matches nothing.',
     }),
-    states: t.field({ type: [ReplicaState], required: { list: false, items: true }, description: 'In one of these states.' }),
+    states: t.field({
+      type: [ReplicaState],
+      required: { list: false, items: true },
+      description: 'In one of these states.',
+    }),
     ready: t.boolean({ description: 'Ready or not.' }),
     versionNumber: t.int({ description: 'Of this version number.' }),
     hostName: t.string({ description: 'On the host of this name.' }),
-    endReasons: t.field({ type: [EndReason], required: { list: false, items: true }, description: 'Ended for one of these reasons.' }),
+    endReasons: t.field({
+      type: [EndReason],
+      required: { list: false, items: true },
+      description: 'Ended for one of these reasons.',
+    }),
   }),
 })
 
@@ -47,7 +55,8 @@ export function replicaFilterSql(filter: ReplicaFilterValue | null | undefined):
   if (states) conditions.push(Prisma.sql`t.state = ANY(${states}::text[]::"ReplicaState"[])`)
   if (typeof ready === 'boolean') conditions.push(Prisma.sql`t.ready = ${ready}`)
   if (typeof versionNumber === 'number') conditions.push(Prisma.sql`t."versionNumber" = ${versionNumber}::int`)
-  if (typeof hostName === 'string') conditions.push(Prisma.sql`t."hostId" = (SELECT h.id FROM "Host" h WHERE h.name = ${hostName})`)
+  if (typeof hostName === 'string')
+    conditions.push(Prisma.sql`t."hostId" = (SELECT h.id FROM "Host" h WHERE h.name = ${hostName})`)
   if (endReasons) conditions.push(Prisma.sql`t."endReason" = ANY(${endReasons}::text[]::"EndReason"[])`)
   return { sql: conditions.length === 0 ? null : Prisma.join(conditions, ' AND '), key: JSON.stringify(filter) }
 }

@@ -28,11 +28,15 @@ const RolloutState = enumOf<State>('RolloutState', 'How far a rollout is.', {
 export const Rollout = builder.prismaNode('Rollout', {
   id: { field: 'id', description: 'The global id.' },
   nullable: true,
-  description: 'The move of a service from one version to another. The creation of a service is its rollout 1, from null.',
+  description:
+    'The move of a service from one version to another. The creation of a service is its rollout 1, from null.',
   fields: (t) => ({
     number: t.exposeInt('number', { description: '1, 2, 3 … in its service.' }),
     service: t.relation('service', { description: 'The service.' }),
-    from: t.relation('from', { nullable: true, description: 'The last completed version before it; null for the creation.' }),
+    from: t.relation('from', {
+      nullable: true,
+      description: 'The last completed version before it; null for the creation.',
+    }),
     to: t.relation('to', { description: 'The target.' }),
     state: t.field({ type: RolloutState, description: 'How far it is.', resolve: (rollout) => rollout.state }),
     automatic: t.exposeBoolean('automatic', { description: 'Whether it is an automatic rollback.' }),
@@ -45,15 +49,24 @@ export const Rollout = builder.prismaNode('Rollout', {
     updatedReplicas: t.exposeInt('updatedReplicas', { description: 'Active replicas with the target content.' }),
     availableReplicas: t.exposeInt('availableReplicas', { description: 'Of those, the available ones.' }),
     oldReplicas: t.exposeInt('oldReplicas', { description: 'Active replicas that are outdated.' }),
-    desiredReplicas: t.exposeInt('desiredReplicas', { description: 'Desired replicas of the service that it works with.' }),
+    desiredReplicas: t.exposeInt('desiredReplicas', {
+      description: 'Desired replicas of the service that it works with.',
+    }),
     maxSurge: t.exposeInt('maxSurge', { description: 'Replicas that it may have above the desired ones.' }),
-    maxUnavailable: t.exposeInt('maxUnavailable', { description: 'Replicas of the desired ones that may be unavailable.' }),
-    minReadySeconds: t.exposeInt('minReadySeconds', { description: 'Seconds that a replica has to be ready to be available.' }),
+    maxUnavailable: t.exposeInt('maxUnavailable', {
+      description: 'Replicas of the desired ones that may be unavailable.',
+    }),
+    minReadySeconds: t.exposeInt('minReadySeconds', {
+      description: 'Seconds that a replica has to be ready to be available.',
+    }),
     progressDeadlineSeconds: t.exposeInt('progressDeadlineSeconds', {
       description: 'Seconds without progress after which it is STALLED.',
     }),
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it began.' }),
-    progressedAt: t.expose('progressedAt', { type: 'DateTime', description: 'The last high-water mark of its progress.' }),
+    progressedAt: t.expose('progressedAt', {
+      type: 'DateTime',
+      description: 'The last high-water mark of its progress.',
+    }),
     deadlineAt: t.expose('deadlineAt', {
       type: 'DateTime',
       nullable: true,

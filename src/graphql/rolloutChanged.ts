@@ -10,7 +10,11 @@ const RolloutChange = builder.objectRef<ServiceFrame>('RolloutChange').implement
   description: 'A frame of rolloutChanged. It covers every change after the previous frame, up to its own revision.',
   fields: (t) => ({
     kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
-    revision: t.field({ type: 'Revision', description: 'Its position in the fact log.', resolve: (frame) => frame.revision }),
+    revision: t.field({
+      type: 'Revision',
+      description: 'Its position in the fact log.',
+      resolve: (frame) => frame.revision,
+    }),
     rollout: t.prismaField({
       type: 'Rollout',
       nullable: true,

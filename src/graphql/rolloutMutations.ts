@@ -99,7 +99,10 @@ userMutation({
   about: aboutService,
   perform: async (input, { app, viewer, remember }) => {
     const { id: serviceId } = await requireService(app, input.service)
-    const to = typeof input.toVersion === 'number' ? await requireVersion(app, serviceId, input.service.name, input.toVersion) : null
+    const to =
+      typeof input.toVersion === 'number'
+        ? await requireVersion(app, serviceId, input.service.name, input.toVersion)
+        : null
     const rolloutId = app.newId() as RolloutId
     const expectedRevision = input.expectedRevision ?? null
     const result = { serviceId, rolloutId }
@@ -109,11 +112,17 @@ userMutation({
 })
 
 /** Versions never change: what is found here is what the rules take, though its row may be trimmed meanwhile. */
-async function requireVersion({ database: { prisma } }: App, serviceId: ServiceId, service: string, number: number): Promise<Version> {
+async function requireVersion(
+  { database: { prisma } }: App,
+  serviceId: ServiceId,
+  service: string,
+  number: number,
+): Promise<Version> {
   const row = await prisma.serviceVersion.findUnique({ where: { serviceId_number: { serviceId, number } } })
   if (row !== null) return versionValue(row)
   const { _max } = await prisma.serviceVersion.aggregate({ where: { serviceId }, _max: { number: true } })
   const newest = _max.number ?? 1
-  const why = number >= 1 && number < newest ? 'it was trimmed, so take one of its field versions' : `its newest is ${newest}`
+  const why =
+    number >= 1 && number < newest ? 'it was trimmed, so take one of its field versions' : `its newest is ${newest}`
   throw new NotFoundError(`Service ${service} has no version ${number}: ${why}.`, ['input', 'toVersion'])
 }

@@ -15,14 +15,16 @@ export function rolloutPayload(name: string, description: string, rollout: strin
       service: t.prismaField({
         type: 'Service',
         description: 'The service, read after the change.',
-        resolve: (query, { serviceId: id }, _args, { app }) => app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } }),
+        resolve: (query, { serviceId: id }, _args, { app }) =>
+          app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } }),
       }),
       rollout: t.prismaField({
         type: 'Rollout',
         description: rollout,
         resolve: async (query, { serviceId, rolloutId }, _args, { app: { database } }) => {
           const { prisma } = database
-          const begun = rolloutId === null ? null : await prisma.rollout.findUnique({ ...query, where: { id: rolloutId } })
+          const begun =
+            rolloutId === null ? null : await prisma.rollout.findUnique({ ...query, where: { id: rolloutId } })
           if (begun !== null) return begun
           const { rolloutNumber: number } = await prisma.service.findUniqueOrThrow({
             where: { id: serviceId },

@@ -6,9 +6,12 @@ const largest = 2n ** 63n - 1n
 function revisionOf(text: string): bigint {
   const value = /^\d{1,19}$/.test(text) ? BigInt(text) : -1n
   if (value < 0n || value > largest) {
-    throw new GraphQLError(`${JSON.stringify(text)} is no revision: give a decimal integer from 0 to ${largest} as a string.`, {
-      extensions: { code: 'BAD_USER_INPUT' },
-    })
+    throw new GraphQLError(
+      `${JSON.stringify(text)} is no revision: give a decimal integer from 0 to ${largest} as a string.`,
+      {
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    )
   }
   return value
 }
@@ -22,14 +25,18 @@ builder.scalarType('Revision', {
 })
 
 builder.scalarType('DateTime', {
-  description: "An instant of the database's clock: RFC 3339 in UTC with milliseconds, for example 2026-01-31T12:00:00.000Z.",
+  description:
+    "An instant of the database's clock: RFC 3339 in UTC with milliseconds, for example 2026-01-31T12:00:00.000Z.",
   serialize: (value) => new Date(value).toISOString(),
   parseValue: (value) => {
     const instant = typeof value === 'string' ? new Date(value) : null
     if (instant === null || Number.isNaN(instant.getTime())) {
-      throw new GraphQLError(`${JSON.stringify(value)} is no instant: give RFC 3339, for example 2026-01-31T12:00:00Z.`, {
-        extensions: { code: 'BAD_USER_INPUT' },
-      })
+      throw new GraphQLError(
+        `${JSON.stringify(value)} is no instant: give RFC 3339, for example 2026-01-31T12:00:00Z.`,
+        {
+          extensions: { code: 'BAD_USER_INPUT' },
+        },
+      )
     }
     return instant
   },

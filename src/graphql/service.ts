@@ -20,10 +20,30 @@ import { Rollout, RolloutConnection } from './rollout.ts'
 import { ServiceVersion, ServiceVersionConnection } from './version.ts'
 
 const ofService = { parent: 'serviceId', descending: true } as const
-const replicas: Listing = { name: 'Service.replicas', table: 'Replica', ...ofService, order: [{ column: 'id', type: 'text' }] }
-const versions: Listing = { name: 'Service.versions', table: 'ServiceVersion', ...ofService, order: [{ column: 'number', type: 'int' }] }
-const rollouts: Listing = { name: 'Service.rollouts', table: 'Rollout', ...ofService, order: [{ column: 'number', type: 'int' }] }
-const events: Listing = { name: 'Service.events', table: 'Event', ...ofService, order: [{ column: 'revision', type: 'bigint' }] }
+const replicas: Listing = {
+  name: 'Service.replicas',
+  table: 'Replica',
+  ...ofService,
+  order: [{ column: 'id', type: 'text' }],
+}
+const versions: Listing = {
+  name: 'Service.versions',
+  table: 'ServiceVersion',
+  ...ofService,
+  order: [{ column: 'number', type: 'int' }],
+}
+const rollouts: Listing = {
+  name: 'Service.rollouts',
+  table: 'Rollout',
+  ...ofService,
+  order: [{ column: 'number', type: 'int' }],
+}
+const events: Listing = {
+  name: 'Service.events',
+  table: 'Event',
+  ...ofService,
+  order: [{ column: 'revision', type: 'bigint' }],
+}
 
 export const ServiceStatus = enumOf<Status>(
   'ServiceStatus',
@@ -43,7 +63,8 @@ export const ServiceStatus = enumOf<Status>(
 export const Service = builder.prismaNode('Service', {
   id: { field: 'id', description: 'The global id. By it a service is found also when it is gone.' },
   nullable: true,
-  description: 'Keeps a number of independent replicas running, replaces what is lost, and lists their addresses in its endpoint.',
+  description:
+    'Keeps a number of independent replicas running, replaces what is lost, and lists their addresses in its endpoint.',
   fields: (t) => ({
     name: t.exposeString('name', {
       description: 'A DNS-1123 label of at most 50 characters; unique in its project until its last replica has ended.',
@@ -56,24 +77,34 @@ export const Service = builder.prismaNode('Service', {
       type: 'ServiceVersion',
       description: 'The target: what it should run.',
       resolve: (query, { id: serviceId, versionNumber: number }, _args, { app }) =>
-        app.database.prisma.serviceVersion.findUniqueOrThrow({ ...query, where: { serviceId_number: { serviceId, number } } }),
+        app.database.prisma.serviceVersion.findUniqueOrThrow({
+          ...query,
+          where: { serviceId_number: { serviceId, number } },
+        }),
     }),
     versions: t.connection(
       {
         type: ServiceVersion,
-        description: 'Its versions that are kept, newest first: all that a replica or rollout needs, and the last ones.',
+        description:
+          'Its versions that are kept, newest first: all that a replica or rollout needs, and the last ones.',
         resolve: ({ id }, args, context) => connectionOf<VersionRow>(context, versions, id, args),
       },
       ServiceVersionConnection,
     ),
     desiredReplicas: t.exposeInt('desiredReplicas', { description: 'Replicas that should run, 0 to 50000.' }),
-    activeReplicas: t.exposeInt('activeReplicas', { description: 'Replicas that have not ended and are not stopping.' }),
-    runningReplicas: t.exposeInt('runningReplicas', { description: 'Of the active ones, those whose process is confirmed by its worker.' }),
+    activeReplicas: t.exposeInt('activeReplicas', {
+      description: 'Replicas that have not ended and are not stopping.',
+    }),
+    runningReplicas: t.exposeInt('runningReplicas', {
+      description: 'Of the active ones, those whose process is confirmed by its worker.',
+    }),
     readyReplicas: t.exposeInt('readyReplicas', { description: 'Of the active ones, the ready ones.' }),
     availableReplicas: t.exposeInt('availableReplicas', {
       description: 'Of the active ones, those that were ready for minReadySeconds.',
     }),
-    updatedReplicas: t.exposeInt('updatedReplicas', { description: 'Of the active ones, those that are not outdated.' }),
+    updatedReplicas: t.exposeInt('updatedReplicas', {
+      description: 'Of the active ones, those that are not outdated.',
+    }),
     stoppingReplicas: t.exposeInt('stoppingReplicas', {
       description: 'Replicas that are stopping: they still hold host, ports and quota.',
     }),
@@ -83,13 +114,18 @@ export const Service = builder.prismaNode('Service', {
       resolve: (service) => service.status,
     }),
     paused: t.exposeBoolean('paused', { description: 'Whether rollouts are paused.' }),
-    blockers: t.field({ type: [Blocker], description: 'What it waits for: one per reason, with a count.', resolve: blockersOf }),
+    blockers: t.field({
+      type: [Blocker],
+      description: 'What it waits for: one per reason, with a count.',
+      resolve: blockersOf,
+    }),
     replicas: t.connection(
       {
         type: Replica,
         description: 'Its replicas, newest first: also ended ones, unless the filter leaves them out.',
         args: { filter: t.arg({ type: ReplicaFilter, description: 'Which ones; left out: all.' }) },
-        resolve: ({ id }, args, context) => connectionOf<ReplicaRow>(context, replicas, id, args, replicaFilterSql(args.filter)),
+        resolve: ({ id }, args, context) =>
+          connectionOf<ReplicaRow>(context, replicas, id, args, replicaFilterSql(args.filter)),
       },
       ReplicaConnection,
     ),
@@ -110,7 +146,8 @@ export const Service = builder.prismaNode('Service', {
     endpoint: t.field({
       type: Endpoint,
       description: 'The addresses of its replicas.',
-      resolve: ({ id, revision, deletedAt }) => (deletedAt === null ? id : ({ serviceId: id, revision, addresses: [] } as never)),
+      resolve: ({ id, revision, deletedAt }) =>
+        deletedAt === null ? id : ({ serviceId: id, revision, addresses: [] } as never),
     }),
     events: t.connection(
       {

@@ -10,13 +10,19 @@ const ServiceChange = builder.objectRef<ServiceFrame>('ServiceChange').implement
   description: 'A frame of serviceChanged. It covers every change after the previous frame, up to its own revision.',
   fields: (t) => ({
     kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
-    revision: t.field({ type: 'Revision', description: 'Its position in the fact log.', resolve: (frame) => frame.revision }),
+    revision: t.field({
+      type: 'Revision',
+      description: 'Its position in the fact log.',
+      resolve: (frame) => frame.revision,
+    }),
     service: t.prismaField({
       type: 'Service',
       nullable: true,
       description: 'The service, read now: never older than the revision. Null on BOOKMARK and GONE.',
       resolve: (query, { kind, serviceId }, _args, { app }) =>
-        kind === 'GONE' || kind === 'BOOKMARK' ? null : app.database.prisma.service.findUnique({ ...query, where: { id: serviceId } }),
+        kind === 'GONE' || kind === 'BOOKMARK'
+          ? null
+          : app.database.prisma.service.findUnique({ ...query, where: { id: serviceId } }),
     }),
   }),
 })

@@ -12,7 +12,10 @@ const ScaleServiceInput = builder.inputType('ScaleServiceInput', {
   description: 'How many replicas a service should have.',
   fields: (t) => ({
     service: t.field({ type: ServiceKey, required: true, description: serviceDescription }),
-    replicas: t.int({ required: true, description: `Desired replicas, ${bounds.replicas.min} to ${bounds.replicas.max}.` }),
+    replicas: t.int({
+      required: true,
+      description: `Desired replicas, ${bounds.replicas.min} to ${bounds.replicas.max}.`,
+    }),
     expectedRevision: t.field({ type: 'Revision', description: expectedDescription }),
     idempotencyKey: t.string({ description: keyDescription }),
   }),
@@ -45,16 +48,20 @@ const ResetBackoffInput = builder.inputType('ResetBackoffInput', {
 
 userMutation({
   name: 'resetBackoff',
-  description: 'Forgets the failures of all slots, so that what waits is tried at once. Nothing to forget: NoChangeError.',
+  description:
+    'Forgets the failures of all slots, so that what waits is tried at once. Nothing to forget: NoChangeError.',
   input: ResetBackoffInput,
   payload: servicePayload('ResetBackoffPayload', 'The failures are forgotten.'),
   errors: [NotFoundError, NoChangeError],
   about: aboutService,
   perform: async (input, { app, viewer, remember }) => {
     const { id: serviceId } = await requireService(app, input.service)
-    return settled(await app.committer.submit(serviceId, { kind: 'resetBackoff', actor: viewer.subject }, remember({ serviceId })), {
-      serviceId,
-    })
+    return settled(
+      await app.committer.submit(serviceId, { kind: 'resetBackoff', actor: viewer.subject }, remember({ serviceId })),
+      {
+        serviceId,
+      },
+    )
   },
 })
 

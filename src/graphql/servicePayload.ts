@@ -9,7 +9,8 @@ export function servicePayload(name: string, description: string) {
       service: t.prismaField({
         type: 'Service',
         description: 'The service, read after the change.',
-        resolve: (query, { serviceId: id }, _args, { app }) => app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } }),
+        resolve: (query, { serviceId: id }, _args, { app }) =>
+          app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } }),
       }),
     }),
   })

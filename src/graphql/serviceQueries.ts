@@ -22,7 +22,11 @@ export const ServiceFilter = builder.inputRef<ServiceFilterValue>('ServiceFilter
     projects: t.stringList({ description: 'In one of the projects of these names.' }),
     names: t.stringList({ description: 'Of one of these names.' }),
     nameStartsWith: t.string({ description: 'Of a name that starts so.' }),
-    statuses: t.field({ type: [ServiceStatus], required: { list: false, items: true }, description: 'In one of these states.' }),
+    statuses: t.field({
+      type: [ServiceStatus],
+      required: { list: false, items: true },
+      description: 'In one of these states.',
+    }),
     owner: t.string({ description: 'Created by this subject.' }),
     queue: t.string({ description: 'In the queue of this name.' }),
   }),
@@ -41,15 +45,20 @@ const OrderDirection = enumOf<Direction>('OrderDirection', 'The direction of an 
   DESC: 'The greatest first.',
 })
 
-const ServiceOrder = builder.inputRef<{ readonly field: OrderField; readonly direction: Direction }>('ServiceOrder').implement({
-  description: 'The order of services.',
-  fields: (t) => ({
-    field: t.field({ type: ServiceOrderField, required: true, description: 'What to order by.' }),
-    direction: t.field({ type: OrderDirection, required: true, description: 'In which direction.' }),
-  }),
-})
+const ServiceOrder = builder
+  .inputRef<{ readonly field: OrderField; readonly direction: Direction }>('ServiceOrder')
+  .implement({
+    description: 'The order of services.',
+    fields: (t) => ({
+      field: t.field({ type: ServiceOrderField, required: true, description: 'What to order by.' }),
+      direction: t.field({ type: OrderDirection, required: true, description: 'In which direction.' }),
+    }),
+  })
 
-const firstColumn = { NAME: { column: 'name', type: 'text' }, CREATED_AT: { column: 'createdAt', type: 'timestamptz' } } as const
+const firstColumn = {
+  NAME: { column: 'name', type: 'text' },
+  CREATED_AT: { column: 'createdAt', type: 'timestamptz' },
+} as const
 
 function servicesBy({ field, direction }: { readonly field: OrderField; readonly direction: Direction }): Listing {
   const order = [firstColumn[field], { column: 'id', type: 'text' }] as const
@@ -68,9 +77,12 @@ export function lastingConditions(filter: ServiceFilterValue | null | undefined)
   refuseUnstorable('filter', filter)
   const conditions: Prisma.Sql[] = []
   if (filter?.projects)
-    conditions.push(Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${filter.projects}::text[]))`)
+    conditions.push(
+      Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${filter.projects}::text[]))`,
+    )
   if (filter?.names) conditions.push(Prisma.sql`t.name = ANY(${filter.names}::text[])`)
-  if (typeof filter?.nameStartsWith === 'string') conditions.push(Prisma.sql`starts_with(t.name, ${filter.nameStartsWith})`)
+  if (typeof filter?.nameStartsWith === 'string')
+    conditions.push(Prisma.sql`starts_with(t.name, ${filter.nameStartsWith})`)
   if (typeof filter?.owner === 'string') conditions.push(Prisma.sql`t.owner = ${filter.owner}`)
   if (typeof filter?.queue === 'string')
     conditions.push(Prisma.sql`t."queueId" = (SELECT q.id FROM "Queue" q WHERE q.name = ${filter.queue})`)

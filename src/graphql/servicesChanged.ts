@@ -14,8 +14,14 @@ const ServiceListChange = builder.objectRef<ServiceListFrame>('ServiceListChange
     'A frame of servicesChanged, in parts where there are many. It covers every change after the previous frame, up to its own revision.',
   fields: (t) => ({
     kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
-    revision: t.field({ type: 'Revision', description: 'Its position in the fact log.', resolve: (frame) => frame.revision }),
-    last: t.exposeBoolean('last', { description: 'Whether this is the final part of the frame; parts have at most 500 services.' }),
+    revision: t.field({
+      type: 'Revision',
+      description: 'Its position in the fact log.',
+      resolve: (frame) => frame.revision,
+    }),
+    last: t.exposeBoolean('last', {
+      description: 'Whether this is the final part of the frame; parts have at most 500 services.',
+    }),
     services: t.prismaField({
       type: ['Service'],
       description:
@@ -23,7 +29,11 @@ const ServiceListChange = builder.objectRef<ServiceListFrame>('ServiceListChange
       resolve: (query, { services }, _args, { app }) =>
         services.length === 0
           ? []
-          : app.database.prisma.service.findMany({ ...query, where: { id: { in: [...services] } }, orderBy: { id: 'asc' } }),
+          : app.database.prisma.service.findMany({
+              ...query,
+              where: { id: { in: [...services] } },
+              orderBy: { id: 'asc' },
+            }),
     }),
     removedIds: t.idList({
       description: 'Those that matched the filter before and no longer do, or are gone.',
@@ -42,7 +52,12 @@ builder.subscriptionField('servicesChanged', (t) =>
     },
     subscribe: (_root, { filter, after }, { app: { feed, database } }) => {
       const view = viewOf(database.prisma, filter)
-      return new SharedSource(feed, 'services', after, listFollower(feed, 'services', serviceListFrames(database, view)))
+      return new SharedSource(
+        feed,
+        'services',
+        after,
+        listFollower(feed, 'services', serviceListFrames(database, view)),
+      )
     },
     resolve: (frame) => frame,
   }),
@@ -51,7 +66,10 @@ builder.subscriptionField('servicesChanged', (t) =>
 function viewOf(prisma: PrismaClient, filter: ServiceFilterValue | null | undefined): ServiceListView {
   const lasting = lastingConditions(filter)
   const statuses = filter?.statuses
-  const now = [Prisma.sql`t."deletedAt" IS NULL`, ...(statuses ? [Prisma.sql`t.status = ANY(${statuses}::text[]::"ServiceStatus"[])`] : [])]
+  const now = [
+    Prisma.sql`t."deletedAt" IS NULL`,
+    ...(statuses ? [Prisma.sql`t.status = ANY(${statuses}::text[]::"ServiceStatus"[])`] : []),
+  ]
   return {
     statuses: statuses ? new Set(statuses) : null,
     matching: async (ids) => {

@@ -12,7 +12,9 @@ import { SubscriptionResults } from './subscriptionResults.ts'
  * Subscribes like graphql-js, but alike subscriptions share their frames' execution, and each frame is executed in a context of its own. An
  * error is one last result with that error: the connection and its other operations live on.
  */
-export async function subscribe(args: ExecutionArgs): Promise<AsyncGenerator<ExecutionResult, undefined, undefined> | ExecutionResult> {
+export async function subscribe(
+  args: ExecutionArgs,
+): Promise<AsyncGenerator<ExecutionResult, undefined, undefined> | ExecutionResult> {
   const source = await createSourceEventStream(args)
   if (!(Symbol.asyncIterator in source)) return source
   const context = args.contextValue as GraphQLContext
@@ -33,7 +35,11 @@ export async function subscribe(args: ExecutionArgs): Promise<AsyncGenerator<Exe
     return new SubscriptionResults(context, executed)
   }
   const key = groupKey(args, source.identity)
-  const join = (outlet: Parameters<typeof source.join<Executed>>[2]) => source.join(key, (frame) => executeFrame(args, frame), outlet)
+  const join = (outlet: Parameters<typeof source.join<Executed>>[2]) =>
+    source.join(key, (frame) => executeFrame(args, frame), outlet)
   const { outlet } = context
-  return new SubscriptionResults(context, outlet === undefined ? new PulledStream(join) : new DirectStream(join, outlet))
+  return new SubscriptionResults(
+    context,
+    outlet === undefined ? new PulledStream(join) : new DirectStream(join, outlet),
+  )
 }

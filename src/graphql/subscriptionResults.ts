@@ -36,7 +36,8 @@ export class SubscriptionResults implements AsyncGenerator<ExecutionResult, unde
     const wasClosed = this.#closed
     await this.return()
     if (wasClosed) return { value: undefined, done: true }
-    if (this.#isForbidden) failure = new ForbiddenError('Your token is no longer valid, or its roles have changed: get another one.')
+    if (this.#isForbidden)
+      failure = new ForbiddenError('Your token is no longer valid, or its roles have changed: get another one.')
     return failure === null ? { value: undefined, done: true } : { value: failureOf(failure), done: false }
   }
 

@@ -8,7 +8,9 @@ export function storable(text: string): boolean {
 /** Throws BAD_USER_INPUT where a filter has a text that can't be stored, at any depth. */
 export function refuseUnstorable(argument: string, value: unknown): void {
   if (typeof value === 'string' && !storable(value)) {
-    throw badUserInput(`${argument} is ${JSON.stringify(value)}: a text may not contain the character NUL, nor half of a character.`)
+    throw badUserInput(
+      `${argument} is ${JSON.stringify(value)}: a text may not contain the character NUL, nor half of a character.`,
+    )
   }
   if (typeof value !== 'object' || value === null) return
   for (const [key, part] of Object.entries(value)) refuseUnstorable(`${argument}.${key}`, part)

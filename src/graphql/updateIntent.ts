@@ -28,9 +28,15 @@ export async function updateIntentOf(
   const checked = checkUpdateService(input)
   const { id: serviceId, maxReplicas } = await requireService(app, input.service)
   const { prisma } = app.database
-  const { versionNumber: number } = await prisma.service.findUniqueOrThrow({ where: { id: serviceId }, select: { versionNumber: true } })
+  const { versionNumber: number } = await prisma.service.findUniqueOrThrow({
+    where: { id: serviceId },
+    select: { versionNumber: true },
+  })
   const row = await prisma.serviceVersion.findUniqueOrThrow({ where: { serviceId_number: { serviceId, number } } })
-  const profile = typeof input.profileRevision === 'number' ? await revisionBeside(app, row.profileRevisionId, input.profileRevision) : null
+  const profile =
+    typeof input.profileRevision === 'number'
+      ? await revisionBeside(app, row.profileRevisionId, input.profileRevision)
+      : null
   const { content, overrides } = updatedBody(versionValue(row), { profile, overrides: checked.overrides })
   checkMerged(content, overrides)
   const { startPaused, expectedRevision } = input
@@ -48,8 +54,15 @@ export async function updateIntentOf(
 }
 
 /** Another revision of the profile that a service has: a service never changes its profile. */
-async function revisionBeside({ database: { prisma } }: App, beside: string, revision: number): Promise<ProfileRevisionView> {
-  const { profile } = await prisma.profileRevision.findUniqueOrThrow({ where: { id: beside }, select: { profile: true } })
+async function revisionBeside(
+  { database: { prisma } }: App,
+  beside: string,
+  revision: number,
+): Promise<ProfileRevisionView> {
+  const { profile } = await prisma.profileRevision.findUniqueOrThrow({
+    where: { id: beside },
+    select: { profile: true },
+  })
   const found = await requireRevision(prisma, profile, revision)
   return { id: found.id as ProfileRevisionId, content: contentOf(found), settings: settingsOf(found) }
 }

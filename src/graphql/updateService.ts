@@ -13,16 +13,21 @@ export const UpdateServiceInput = builder.inputType('UpdateServiceInput', {
   description: 'What a service should run from now on. What is left out stays as it is.',
   fields: (t) => ({
     service: t.field({ type: ServiceKey, required: true, description: serviceDescription }),
-    profileRevision: t.int({ description: "A revision of the service's profile; left out: the one it has. Unknown: NotFoundError." }),
+    profileRevision: t.int({
+      description: "A revision of the service's profile; left out: the one it has. Unknown: NotFoundError.",
+    }),
     command: t.stringList({
-      description: "Instead of the profile's command, within the same bounds. Null: back to the profile's; left out: as it is.",
+      description:
+        "Instead of the profile's command, within the same bounds. Null: back to the profile's; left out: as it is.",
     }),
     env: t.field({
       type: [EnvironmentVariableInput],
       required: { list: false, items: true },
       description: "The service's own variables over the profile's: replaces the whole list of its own.",
     }),
-    replicas: t.int({ description: `Desired replicas, ${bounds.replicas.min} to ${bounds.replicas.max}: scaled first.` }),
+    replicas: t.int({
+      description: `Desired replicas, ${bounds.replicas.min} to ${bounds.replicas.max}: scaled first.`,
+    }),
     rollout: t.field({
       type: RolloutSettingsInput,
       description:

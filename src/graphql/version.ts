@@ -19,7 +19,10 @@ export const ServiceVersion = builder.prismaNode('ServiceVersion', {
     service: t.relation('service', { description: 'The service.' }),
     number: t.exposeInt('number', { description: '1, 2, 3 … in its service.' }),
     profile: t.relation('profileRevision', { description: "The profile's revision that it was made of." }),
-    command: t.stringList({ description: 'The program and its arguments; no shell.', resolve: (version) => contentOf(version).command }),
+    command: t.stringList({
+      description: 'The program and its arguments; no shell.',
+      resolve: (version) => contentOf(version).command,
+    }),
     env: t.field({
       type: [EnvironmentVariable],
       description: "The environment: the profile's and the service's own.",
@@ -32,7 +35,8 @@ export const ServiceVersion = builder.prismaNode('ServiceVersion', {
     }),
     sameContentAs: t.int({
       nullable: true,
-      description: 'The lowest earlier number with equal content: its replicas need not be replaced by this one. Null when there is none.',
+      description:
+        'The lowest earlier number with equal content: its replicas need not be replaced by this one. Null when there is none.',
       resolve: (version) => (version.contentNumber === version.number ? null : version.contentNumber),
     }),
     cause: t.field({ type: VersionCause, description: 'What made it.', resolve: (version) => version.cause }),

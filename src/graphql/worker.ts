@@ -15,7 +15,11 @@ export const Worker = builder.prismaNode('Worker', {
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name it gave; unique.' }),
     host: t.relation('host', { description: 'The host it runs on.' }),
-    reachability: t.field({ type: Reachability, description: 'What the system sees of it.', resolve: (worker) => worker.reachability }),
+    reachability: t.field({
+      type: Reachability,
+      description: 'What the system sees of it.',
+      resolve: (worker) => worker.reachability,
+    }),
     reachabilitySince: t.expose('reachabilitySince', { type: 'DateTime', description: 'Since when.' }),
     reason: t.exposeString('reason', {
       nullable: true,
@@ -29,7 +33,8 @@ export const Worker = builder.prismaNode('Worker', {
     memoryMiB: t.exposeInt('memoryMiB', { description: 'Memory it offers, in MiB.' }),
     keptPorts: t.loadable({
       type: 'Int',
-      description: 'Ports that are kept for it while it is LOST, until it is back and runs nothing of them, or removeWorker.',
+      description:
+        'Ports that are kept for it while it is LOST, until it is back and runs nothing of them, or removeWorker.',
       loaderOptions: { cache: false },
       load: async (ids: string[], { app }) => {
         const counts = await app.database.prisma.hostPort.groupBy({

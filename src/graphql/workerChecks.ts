@@ -21,25 +21,32 @@ export function workerIssues(worker: RegisteringWorker): readonly InputIssue[] {
   if (addresses.length > mostAddresses)
     refuse(['addresses'], `There are ${addresses.length} addresses: at most ${mostAddresses} are allowed.`)
   for (const [position, text] of addresses.entries()) {
-    if (!address.test(text)) refuse(['addresses', String(position)], `${shown(text)} is no IP address and no host name.`)
+    if (!address.test(text))
+      refuse(['addresses', String(position)], `${shown(text)} is no IP address and no host name.`)
   }
   for (const field of ['cpuMillis', 'memoryMiB'] as const) {
     const { min, max } = bounds[field]
-    if (worker[field] < min || worker[field] > max) refuse([field], `${field} is ${worker[field]}: give ${min} to ${max}.`)
+    if (worker[field] < min || worker[field] > max)
+      refuse([field], `${field} is ${worker[field]}: give ${min} to ${max}.`)
   }
   const { min, max } = bounds.port
-  if (portRange.from < min || portRange.from > max) refuse(['portRange', 'from'], `from is ${portRange.from}: give ${min} to ${max}.`)
+  if (portRange.from < min || portRange.from > max)
+    refuse(['portRange', 'from'], `from is ${portRange.from}: give ${min} to ${max}.`)
   if (portRange.to < portRange.from || portRange.to > max)
     refuse(['portRange', 'to'], `to is ${portRange.to}: give from (${portRange.from}) to ${max}.`)
   for (const [position, port] of reservedPorts.entries()) {
-    if (port < min || port > max) refuse(['reservedPorts', String(position)], `The port is ${port}: give ${min} to ${max}.`)
+    if (port < min || port > max)
+      refuse(['reservedPorts', String(position)], `The port is ${port}: give ${min} to ${max}.`)
   }
   if (!printable.test(softwareVersion))
     refuse(['softwareVersion'], `${shown(softwareVersion)} is no version: use at most 100 printable ASCII characters.`)
   if (!printable.test(instance ?? ''))
     refuse(['instance'], `${shown(instance ?? '')} is no instance: use at most 100 printable ASCII characters.`)
   if ((registrationNumber ?? 1) < 1)
-    refuse(['registrationNumber'], `registrationNumber is ${registrationNumber}: the first one is 1, and each later one is higher.`)
+    refuse(
+      ['registrationNumber'],
+      `registrationNumber is ${registrationNumber}: the first one is 1, and each later one is higher.`,
+    )
   const fault = protocolFault(protocolVersion, serverProtocols)
   if (fault !== null) refuse(['protocolVersion'], fault)
   return issues
@@ -48,7 +55,9 @@ export function workerIssues(worker: RegisteringWorker): readonly InputIssue[] {
 /** What is wrong with reports, which come as the input's `field`: a start that is none. */
 export function reportIssues(field: string, reports: readonly { readonly start: number }[]): readonly InputIssue[] {
   return reports.flatMap(({ start }, position) =>
-    start >= 1 ? [] : [{ path: ['input', field, String(position), 'start'], message: `start is ${start}: the first one is 1.` }],
+    start >= 1
+      ? []
+      : [{ path: ['input', field, String(position), 'start'], message: `start is ${start}: the first one is 1.` }],
   )
 }
 

@@ -18,7 +18,10 @@ const DrainedServiceType = builder.objectRef<DrainedService>('DrainedService').i
     name: t.exposeString('name', { description: "The service's name." }),
     desiredReplicas: t.exposeInt('desiredReplicas', { description: 'How many replicas are wanted.' }),
     readyReplicas: t.exposeInt('readyReplicas', { description: 'How many are ready, wherever they are.' }),
-    blockers: t.stringList({ description: 'What it waits for, as sentences.', resolve: ({ blockers }) => [...blockers] }),
+    blockers: t.stringList({
+      description: 'What it waits for, as sentences.',
+      resolve: ({ blockers }) => [...blockers],
+    }),
   }),
 })
 
@@ -43,7 +46,8 @@ const DrainWorkerPayload = builder.objectRef<{ readonly hostId: string }>('Drain
     host: t.prismaField({
       type: Host,
       description: 'Its host, read after the change.',
-      resolve: (query, { hostId: id }, _args, { app }) => app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: (query, { hostId: id }, _args, { app }) =>
+        app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } }),
     }),
   }),
 })
@@ -62,7 +66,10 @@ builder.mutationField('drainWorker', (t) =>
   t.field({
     ...forWorkers,
     type: DrainWorkerPayload,
-    errors: { types: [FencedError, ForbiddenError], union: { name: 'DrainWorkerResult', description: 'What became of it.' } },
+    errors: {
+      types: [FencedError, ForbiddenError],
+      union: { name: 'DrainWorkerResult', description: 'What became of it.' },
+    },
     description:
       'A worker is to end: it takes no new replicas, and those it has are replaced elsewhere, as by drainHost, also on other workers of its host. Over when it registers anew, or by uncordonHost. Asked again, nothing changes.',
     args: { input: t.arg({ type: DrainWorkerInput, required: true, description: 'Its registration.' }) },
@@ -82,7 +89,11 @@ builder.queryField('workerDrain', (t) =>
     args: {
       worker: t.arg.id({ required: true, description: 'The global id of the worker.' }),
       epoch: t.arg.int({ required: true, description: 'Of its registration.' }),
-      services: t.arg({ type: [ServiceKey], required: true, description: `Services to tell of, at most ${mostServices}.` }),
+      services: t.arg({
+        type: [ServiceKey],
+        required: true,
+        description: `Services to tell of, at most ${mostServices}.`,
+      }),
     },
     resolve: async (_root, { worker, epoch, services }, { app, viewer }) => {
       if (services.length > mostServices)

@@ -1,5 +1,9 @@
 import type { ReplicaId } from '../model/id.ts'
-import type { ReportedEndReason as EndReasonValue, ReplicaReport, ReportedState as StateValue } from '../model/intent.ts'
+import type {
+  ReportedEndReason as EndReasonValue,
+  ReplicaReport,
+  ReportedState as StateValue,
+} from '../model/intent.ts'
 import { builder } from './builder.ts'
 import { enumOf } from './enumOf.ts'
 import { idOf } from './globalId.ts'
@@ -49,7 +53,8 @@ export const ReplicaReportInput = builder.inputRef<ReportInput>('ReplicaReportIn
     exitSignal: t.string({ description: 'The signal that ended it, without SIG; null when none did.' }),
     message: t.string({ description: 'A sentence about it for people; what is over 1,000 characters is cut.' }),
     ports: t.intList({
-      description: 'The ports of its assignment: a report of an earlier placement of the same replica is passed over. Left out: of any.',
+      description:
+        'The ports of its assignment: a report of an earlier placement of the same replica is passed over. Left out: of any.',
     }),
   }),
 })
@@ -65,9 +70,18 @@ export const PortRangeInput = builder.inputType('PortRangeInput', {
 export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
   description: 'A worker as it starts.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'The same over restarts; letters, digits, ".", "_" and "-", at most 253; unique.' }),
-    host: t.string({ required: true, description: 'The name of its host; letters, digits, ".", "_" and "-", at most 253.' }),
-    addresses: t.stringList({ required: true, description: 'IP addresses or names of the host, the primary one first, at most 16.' }),
+    name: t.string({
+      required: true,
+      description: 'The same over restarts; letters, digits, ".", "_" and "-", at most 253; unique.',
+    }),
+    host: t.string({
+      required: true,
+      description: 'The name of its host; letters, digits, ".", "_" and "-", at most 253.',
+    }),
+    addresses: t.stringList({
+      required: true,
+      description: 'IP addresses or names of the host, the primary one first, at most 16.',
+    }),
     cpuMillis: t.int({ required: true, description: 'CPU for replicas, in thousandths of a core.' }),
     memoryMiB: t.int({ required: true, description: 'Memory for replicas, in MiB.' }),
     portRange: t.field({ type: PortRangeInput, required: true, description: 'Ports for replicas.' }),
@@ -75,7 +89,8 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
     softwareVersion: t.string({ required: true, description: 'Its version, for people.' }),
     protocolVersion: t.int({
       required: true,
-      description: "The version of this protocol that it speaks: the server's own or the release before's, or INVALID_INPUT.",
+      description:
+        "The version of this protocol that it speaks: the server's own or the release before's, or INVALID_INPUT.",
     }),
     running: t.field({ type: [ReplicaReportInput], required: true, description: 'Everything that it still runs.' }),
     instance: t.string({
@@ -104,7 +119,8 @@ export const ReportReplicasInput = builder.inputType('ReportReplicasInput', {
     epoch: t.int({ required: true, description: 'Of its registration.' }),
     sequence: t.int({
       required: true,
-      description: 'Grows with each message of a registration, from 1, below that INVALID_INPUT; what was overtaken is ignored.',
+      description:
+        'Grows with each message of a registration, from 1, below that INVALID_INPUT; what was overtaken is ignored.',
     }),
     full: t.boolean({ required: true, defaultValue: false, description: 'Whether this is everything that it runs.' }),
     reports: t.field({ type: [ReplicaReportInput], required: true, description: 'The replicas.' }),

@@ -7,7 +7,14 @@ import { hostNameFault } from '../model/name.ts'
 import { builder } from './builder.ts'
 import { hasRole, type Viewer } from './context.ts'
 import { encodeGlobalId, idOf } from './globalId.ts'
-import { errorOf, FencedError, ForbiddenError, InvalidInputError, OvertakenError, type RefusalError } from './refusalError.ts'
+import {
+  errorOf,
+  FencedError,
+  ForbiddenError,
+  InvalidInputError,
+  OvertakenError,
+  type RefusalError,
+} from './refusalError.ts'
 import { Worker } from './worker.ts'
 import { reportIssues, sequenceIssues, workerIssues } from './workerChecks.ts'
 import {
@@ -35,26 +42,41 @@ const RegisterWorkerPayload = builder.objectRef<Registration>('RegisterWorkerPay
     worker: t.prismaField({
       type: Worker,
       description: 'The worker.',
-      resolve: (query, { workerId: id }, _args, { app }) => app.database.prisma.worker.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: (query, { workerId: id }, _args, { app }) =>
+        app.database.prisma.worker.findUniqueOrThrow({ ...query, where: { id } }),
     }),
     epoch: t.exposeInt('epoch', { description: 'Named in everything that the worker says from now on.' }),
     leaseSeconds: t.exposeInt('leaseSeconds', { description: 'Seconds within which the lease has to be renewed.' }),
-    graceSeconds: t.exposeInt('graceSeconds', { description: 'Seconds after the lease, before the replicas count as lost.' }),
-    stop: t.idList({ description: 'Replicas that run there and should not: stop them.', resolve: ({ stop }) => [...stop] }),
+    graceSeconds: t.exposeInt('graceSeconds', {
+      description: 'Seconds after the lease, before the replicas count as lost.',
+    }),
+    stop: t.idList({
+      description: 'Replicas that run there and should not: stop them.',
+      resolve: ({ stop }) => [...stop],
+    }),
   }),
 })
 
 const RenewLeasePayload = builder.objectRef<{ readonly resync: boolean }>('RenewLeasePayload').implement({
   description: 'The lease goes on.',
-  fields: (t) => ({ resync: t.exposeBoolean('resync', { description: 'Whether the worker should report everything once (full: true).' }) }),
-})
-
-const ReportReplicasPayload = builder.objectRef<{ readonly fenced: readonly string[] }>('ReportReplicasPayload').implement({
-  description: 'The reports were taken.',
   fields: (t) => ({
-    fenced: t.idList({ description: 'Replicas of the report that should not run there: stop them.', resolve: ({ fenced }) => [...fenced] }),
+    resync: t.exposeBoolean('resync', {
+      description: 'Whether the worker should report everything once (full: true).',
+    }),
   }),
 })
+
+const ReportReplicasPayload = builder
+  .objectRef<{ readonly fenced: readonly string[] }>('ReportReplicasPayload')
+  .implement({
+    description: 'The reports were taken.',
+    fields: (t) => ({
+      fenced: t.idList({
+        description: 'Replicas of the report that should not run there: stop them.',
+        resolve: ({ fenced }) => [...fenced],
+      }),
+    }),
+  })
 
 const AnswerLogRequestPayload = builder.objectRef<{ readonly accepted: boolean }>('AnswerLogRequestPayload').implement({
   description: 'The answer to a log request was passed on, or not.',
@@ -85,20 +107,33 @@ builder.mutationFields((t) => ({
         leaseSeconds,
       }
       const issues = [...workerIssues(worker), ...reportIssues('running', running)]
-      if (issues.length > 0) throw refused(app, worker, new InvalidInputError('The registration is refused: see issues.', issues))
+      if (issues.length > 0)
+        throw refused(app, worker, new InvalidInputError('The registration is refused: see issues.', issues))
       const { reports, strangers } = partition(running)
       const outcome = await registerWorker(app, worker, reports)
       if (outcome.kind === 'refused') throw refused(app, worker, errorOf(outcome.refusal))
       const { workerId, epoch, stop } = outcome
       app.meter.count('registrations')
-      app.log.info({ worker: worker.name, host: worker.host, epoch, running: running.length, stop: stop.length }, 'Worker registered')
-      return { workerId, epoch, leaseSeconds, graceSeconds, stop: [...strangers, ...stop.map((id) => encodeGlobalId('Replica', id))] }
+      app.log.info(
+        { worker: worker.name, host: worker.host, epoch, running: running.length, stop: stop.length },
+        'Worker registered',
+      )
+      return {
+        workerId,
+        epoch,
+        leaseSeconds,
+        graceSeconds,
+        stop: [...strangers, ...stop.map((id) => encodeGlobalId('Replica', id))],
+      }
     },
   }),
   renewLease: t.field({
     ...forWorkers,
     type: RenewLeasePayload,
-    errors: { types: [FencedError, ForbiddenError], union: { name: 'RenewLeaseResult', description: 'What became of it.' } },
+    errors: {
+      types: [FencedError, ForbiddenError],
+      union: { name: 'RenewLeaseResult', description: 'What became of it.' },
+    },
     description: 'A worker says that it is alive.',
     args: { input: t.arg({ type: RenewLeaseInput, required: true, description: 'Its registration.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
@@ -128,20 +163,33 @@ builder.mutationFields((t) => ({
   answerLogRequest: t.field({
     ...forWorkers,
     type: AnswerLogRequestPayload,
-    errors: { types: [FencedError, ForbiddenError], union: { name: 'AnswerLogRequestResult', description: 'What became of it.' } },
+    errors: {
+      types: [FencedError, ForbiddenError],
+      union: { name: 'AnswerLogRequestResult', description: 'What became of it.' },
+    },
     description: 'A worker answers a log request.',
     args: { input: t.arg({ type: AnswerLogRequestInput, required: true, description: 'The lines.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
       const registration = await findRegistration(app, claimOf(input, viewer))
       if (registration.kind === 'refused') throw errorOf(registration.refusal)
       const { stdout, stderr, truncated } = input
-      return { accepted: app.logRequests.answer(registration.reporter.workerId, String(input.request), { stdout, stderr, truncated }) }
+      return {
+        accepted: app.logRequests.answer(registration.reporter.workerId, String(input.request), {
+          stdout,
+          stderr,
+          truncated,
+        }),
+      }
     },
   }),
 }))
 
 /** The log tells it too: whoever misses a host looks there. */
-function refused(app: App, worker: { readonly name: string; readonly host: string; readonly subject: string }, error: RefusalError): Error {
+function refused(
+  app: App,
+  worker: { readonly name: string; readonly host: string; readonly subject: string },
+  error: RefusalError,
+): Error {
   // That one registers again at once, above the number it is told.
   if (error instanceof OvertakenError) return error
   const { name, host, subject } = worker
@@ -153,12 +201,18 @@ function refused(app: App, worker: { readonly name: string; readonly host: strin
 }
 
 /** An admin may speak for any worker; a worker's token only for the workers that it registered. */
-export function claimOf(input: { readonly worker: string; readonly epoch: number }, viewer: Viewer | null): RegistrationClaim {
+export function claimOf(
+  input: { readonly worker: string; readonly epoch: number },
+  viewer: Viewer | null,
+): RegistrationClaim {
   const workerId = (idOf('Worker', input.worker) ?? '') as WorkerId
   return { workerId, epoch: input.epoch, subject: hasRole(viewer, 'admin') ? null : (viewer?.subject ?? '') }
 }
 
-function partition(inputs: readonly ReportInput[]): { reports: readonly ReplicaReport[]; strangers: readonly string[] } {
+function partition(inputs: readonly ReportInput[]): {
+  reports: readonly ReplicaReport[]
+  strangers: readonly string[]
+} {
   const reports: ReplicaReport[] = []
   const strangers: string[] = []
   for (const input of inputs) {

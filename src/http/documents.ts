@@ -1,4 +1,11 @@
-import { type DocumentNode, type GraphQLError, GraphQLError as GraphQLErrorClass, type GraphQLSchema, parse, validate } from 'graphql'
+import {
+  type DocumentNode,
+  type GraphQLError,
+  GraphQLError as GraphQLErrorClass,
+  type GraphQLSchema,
+  parse,
+  validate,
+} from 'graphql'
 
 export type CheckedDocument = { readonly document: DocumentNode } | { readonly errors: readonly GraphQLError[] }
 

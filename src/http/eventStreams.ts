@@ -56,7 +56,9 @@ export class EventStreams {
       },
       onNext: (_context, { raw, context }, result) => {
         this.#cutIfFull(this.#streamOf(raw) ?? context)
-        return result.errors === undefined ? undefined : { ...result, errors: result.errors.map((error) => maskError(error, app.log)) }
+        return result.errors === undefined
+          ? undefined
+          : { ...result, errors: result.errors.map((error) => maskError(error, app.log)) }
       },
     })
   }
@@ -68,7 +70,9 @@ export class EventStreams {
       return this.#answer(request, response)
     }
     const [status, message] = refusal
-    response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify({ errors: [{ message }] }))
+    response
+      .writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' })
+      .end(JSON.stringify({ errors: [{ message }] }))
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

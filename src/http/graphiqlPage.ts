@@ -22,7 +22,9 @@ export class GraphiqlPage {
 
   /** A browser that visits, as opposed to a program that sends a query. GraphiQL writes `?query=` into its address, so that one is a visit too. */
   static isVisit(request: IncomingMessage): boolean {
-    return (request.method === 'GET' || request.method === 'HEAD') && request.headers.accept?.includes('text/html') === true
+    return (
+      (request.method === 'GET' || request.method === 'HEAD') && request.headers.accept?.includes('text/html') === true
+    )
   }
 
   async send(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -67,7 +69,8 @@ async function makePage(): Promise<Page> {
   })
   const root = '<div id="root"></div>'
   const [head, tail, ...more] = rendered.split(root)
-  if (head === undefined || tail === undefined || more.length > 0) throw new Error('The page of GraphiQL has no place for the sign-in.')
+  if (head === undefined || tail === undefined || more.length > 0)
+    throw new Error('The page of GraphiQL has no place for the sign-in.')
   const html = `${head}${graphiqlSignIn}${root}${tail}`
   const bytes = Buffer.from(html)
   const hash = createHash('sha256').update(bytes).digest('base64url')
@@ -80,7 +83,9 @@ async function makePage(): Promise<Page> {
 
 /** The browser itself sees to it that the page runs only our scripts, and that no request of it leaves this server. */
 function policyOf(html: string): string {
-  const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script]) => createHash('sha256').update(script ?? ''))
+  const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script]) =>
+    createHash('sha256').update(script ?? ''),
+  )
   return [
     "default-src 'none'",
     `script-src ${scripts.map((hash) => `'sha256-${hash.digest('base64')}'`).join(' ')} blob:`,

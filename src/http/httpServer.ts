@@ -77,7 +77,12 @@ export class HttpServer {
     response.once('close', () => this.#responses.delete(response))
     if (this.#stopping) response.setHeader('Connection', 'close')
     if (this.#sleep.isWaking()) {
-      const errors = [{ message: 'This server was stopped for a while and wakes: send it again.', extensions: { code: 'UNAVAILABLE' } }]
+      const errors = [
+        {
+          message: 'This server was stopped for a while and wakes: send it again.',
+          extensions: { code: 'UNAVAILABLE' },
+        },
+      ]
       response.setHeader('Connection', 'close')
       return sendJson(response, 503, { errors })
     }

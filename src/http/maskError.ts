@@ -9,19 +9,30 @@ import { DatabaseTrouble, troubleOf } from '../store/databaseTrouble.ts'
  */
 export function maskError(error: unknown, log: Logger): GraphQLError {
   const original = error instanceof GraphQLError ? error.originalError : error
-  if (error instanceof GraphQLError && (original === undefined || original === null || original instanceof GraphQLError)) return error
+  if (
+    error instanceof GraphQLError &&
+    (original === undefined || original === null || original instanceof GraphQLError)
+  )
+    return error
   const { nodes, path } = error instanceof GraphQLError ? error : {}
   const trouble = troubleOf(original)
   if (trouble !== null) {
     const { message } = original instanceof DatabaseTrouble ? original : new DatabaseTrouble(trouble, null)
     log.warn({ err: original, path }, message)
-    return new GraphQLError(message, { nodes: nodes ?? null, path: path ?? null, extensions: { code: `DATABASE_${trouble}` } })
+    return new GraphQLError(message, {
+      nodes: nodes ?? null,
+      path: path ?? null,
+      extensions: { code: `DATABASE_${trouble}` },
+    })
   }
   const errorId = v7()
   log.error({ err: original, errorId, path }, `Internal error ${errorId}`)
-  return new GraphQLError(`The server failed to answer this: internal error ${errorId}. Its log has the cause under this id.`, {
-    nodes: nodes ?? null,
-    path: path ?? null,
-    extensions: { code: 'INTERNAL_SERVER_ERROR', errorId },
-  })
+  return new GraphQLError(
+    `The server failed to answer this: internal error ${errorId}. Its log has the cause under this id.`,
+    {
+      nodes: nodes ?? null,
+      path: path ?? null,
+      extensions: { code: 'INTERNAL_SERVER_ERROR', errorId },
+    },
+  )
 }

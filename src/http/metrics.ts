@@ -1,5 +1,13 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type CounterName, counters, feedCounters, gauges, type HistogramName, histograms, type Meter } from '../model/metrics.ts'
+import {
+  type CounterName,
+  counters,
+  feedCounters,
+  gauges,
+  type HistogramName,
+  histograms,
+  type Meter,
+} from '../model/metrics.ts'
 
 type Reading = number | Readonly<Record<string, number>>
 

@@ -5,10 +5,17 @@ import { authenticate } from './authenticate.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Answers GET /metrics. As everything, it needs a token: with the role metrics, which opens nothing else, or admin; unless XCE_METRICS is open. */
-export async function sendMetrics(app: App, metrics: Metrics, request: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function sendMetrics(
+  app: App,
+  metrics: Metrics,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const refusal = await refusalOf(app, request)
   if (refusal !== null) {
-    response.writeHead(refusal.status, { 'Content-Type': 'text/plain; charset=utf-8', ...refusal.headers }).end(`${refusal.text}\n`)
+    response
+      .writeHead(refusal.status, { 'Content-Type': 'text/plain; charset=utf-8', ...refusal.headers })
+      .end(`${refusal.text}\n`)
     return
   }
   const text = await metrics.text()
@@ -22,7 +29,8 @@ interface Refusal {
 }
 
 async function refusalOf(app: App, { method, headers }: IncomingMessage): Promise<Refusal | null> {
-  if (method !== 'GET' && method !== 'HEAD') return { status: 405, headers: { Allow: 'GET, HEAD' }, text: 'Metrics are read by GET.' }
+  if (method !== 'GET' && method !== 'HEAD')
+    return { status: 405, headers: { Allow: 'GET, HEAD' }, text: 'Metrics are read by GET.' }
   if (app.config.metrics === 'open') return null
   const viewer = await authenticate(app, headers.authorization)
   if (viewer === null) {
@@ -30,5 +38,9 @@ async function refusalOf(app: App, { method, headers }: IncomingMessage): Promis
     return { status: 401, headers: { 'WWW-Authenticate': 'Bearer' }, text }
   }
   if (hasRole(viewer, 'metrics') || hasRole(viewer, 'admin')) return null
-  return { status: 403, headers: {}, text: `${viewer.subject} may not read metrics: use a token with the role metrics or admin.` }
+  return {
+    status: 403,
+    headers: {},
+    text: `${viewer.subject} may not read metrics: use a token with the role metrics or admin.`,
+  }
 }

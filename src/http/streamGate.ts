@@ -28,7 +28,9 @@ export class StreamGate {
     while (this.#response.writableNeedDrain) {
       const waited = new AbortController()
       const options = { signal: waited.signal }
-      await Promise.race([once(this.#response, 'drain', options), once(this.#response, 'close', options)]).catch(() => undefined)
+      await Promise.race([once(this.#response, 'drain', options), once(this.#response, 'close', options)]).catch(
+        () => undefined,
+      )
       waited.abort()
     }
     await otherWork()
@@ -36,7 +38,10 @@ export class StreamGate {
 }
 
 /** The results as they are, but each is asked for only when the stream takes more; what happens meanwhile is the feed's to bound (R16). */
-export function gated<Result>(results: AsyncGenerator<Result, undefined, undefined>, gate: StreamGate): AsyncIterableIterator<Result> {
+export function gated<Result>(
+  results: AsyncGenerator<Result, undefined, undefined>,
+  gate: StreamGate,
+): AsyncIterableIterator<Result> {
   return {
     next: async () => {
       await gate.enter()

@@ -1,6 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type ExecutionArgs, type ExecutionResult, execute, type FormattedExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql'
+import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  type FormattedExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+} from 'graphql'
 import { handleProtocols, makeServer, type Server } from 'graphql-ws'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import type { App } from '../controller/app.ts'
@@ -82,7 +89,13 @@ export class WebSockets {
   }
 
   #opened(socket: WebSocket, stream: Duplex, request: IncomingMessage): void {
-    const connection: Connection = { socket, drain: new SocketDrain(stream), request, viewer: null, unfollow: () => undefined }
+    const connection: Connection = {
+      socket,
+      drain: new SocketDrain(stream),
+      request,
+      viewer: null,
+      unfollow: () => undefined,
+    }
     const closed = this.#protocol.opened(
       {
         protocol: socket.protocol,
@@ -96,7 +109,8 @@ export class WebSockets {
             socket.close(closeCode.slowReader, 'Too many bytes wait: read faster, and resume with `after`.')
           }),
         close: (code, reason) => socket.close(code, reason),
-        onMessage: (handle) => socket.on('message', (data: RawData) => void this.#message(socket, handle, String(data))),
+        onMessage: (handle) =>
+          socket.on('message', (data: RawData) => void this.#message(socket, handle, String(data))),
       },
       connection,
     )
@@ -138,7 +152,8 @@ function greetingOf({ config: { leaseSeconds, graceSeconds } }: App): Greeting &
 /** A worker says its name when it connects. */
 function tellOfWorker(app: App, worker: unknown, request: IncomingMessage): void {
   if (typeof worker !== 'string' || hostNameFault(worker) !== null) return
-  const why = "Its token is not known here: copy this server's worker-token to the file that its XCE_WORKER_TOKEN_FILE names."
+  const why =
+    "Its token is not known here: copy this server's worker-token to the file that its XCE_WORKER_TOKEN_FILE names."
   app.workerRefusals.tell({ worker, address: request.socket.remoteAddress }, why)
 }
 
@@ -155,7 +170,10 @@ function makeProtocol(app: App, schema: GraphQLSchema): Server<Connection> {
     onConnect: async ({ connectionParams, extra }) => {
       try {
         const params = connectionParams ?? {}
-        extra.viewer = await authenticate(app, params['authorization'] ?? params['Authorization'] ?? extra.request.headers.authorization)
+        extra.viewer = await authenticate(
+          app,
+          params['authorization'] ?? params['Authorization'] ?? extra.request.headers.authorization,
+        )
       } catch (error) {
         maskError(error, app.log)
         extra.socket.close(closeCode.tryAgainLater, 'The token could not be checked: try again later.')
@@ -169,7 +187,11 @@ function makeProtocol(app: App, schema: GraphQLSchema): Server<Connection> {
       // It may have closed meanwhile: then nothing ends what would be followed now.
       else if (socket.readyState !== socket.OPEN) return false
       // Operations end first, each with its own error.
-      else extra.unfollow = app.sessions.follow(viewer, () => void setImmediate(() => socket.close(closeCode.forbidden, tokenIsInvalid)))
+      else
+        extra.unfollow = app.sessions.follow(
+          viewer,
+          () => void setImmediate(() => socket.close(closeCode.forbidden, tokenIsInvalid)),
+        )
       return viewer !== null && greetingOf(app)
     },
     onSubscribe: ({ extra }, id, payload): ExecutionArgs | readonly GraphQLError[] => {
@@ -180,7 +202,10 @@ function makeProtocol(app: App, schema: GraphQLSchema): Server<Connection> {
         document: checked.document,
         operationName: payload.operationName,
         variableValues: payload.variables,
-        contextValue: { ...createContext(app, extra.viewer), outlet: new SocketOutlet(extra.socket, extra.drain, id, encode) },
+        contextValue: {
+          ...createContext(app, extra.viewer),
+          outlet: new SocketOutlet(extra.socket, extra.drain, id, encode),
+        },
       }
     },
     execute,

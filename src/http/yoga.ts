@@ -26,12 +26,17 @@ export function createYogaServer(app: App, schema: GraphQLSchema): Yoga {
     logging: false,
     maxRequestBodySize: requestBytes,
     context: ({ viewer }) => createContext(app, viewer),
-    maskedErrors: { errorMessage: 'The server failed to answer this.', maskError: (error) => maskError(error, app.log) },
+    maskedErrors: {
+      errorMessage: 'The server failed to answer this.',
+      maskError: (error) => maskError(error, app.log),
+    },
     plugins: [
       {
         // The executor of the WebSocket, so that both transports answer alike.
-        onExecute: ({ setExecuteFn }: { setExecuteFn: (fn: (args: ExecutionArgs) => unknown) => void }) => setExecuteFn(execute),
-        onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (fn: (args: ExecutionArgs) => unknown) => void }) => setSubscribeFn(subscribe),
+        onExecute: ({ setExecuteFn }: { setExecuteFn: (fn: (args: ExecutionArgs) => unknown) => void }) =>
+          setExecuteFn(execute),
+        onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (fn: (args: ExecutionArgs) => unknown) => void }) =>
+          setSubscribeFn(subscribe),
       },
     ],
   })

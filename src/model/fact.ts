@@ -1,6 +1,17 @@
 import type { EventKind, ServiceStatus } from '../generated/prisma/enums.ts'
 import type { EndpointAddress } from './endpoint.ts'
-import type { HostId, Instant, ProfileId, ProjectId, QueueId, ReplicaId, Revision, RolloutId, ServiceId, WorkerId } from './id.ts'
+import type {
+  HostId,
+  Instant,
+  ProfileId,
+  ProjectId,
+  QueueId,
+  ReplicaId,
+  Revision,
+  RolloutId,
+  ServiceId,
+  WorkerId,
+} from './id.ts'
 import type { ServiceColumns } from './service.ts'
 
 /** The sentence about a fact that a person reads. */

@@ -28,7 +28,11 @@ export interface PlacementHost {
   /** The last "any free" port given. */
   readonly lastPort: number
   /** Held by replicas, by what a LOST worker may still run, or in quarantine. */
-  readonly takenPorts: readonly { readonly port: number; readonly protocol: PortProtocol; readonly quarantinedUntil: Instant | null }[]
+  readonly takenPorts: readonly {
+    readonly port: number
+    readonly protocol: PortProtocol
+    readonly quarantinedUntil: Instant | null
+  }[]
   /** Alive replicas per service. */
   readonly replicasOf: ReadonlyMap<ServiceId, number>
 }

@@ -18,7 +18,12 @@ export type HostChange =
   /** The worker has started again on another host, `to`: here it is LOST, by its own word. */
   | { readonly kind: 'leaveHost'; readonly workerId: WorkerId; readonly to: string }
   /** What operators want. NO_CHANGE where they want it already. OPEN also ends the drains of workers. */
-  | { readonly kind: 'scheduleHost'; readonly name: string; readonly scheduling: HostScheduling; readonly actor: string }
+  | {
+      readonly kind: 'scheduleHost'
+      readonly name: string
+      readonly scheduling: HostScheduling
+      readonly actor: string
+    }
   /** Its last replica may have left. Nothing is changed unless it is being drained, REACHABLE and empty, and that was not said yet. */
   | { readonly kind: 'hostDrained' }
   /** An operator's word that the UNREACHABLE workers of a host are gone. INVALID_STATE where it has none. */

@@ -1,7 +1,17 @@
 import type { Blocker } from './blocker.ts'
 import type { Content, Overrides, Template } from './content.ts'
 import type { Grant } from './host.ts'
-import type { HostId, ProfileRevisionId, ProjectId, QueueId, ReplicaId, Revision, RolloutId, ServiceId, WorkerId } from './id.ts'
+import type {
+  HostId,
+  ProfileRevisionId,
+  ProjectId,
+  QueueId,
+  ReplicaId,
+  Revision,
+  RolloutId,
+  ServiceId,
+  WorkerId,
+} from './id.ts'
 import type { HostView, Version } from './service.ts'
 import type { RolloutSettings, Settings } from './settings.ts'
 
@@ -130,7 +140,12 @@ export type ServiceIntent =
   | { readonly kind: 'kill'; readonly replica: ReplicaId; readonly actor: string }
   | ReportIntent
   /** A registration: the worker's host as it is now, what it still runs, and so what it no longer has (R15: ends HOST_LOST, no failure). */
-  | { readonly kind: 'adopt'; readonly reporter: Reporter; readonly host: HostView; readonly running: readonly ReplicaReport[] }
+  | {
+      readonly kind: 'adopt'
+      readonly reporter: Reporter
+      readonly host: HostView
+      readonly running: readonly ReplicaReport[]
+    }
   | { readonly kind: 'grant'; readonly grants: readonly Grant[] }
   | WorkerIntent
   | ReaddressIntent

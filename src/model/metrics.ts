@@ -13,7 +13,10 @@ interface Described {
 
 /** Only grow; counted where it happens. */
 export const counters = {
-  commits: { name: 'xce_commits_total', help: 'Batches that the commit statement wrote, or compared, without an error.' },
+  commits: {
+    name: 'xce_commits_total',
+    help: 'Batches that the commit statement wrote, or compared, without an error.',
+  },
   commitErrors: {
     name: 'xce_commit_errors_total',
     help: 'Commit statements that failed as a whole: refused by the database, or cut.',
@@ -29,12 +32,19 @@ export const counters = {
   factsLost: { name: 'xce_facts_lost_total', help: 'Times that facts were trimmed before this server had read them.' },
   timerRuns: { name: 'xce_timer_ticks_total', help: 'Services whose due timers this server ran.' },
   placementRuns: { name: 'xce_placement_runs_total', help: 'Runs of placement.' },
-  grants: { name: 'xce_placement_grants_total', help: 'Grants that placement submitted, by what became of them.', label: 'outcome' },
+  grants: {
+    name: 'xce_placement_grants_total',
+    help: 'Grants that placement submitted, by what became of them.',
+    label: 'outcome',
+  },
   registrations: {
     name: 'xce_worker_registrations_total',
     help: 'Registrations of workers that this server took: each raises the epoch of its worker.',
   },
-  fenced: { name: 'xce_worker_fenced_total', help: 'Messages of workers that were answered FENCED: they named an epoch that is over.' },
+  fenced: {
+    name: 'xce_worker_fenced_total',
+    help: 'Messages of workers that were answered FENCED: they named an epoch that is over.',
+  },
   verdicts: {
     name: 'xce_worker_verdicts_total',
     help: 'Judgements on silent workers that this server wrote: UNREACHABLE, LOST, HELD (kept from being LOST by the brake).',
@@ -79,12 +89,19 @@ export const histograms = {
 /** Read when /metrics is asked. */
 export const gauges = {
   revision: { name: 'xce_feed_revision', help: 'The newest revision that this server has handed to its subscribers.' },
-  feedLive: { name: 'xce_feed_live', help: '1 while this server follows the fact log, 0 while the database does not answer.' },
+  feedLive: {
+    name: 'xce_feed_live',
+    help: '1 while this server follows the fact log, 0 while the database does not answer.',
+  },
   subscribers: { name: 'xce_feed_subscribers', help: 'Open subscriptions.' },
   groups: { name: 'xce_feed_groups', help: 'Groups of alike subscriptions: each is executed once per change.' },
   topics: { name: 'xce_feed_topics', help: 'Services, hosts and lists that somebody subscribes to.' },
   timersDue: { name: 'xce_timers_due', help: 'Timers that are due and have not been run, by any server.' },
-  waiting: { name: 'xce_replicas_waiting', help: 'Replicas that are not placed, of all services, by what they wait for.', label: 'reason' },
+  waiting: {
+    name: 'xce_replicas_waiting',
+    help: 'Replicas that are not placed, of all services, by what they wait for.',
+    label: 'reason',
+  },
   hosts: {
     name: 'xce_hosts',
     help: 'Hosts that are not removed, each by the first of these that it is: LOST, UNREACHABLE, DRAINING, CORDONED, OPEN.',
@@ -101,7 +118,10 @@ export const feedCounters = {
     label: 'for',
   },
   delivered: { name: 'xce_feed_frames_delivered_total', help: 'Frames handed to subscribers.' },
-  collapsed: { name: 'xce_feed_collapsed_total', help: 'Slow subscribers whose waiting frames were given up for one SNAPSHOT.' },
+  collapsed: {
+    name: 'xce_feed_collapsed_total',
+    help: 'Slow subscribers whose waiting frames were given up for one SNAPSHOT.',
+  },
   cut: { name: 'xce_feed_cut_total', help: 'Subscribers cut because their token is no longer valid.' },
   closed: { name: 'xce_feed_closed_total', help: 'Sockets closed because too many bytes waited.' },
 } as const satisfies Record<string, Described>

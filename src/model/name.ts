@@ -6,7 +6,8 @@ const label = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 export function nameFault(name: string, most: number): string | null {
   if (name === '') return `The name is empty: give 1 to ${most} characters.`
   if ([...name].length > most) return `${shown(name)} has ${[...name].length} characters: at most ${most} are allowed.`
-  if (!label.test(name)) return `${shown(name)} is no DNS label: use a-z, 0-9 and "-", and begin and end with a letter or digit.`
+  if (!label.test(name))
+    return `${shown(name)} is no DNS label: use a-z, 0-9 and "-", and begin and end with a letter or digit.`
   return null
 }
 

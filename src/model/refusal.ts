@@ -6,7 +6,12 @@ export type Refusal =
   | { readonly code: 'INVALID_INPUT'; readonly message: string; readonly issues: readonly InputIssue[] }
   | { readonly code: 'NAME_TAKEN'; readonly message: string; readonly path: readonly string[] }
   | { readonly code: 'QUOTA_EXCEEDED'; readonly message: string; readonly limit: number; readonly requested: number }
-  | { readonly code: 'CONFLICT'; readonly message: string; readonly path: readonly string[]; readonly specRevision: Revision }
+  | {
+      readonly code: 'CONFLICT'
+      readonly message: string
+      readonly path: readonly string[]
+      readonly specRevision: Revision
+    }
   | { readonly code: 'NO_CHANGE'; readonly message: string; readonly path: readonly string[] }
   | { readonly code: 'FORBIDDEN'; readonly message: string }
   | { readonly code: 'INVALID_STATE'; readonly message: string; readonly path: readonly string[] }

@@ -4,7 +4,10 @@ import type { SpreadMode } from '../generated/prisma/enums.ts'
 export type Limit = { readonly count: number } | { readonly percent: number }
 
 /** What of the settings an update may give for its rollout alone. */
-export type RolloutSettings = Pick<Settings, 'maxSurge' | 'maxUnavailable' | 'minReadySeconds' | 'progressDeadlineSeconds' | 'autoRollback'>
+export type RolloutSettings = Pick<
+  Settings,
+  'maxSurge' | 'maxUnavailable' | 'minReadySeconds' | 'progressDeadlineSeconds' | 'autoRollback'
+>
 
 /** How a service is kept, as opposed to what its replicas run (`Content`). */
 export interface Settings {

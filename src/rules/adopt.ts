@@ -14,7 +14,13 @@ import { reachAgain } from './workerReach.ts'
  * R15: a worker has registered. What it still runs counts as full reports at sequence 0 of its new epoch. What it should run and no longer
  * has is HOST_LOST, which is no failure; but what it was never heard to have started stays assigned: it starts it now.
  */
-export function adopt(draft: Draft, reporter: Reporter, host: HostView, running: readonly ReplicaReport[], ctx: Context): CommitOutcome {
+export function adopt(
+  draft: Draft,
+  reporter: Reporter,
+  host: HostView,
+  running: readonly ReplicaReport[],
+  ctx: Context,
+): CommitOutcome {
   fence(draft, reporter)
   const taken = takeAll(draft, { reporter, sequence: 0, reports: running }, 'its worker came back without it', ctx)
   const told = tellAddresses(draft, host)
@@ -40,7 +46,9 @@ function takeAll(
 ): CommitOutcome {
   const own = reports.filter((said) => isOfPlacement(said, draft.alive.get(said.replica)))
   const starts = new Map(own.map((said) => [said.replica, Math.max(said.start, 1)]))
-  const gone = draft.alive.rows.filter((row) => isGone(row, reporter, sequence) && (starts.get(row.id) ?? 0) < row.start)
+  const gone = draft.alive.rows.filter(
+    (row) => isGone(row, reporter, sequence) && (starts.get(row.id) ?? 0) < row.start,
+  )
   const taken = report(draft, reporter, sequence, reports, ctx)
   const ended = gone.filter((row) => {
     if (!hasRoom(draft, row.id, 2)) return false

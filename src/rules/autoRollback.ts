@@ -7,7 +7,13 @@ import { controller, say } from './note.ts'
 import { retarget } from './retarget.ts'
 
 /** A busy cluster is not a bad release. */
-const clusterIsBusy: ReadonlySet<BlockReason> = new Set<BlockReason>(['QUOTA', 'NO_HOST', 'NO_CAPACITY', 'NO_PORT', 'SPREAD'])
+const clusterIsBusy: ReadonlySet<BlockReason> = new Set<BlockReason>([
+  'QUOTA',
+  'NO_HOST',
+  'NO_CAPACITY',
+  'NO_PORT',
+  'SPREAD',
+])
 const rollbacks: ReadonlySet<VersionCause> = new Set<VersionCause>(['ROLLBACK', 'AUTO_ROLLBACK'])
 
 /**
@@ -27,6 +33,10 @@ export function autoRollback(draft: Draft, ctx: Context): boolean {
   const rolloutId = ctx.newId() as RolloutId
   const { number } = retarget(draft, { body: to, cause: 'AUTO_ROLLBACK', actor: controller, rolloutId }, ctx)
   const why = loops ? 'is in CRASH_LOOP' : `made no progress for ${rollout.progressDeadlineSeconds} s`
-  say(draft, 'ROLLOUT', `${draft.base.name} is rolled back to version ${to.number}, as version ${number}: version ${target.number} ${why}.`)
+  say(
+    draft,
+    'ROLLOUT',
+    `${draft.base.name} is rolled back to version ${to.number}, as version ${number}: version ${target.number} ${why}.`,
+  )
   return true
 }

@@ -22,7 +22,10 @@ export interface ServiceChange {
   readonly updatedReplicas: readonly Replica[]
   /** Inserted or updated by number. */
   readonly rollouts: readonly Rollout[]
-  readonly slots: { readonly upserted: readonly Slot[]; readonly deleted: readonly Pick<Slot, 'index' | 'contentNumber'>[] }
+  readonly slots: {
+    readonly upserted: readonly Slot[]
+    readonly deleted: readonly Pick<Slot, 'index' | 'contentNumber'>[]
+  }
   readonly timers: { readonly upserted: ReadonlyMap<TimerKind, Instant>; readonly deleted: readonly TimerKind[] }
   /** Rows that hold quota after, minus before. */
   readonly quota: { readonly projectId: ProjectId; readonly delta: number }

@@ -27,7 +27,10 @@ export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
   const rows = rowChangesOf(draft)
   const next = nextSnapshotOf(draft, columns, timersOf(draft, ctx.now))
   const hosts = hostUsesOf(draft, rows)
-  const quotaDelta = rows.reduce((sum, { before, after }) => sum + Number(after.holdsQuota) - Number(before?.holdsQuota ?? false), 0)
+  const quotaDelta = rows.reduce(
+    (sum, { before, after }) => sum + Number(after.holdsQuota) - Number(before?.holdsQuota ?? false),
+    0,
+  )
   const change = {
     id: base.id,
     guard: base.guard,
@@ -82,11 +85,16 @@ function slotChangesOf(before: readonly Slot[], after: readonly Slot[]): Service
   if (before.length === 0 && after.length === 0) return { upserted: [], deleted: [] }
   const known = new Map(before.map((slot) => [keyOf(slot), slot]))
   const kept = new Set(after.map(keyOf))
-  const deleted = before.filter((slot) => !kept.has(keyOf(slot))).map(({ index, contentNumber }) => ({ index, contentNumber }))
+  const deleted = before
+    .filter((slot) => !kept.has(keyOf(slot)))
+    .map(({ index, contentNumber }) => ({ index, contentNumber }))
   return { upserted: after.filter((slot) => known.get(keyOf(slot)) !== slot), deleted }
 }
 
-function timerChangesOf(before: ReadonlyMap<TimerKind, Instant>, after: ReadonlyMap<TimerKind, Instant>): ServiceChange['timers'] {
+function timerChangesOf(
+  before: ReadonlyMap<TimerKind, Instant>,
+  after: ReadonlyMap<TimerKind, Instant>,
+): ServiceChange['timers'] {
   const upserted = new Map([...after].filter(([kind, dueAt]) => before.get(kind) !== dueAt))
   return { upserted, deleted: [...before.keys()].filter((kind) => !after.has(kind)) }
 }

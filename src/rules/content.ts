@@ -43,7 +43,11 @@ function sameList(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** Names are unique in each list. */
-function sameNamed<T extends { readonly name: string }>(a: readonly T[], b: readonly T[], same: (x: T, y: T) => boolean): boolean {
+function sameNamed<T extends { readonly name: string }>(
+  a: readonly T[],
+  b: readonly T[],
+  same: (x: T, y: T) => boolean,
+): boolean {
   if (a.length !== b.length) return false
   const byName = new Map(b.map((item) => [item.name, item]))
   return a.every((item) => {

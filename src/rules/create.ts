@@ -16,7 +16,12 @@ import { overQuota, quotaExceeded } from './scale.ts'
  * A draft that creates the service, with version 1 and rollout 1, whose `from` is null (R5), and that has room for `mostRows`. QUOTA_EXCEEDED where it could
  * never fit.
  */
-export function createDraft(service: NewService, actor: string, ctx: Context, mostRows: number = rowsPerCommit): Draft | Refusal {
+export function createDraft(
+  service: NewService,
+  actor: string,
+  ctx: Context,
+  mostRows: number = rowsPerCommit,
+): Draft | Refusal {
   const { replicas, maxReplicas, projectName } = service
   if (overQuota(replicas, maxReplicas)) return quotaExceeded(projectName, replicas, maxReplicas)
   const version: Version = {
@@ -43,7 +48,16 @@ function firstRollout({ replicas, settings }: NewService, actor: string, ctx: Co
   const versions = { fromVersion: null, toVersion: 1 }
   const id = ctx.newId() as RolloutId
   return newRollout(
-    { id, number: 1, ...versions, automatic: false, desiredReplicas: replicas, settings, paused: false, startedBy: actor },
+    {
+      id,
+      number: 1,
+      ...versions,
+      automatic: false,
+      desiredReplicas: replicas,
+      settings,
+      paused: false,
+      startedBy: actor,
+    },
     ctx.now,
   )
 }

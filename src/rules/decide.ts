@@ -46,7 +46,9 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Commi
     case 'kill':
       return kill(draft, intent, ctx)
     case 'report':
-      return intent.full === true ? resync(draft, intent, ctx) : report(draft, intent.reporter, intent.sequence, intent.reports, ctx)
+      return intent.full === true
+        ? resync(draft, intent, ctx)
+        : report(draft, intent.reporter, intent.sequence, intent.reports, ctx)
     case 'adopt':
       return adopt(draft, intent.reporter, intent.host, intent.running, ctx)
     case 'grant':

@@ -14,9 +14,11 @@ export function deleteService(draft: Draft, intent: Extract<ServiceIntent, { kin
   draft.columns = { ...draft.columns, deletionRequestedAt: ctx.now }
   draft.slots = new Map()
   const rollout = openRollout(draft)
-  if (rollout !== null) draft.rollout = { ...rollout, state: 'CANCELLED', hold: null, deadlineAt: null, finishedAt: ctx.now }
+  if (rollout !== null)
+    draft.rollout = { ...rollout, state: 'CANCELLED', hold: null, deadlineAt: null, finishedAt: ctx.now }
   const { name } = draft.base
-  const rest = draft.alive.size === 0 ? 'it has no replicas' : `its ${counted(draft.alive.size, 'replica')} are being stopped`
+  const rest =
+    draft.alive.size === 0 ? 'it has no replicas' : `its ${counted(draft.alive.size, 'replica')} are being stopped`
   say(draft, 'SERVICE_DELETED', `${intent.actor} deleted ${name}: ${rest}.`, intent.actor)
   markSpec(draft)
   return { kind: 'done', changed: true }

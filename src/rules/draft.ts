@@ -122,7 +122,8 @@ export function isCreatedHere(draft: Draft, id: ReplicaId): boolean {
 
 /** The service's version of that number. */
 export function versionOf(draft: Draft, number: number): Version {
-  const version = draft.insertedVersions.find((inserted) => inserted.number === number) ?? draft.base.versions.get(number)
+  const version =
+    draft.insertedVersions.find((inserted) => inserted.number === number) ?? draft.base.versions.get(number)
   if (version === undefined)
     throw new Error(`The snapshot of service ${draft.base.id} lacks version ${number}, which one of its rows names.`)
   return version

@@ -57,7 +57,12 @@ export function endedRow(row: Replica, how: End, now: Instant): Replica {
 
 function endSentence(draft: Draft, row: Replica, how: End): string {
   const where = `Replica ${row.index} on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}`
-  const exit = how.exitSignal !== null ? ` by signal ${how.exitSignal}` : how.exitCode !== null ? ` with exit code ${how.exitCode}` : ''
+  const exit =
+    how.exitSignal !== null
+      ? ` by signal ${how.exitSignal}`
+      : how.exitCode !== null
+        ? ` with exit code ${how.exitCode}`
+        : ''
   const why = how.message === null ? '' : `: ${how.message.replace(/[.\s]+$/, '')}`
   switch (how.reason) {
     case 'GAVE_UP':

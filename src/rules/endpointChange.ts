@@ -35,7 +35,8 @@ export function endpointChangeOf(draft: Draft, changes: readonly RowChange[]): E
 }
 
 function compare(draft: Draft, before: Replica | null, after: Replica, difference: EndpointDifference): void {
-  const was = before === null || before.hostId === null ? [] : addressesOf(before, draft.base.hosts.get(before.hostId) ?? null)
+  const was =
+    before === null || before.hostId === null ? [] : addressesOf(before, draft.base.hosts.get(before.hostId) ?? null)
   const is = addressesOf(after, hostOf(draft, after.hostId))
   for (const address of is) {
     const old = was.find((other) => other.id === address.id)

@@ -12,7 +12,9 @@ export function conflict(draft: Draft, expected: Revision | null): Outcome | nul
 
 /** While DELETING most changes are INVALID_STATE. */
 export function deleting(draft: Draft, consequence: string): Outcome {
-  return invalidState(`Service ${draft.base.name} is being deleted: ${consequence}. Create it anew when its last replica has ended.`)
+  return invalidState(
+    `Service ${draft.base.name} is being deleted: ${consequence}. Create it anew when its last replica has ended.`,
+  )
 }
 
 export function invalidState(message: string): Outcome {

@@ -5,7 +5,10 @@ import { sameBlocker } from './blocker.ts'
 import { type Draft, hasRoom, isCreatedHere, put } from './draft.ts'
 
 /** Why placement could not place these. */
-export function hold(draft: Draft, holds: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[]): CommitOutcome {
+export function hold(
+  draft: Draft,
+  holds: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[],
+): CommitOutcome {
   let changed = false
   for (const { replica, blocker } of holds) {
     const row = draft.alive.get(replica)

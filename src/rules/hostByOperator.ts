@@ -11,11 +11,16 @@ export type OperatorChange = HostChangeOf<'scheduleHost' | 'confirmHostLoss' | '
 
 /** What is asked for by its name, and is not there. */
 export function notFound({ kind, name }: OperatorChange): Refusal {
-  const [what, list] = kind === 'removeWorker' ? ['worker', 'the workers of the query hosts'] : ['host', 'the query hosts']
+  const [what, list] =
+    kind === 'removeWorker' ? ['worker', 'the workers of the query hosts'] : ['host', 'the query hosts']
   return { code: 'NOT_FOUND', message: `There is no ${what} named ${shown(name)}: see ${list}.`, path: ['input', what] }
 }
 
-export function scheduleHost(host: HostNow, { scheduling, actor }: HostChangeOf<'scheduleHost'>, left: ReplicasLeft): HostDecision {
+export function scheduleHost(
+  host: HostNow,
+  { scheduling, actor }: HostChangeOf<'scheduleHost'>,
+  left: ReplicasLeft,
+): HostDecision {
   const { name } = host
   const drained = scheduling === 'OPEN' ? host.workers.filter(({ draining }) => draining) : []
   if (host.scheduling === scheduling && drained.length === 0) {
@@ -39,10 +44,17 @@ export function scheduleHost(host: HostNow, { scheduling, actor }: HostChangeOf<
   })
 }
 
-export function confirmHostLoss(host: HostNow, { actor }: HostChangeOf<'confirmHostLoss'>, left: ReplicasLeft): HostDecision {
+export function confirmHostLoss(
+  host: HostNow,
+  { actor }: HostChangeOf<'confirmHostLoss'>,
+  left: ReplicasLeft,
+): HostDecision {
   const silent = host.workers.filter(({ reachability }) => reachability === 'UNREACHABLE')
   if (silent.length === 0) {
-    const why = host.reachability === 'LOST' ? 'is lost already' : 'is reachable, so that it is not lost: drain it, then stop its worker'
+    const why =
+      host.reachability === 'LOST'
+        ? 'is lost already'
+        : 'is reachable, so that it is not lost: drain it, then stop its worker'
     return invalidState('host', `Host ${host.name} ${why}.`)
   }
   const reason = `${actor} confirmed that it is lost.`
@@ -60,10 +72,15 @@ export function confirmHostLoss(host: HostNow, { actor }: HostChangeOf<'confirmH
 export function removeHost(host: HostNow, { actor }: HostChangeOf<'removeHost'>, left: ReplicasLeft): HostDecision {
   const { name, reachability } = host
   if (reachability === 'REACHABLE')
-    return invalidState('host', `Host ${name} is reachable: drain it, stop its worker, and remove it when its lease is over.`)
+    return invalidState(
+      'host',
+      `Host ${name} is reachable: drain it, stop its worker, and remove it when its lease is over.`,
+    )
   if (left.onHost > 0) {
     const help =
-      reachability === 'LOST' ? 'what a lost host had is being replaced, so try again' : 'wait until it is lost, or use confirmHostLoss'
+      reachability === 'LOST'
+        ? 'what a lost host had is being replaced, so try again'
+        : 'wait until it is lost, or use confirmHostLoss'
     return invalidState(
       'host',
       `Host ${name} has ${counted(left.onHost, 'replica')} that ${left.onHost === 1 ? 'has' : 'have'} not ended: ${help}.`,

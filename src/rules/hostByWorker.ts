@@ -18,7 +18,11 @@ export function judgeWorker(host: HostNow, change: HostChangeOf<'judgeWorker'>, 
   })
 }
 
-export function returnWorker(host: HostNow, { workerId }: HostChangeOf<'returnWorker'>, left: ReplicasLeft): HostDecision {
+export function returnWorker(
+  host: HostNow,
+  { workerId }: HostChangeOf<'returnWorker'>,
+  left: ReplicasLeft,
+): HostDecision {
   const worker = workerOf(host, workerId)
   if (worker === undefined || worker.reachability === 'REACHABLE') return unchanged
   const how = worker.reachability === 'LOST' ? 'and runs nothing that was replaced' : 'before it was lost'
@@ -31,14 +35,22 @@ export function returnWorker(host: HostNow, { workerId }: HostChangeOf<'returnWo
   })
 }
 
-export function drainWorker(host: HostNow, { workerId, actor }: HostChangeOf<'drainWorker'>, left: ReplicasLeft): HostDecision {
+export function drainWorker(
+  host: HostNow,
+  { workerId, actor }: HostChangeOf<'drainWorker'>,
+  left: ReplicasLeft,
+): HostDecision {
   const worker = workerOf(host, workerId)
   if (worker === undefined || worker.draining) return unchanged
   const message = `Worker ${worker.name} on host ${host.name} is drained, for it is to end: its replicas are replaced elsewhere, within the limits of their services.`
   return becomes(host, left, { workers: new Map([[workerId, { draining: true }]]), message, actor })
 }
 
-export function leaveHost(host: HostNow, { workerId, to }: HostChangeOf<'leaveHost'>, left: ReplicasLeft): HostDecision {
+export function leaveHost(
+  host: HostNow,
+  { workerId, to }: HostChangeOf<'leaveHost'>,
+  left: ReplicasLeft,
+): HostDecision {
   const worker = workerOf(host, workerId)
   if (worker === undefined || worker.reachability === 'LOST') return unchanged
   const reason = `It has started again on host ${to}.`

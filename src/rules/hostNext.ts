@@ -77,7 +77,13 @@ export const unchanged: HostDecision = { kind: 'unchanged' }
 export function becomes(host: HostNow, left: ReplicasLeft, step: HostStep): HostDecision {
   const { message, actor, removes = false, wakesPlacement = false, scheduling = host.scheduling } = step
   const about = step.workers ?? new Map<string, WorkerStep>()
-  const workers = host.workers.map((worker) => ({ fences: false, clean: false, removes: false, ...worker, ...about.get(worker.id) }))
+  const workers = host.workers.map((worker) => ({
+    fences: false,
+    clean: false,
+    removes: false,
+    ...worker,
+    ...about.get(worker.id),
+  }))
   const staying = workers.filter((worker) => !worker.removes)
   const mayBeDrained = step.mayBeDrained === true || host.reason === drainedReason
   const isDrained = scheduling === 'DRAINING' && mayBeDrained && left.onHost === 0

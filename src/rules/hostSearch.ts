@@ -14,7 +14,11 @@ export class HostSearch {
   readonly #replica: Pick<WaitingReplica, 'serviceId' | 'spreadMode' | 'maxPerHost'>
   readonly #cursor: Cursor = { level: 0, nextLevel: Number.POSITIVE_INFINITY, bucket: 0, position: 0 }
 
-  constructor(index: LoadIndex, replica: Pick<WaitingReplica, 'serviceId' | 'spreadMode' | 'maxPerHost'>, shape: Shape) {
+  constructor(
+    index: LoadIndex,
+    replica: Pick<WaitingReplica, 'serviceId' | 'spreadMode' | 'maxPerHost'>,
+    shape: Shape,
+  ) {
     this.#index = index
     this.#replica = replica
     this.shape = shape

@@ -47,14 +47,17 @@ export function portsBackMessage(name: string): string {
 /** Why a host is not simply open and reachable, as a sentence; null: it is. */
 export function reasonOf(scheduling: HostScheduling, isEmpty: boolean, workers: readonly WorkerState[]): string | null {
   const reachability = bestOf(workers)
-  if (reachability !== 'REACHABLE') return workers.find((worker) => worker.reachability === reachability)?.reason ?? 'It has no worker.'
+  if (reachability !== 'REACHABLE')
+    return workers.find((worker) => worker.reachability === reachability)?.reason ?? 'It has no worker.'
   if (scheduling === 'DRAINING' && isEmpty) return drainedReason
   if (scheduling === 'CORDONED') return 'It is cordoned: it takes no new replicas until uncordonHost.'
   if (scheduling === 'DRAINING') return 'It is being drained: its replicas are replaced elsewhere, until uncordonHost.'
   const silent = workers.filter(({ reachability }) => reachability === 'UNREACHABLE')
   if (silent.length > 0) return `${someOf(silent, workers)} can't be reached.`
   const draining = workers.filter((worker) => worker.draining && worker.reachability === 'REACHABLE')
-  return draining.length > 0 ? `${someOf(draining, workers)} ${draining.length === 1 ? 'is' : 'are'} being drained.` : null
+  return draining.length > 0
+    ? `${someOf(draining, workers)} ${draining.length === 1 ? 'is' : 'are'} being drained.`
+    : null
 }
 
 /** "Of its 3 workers a and b". */

@@ -29,7 +29,8 @@ export function hostUsesOf(draft: Draft, changes: readonly RowChange[]): HostUse
       use.cpuMillis -= before.cpuMillis
       use.memoryMiB -= before.memoryMiB
       const ports = portsOf(before)
-      if (draft.lost.has(before.id)) use.portsKept.push(...ports.map((port) => ({ ...port, workerId: before.workerId })))
+      if (draft.lost.has(before.id))
+        use.portsKept.push(...ports.map((port) => ({ ...port, workerId: before.workerId })))
       else if (draft.quarantined.has(before.id)) use.portsQuarantined.push(...ports)
       else use.portsReleased.push(...ports)
     }

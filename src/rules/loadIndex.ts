@@ -34,7 +34,8 @@ export class LoadIndex {
 
   #append(candidate: Candidate, bucket: number): void {
     const places = this.#places[bucket]
-    if (places === undefined) throw new RangeError(`Worker ${candidate.worker.id} has a load outside 0 to 1: ${candidate.load}.`)
+    if (places === undefined)
+      throw new RangeError(`Worker ${candidate.worker.id} has a load outside 0 to 1: ${candidate.load}.`)
     candidate.bucket = bucket
     candidate.position = places.length
     places.push(candidate)

@@ -5,14 +5,32 @@ import { type Draft, hostOf, versionOf } from './draft.ts'
 import { sameHost } from './hostView.ts'
 
 /** The snapshot after the change. Whatever did not change is the base's own. */
-export function nextSnapshotOf(draft: Draft, columns: ServiceColumns, timers: ReadonlyMap<TimerKind, Instant>): ServiceSnapshot {
+export function nextSnapshotOf(
+  draft: Draft,
+  columns: ServiceColumns,
+  timers: ReadonlyMap<TimerKind, Instant>,
+): ServiceSnapshot {
   const slots = [...draft.slots.values()].sort((a, b) => a.index - b.index || a.contentNumber - b.contentNumber)
-  const lastVersion = draft.insertedVersions.reduce((last, { number }) => Math.max(last, number), draft.base.lastVersion)
+  const lastVersion = draft.insertedVersions.reduce(
+    (last, { number }) => Math.max(last, number),
+    draft.base.lastVersion,
+  )
   const replicas = draft.touched.size === 0 ? draft.base.replicas : draft.alive
   const { rollout } = draft
   const versions = versionsOf(draft)
   const contents = contentsOf(draft)
-  return { ...draft.base, columns, versions, lastVersion, contents, replicas, slots, rollout, hosts: hostsOf(draft), timers }
+  return {
+    ...draft.base,
+    columns,
+    versions,
+    lastVersion,
+    contents,
+    replicas,
+    slots,
+    rollout,
+    hosts: hostsOf(draft),
+    timers,
+  }
 }
 
 /** Those that an alive replica, the target, the current rollout or the history of completion names. */
@@ -32,7 +50,10 @@ function versionsOf(draft: Draft): ReadonlyMap<number, Version> {
 function contentsOf(draft: Draft): ReadonlyMap<string, number> {
   const brought = draft.insertedVersions.filter((version) => version.number === version.contentNumber)
   if (brought.length === 0) return draft.base.contents
-  return new Map([...draft.base.contents, ...brought.map((version) => [version.contentDigest, version.number] as const)])
+  return new Map([
+    ...draft.base.contents,
+    ...brought.map((version) => [version.contentDigest, version.number] as const),
+  ])
 }
 
 /** Those of the alive replicas. */
@@ -45,7 +66,8 @@ function hostsOf(draft: Draft): ReadonlyMap<HostId, HostView> {
     const host = hostOf(draft, id)
     if (host !== null) hosts.set(id, host)
   }
-  const same = hosts.size === draft.base.hosts.size && [...hosts].every(([id, host]) => sameHost(draft.base.hosts.get(id), host))
+  const same =
+    hosts.size === draft.base.hosts.size && [...hosts].every(([id, host]) => sameHost(draft.base.hosts.get(id), host))
   return same ? draft.base.hosts : hosts
 }
 

@@ -39,7 +39,14 @@ export function note(draft: Draft, row: Replica, one: string, many: string): voi
     return
   }
   const replicas = [{ id: row.id, index: row.index }]
-  draft.notes.push({ kind: 'REPLICA', actor: controller, predicate: { one, many }, message: '', hostId: row.hostId, replicas })
+  draft.notes.push({
+    kind: 'REPLICA',
+    actor: controller,
+    predicate: { one, many },
+    message: '',
+    hostId: row.hostId,
+    replicas,
+  })
 }
 
 /** The events of the notes, in order. */

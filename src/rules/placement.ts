@@ -37,7 +37,14 @@ export function place({ waiting, hosts, projects, now }: PlacementInput): Placem
     const { id, serviceId } = replica
     const found = quota.obstacle(replica) ?? searches.find(replica)
     if (!('shape' in found)) {
-      const blocker = { reason: found.reason, message: found.message, count: 1, since: now, until: found.until, replica: id }
+      const blocker = {
+        reason: found.reason,
+        message: found.message,
+        count: 1,
+        since: now,
+        until: found.until,
+        replica: id,
+      }
       holds.push({ serviceId, replica: id, blocker })
       continue
     }
@@ -86,7 +93,8 @@ class Searches {
     const nowhere = this.#nowhere.get(signature)
     if (nowhere !== undefined) return nowhere
     const key = `${serviceId} ${spreadMode} ${maxPerHost} ${signature}`
-    const search = this.#searches.get(key) ?? new HostSearch(this.#index, replica, { cpuMillis, memoryMiB, ports, signature })
+    const search =
+      this.#searches.get(key) ?? new HostSearch(this.#index, replica, { cpuMillis, memoryMiB, ports, signature })
     if (!(search instanceof HostSearch)) return search
     const candidate = search.find(replica.avoidHostId)
     if (candidate !== null) {

@@ -36,8 +36,19 @@ export function hostObstacle(
   hosts: readonly PlacementHost[],
   candidates: Iterable<Candidate>,
 ): Obstacle {
-  if (hosts.length === 0) return { reason: 'NO_HOST', message: 'There is no host. Start a worker on one.', general: true, until: null }
-  const tally: Tally = { cordoned: 0, draining: 0, unreachable: 0, lost: 0, spread: 0, cpu: 0, memory: 0, fixedPort: 0, anyPort: 0 }
+  if (hosts.length === 0)
+    return { reason: 'NO_HOST', message: 'There is no host. Start a worker on one.', general: true, until: null }
+  const tally: Tally = {
+    cordoned: 0,
+    draining: 0,
+    unreachable: 0,
+    lost: 0,
+    spread: 0,
+    cpu: 0,
+    memory: 0,
+    fixedPort: 0,
+    anyPort: 0,
+  }
   for (const host of hosts) {
     if (host.reachability === 'LOST') tally.lost++
     else if (host.reachability === 'UNREACHABLE') tally.unreachable++
@@ -73,14 +84,31 @@ function verdict(tally: Tally, replica: Pick<WaitingReplica, 'serviceName' | 'ma
   const capacity = tally.cpu + tally.memory
   const port = tally.fixedPort + tally.anyPort
   const most = Math.max(capacity, port, tally.spread)
-  if (most === 0) return { reason: 'NO_HOST', fault: 'No host takes replicas', help: 'Start a worker on another host or uncordon one.' }
+  if (most === 0)
+    return {
+      reason: 'NO_HOST',
+      fault: 'No host takes replicas',
+      help: 'Start a worker on another host or uncordon one.',
+    }
   if (most === capacity) {
-    return { reason: 'NO_CAPACITY', fault: `No host has room for ${room(shape)}`, help: 'Add a host or stop something there.' }
+    return {
+      reason: 'NO_CAPACITY',
+      fault: `No host has room for ${room(shape)}`,
+      help: 'Add a host or stop something there.',
+    }
   }
   if (most === port) {
-    return { reason: 'NO_PORT', fault: `No host has ${portsOf(shape.ports)} free`, help: 'Add a host or stop what holds them.' }
+    return {
+      reason: 'NO_PORT',
+      fault: `No host has ${portsOf(shape.ports)} free`,
+      help: 'Add a host or stop what holds them.',
+    }
   }
-  return { reason: 'SPREAD', fault: `No host is left for ${spreadOf(replica)}`, help: 'Add a host or raise maxPerHost.' }
+  return {
+    reason: 'SPREAD',
+    fault: `No host is left for ${spreadOf(replica)}`,
+    help: 'Add a host or raise maxPerHost.',
+  }
 }
 
 interface Verdict {

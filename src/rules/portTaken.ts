@@ -20,7 +20,11 @@ export function portTaken(draft: Draft, row: Replica, how: Omit<End, 'reason'>, 
     end(draft, { ...row, portConflicts: conflicts }, { ...how, reason: 'START_FAILED', message }, ctx)
     return
   }
-  sayOf(draft, row, `Replica ${row.index} could not bind its ports (${ports}): they are in quarantine there and it is placed anew.`)
+  sayOf(
+    draft,
+    row,
+    `Replica ${row.index} could not bind its ports (${ports}): they are in quarantine there and it is placed anew.`,
+  )
   const released: Replica = {
     ...row,
     state: 'PENDING',

@@ -61,7 +61,9 @@ export class HostPorts {
   /** When a quarantine ends that keeps the ports from being free; null where none does. */
   freeAt(needs: PortNeeds): Instant | null {
     const fixed = needs.fixed.filter(({ port, protocol }) => !this.#isFree(port, protocol))
-    const ends = fixed.map(({ port, protocol }) => this.#quarantined.get(codeOf(port, protocol)) ?? Number.POSITIVE_INFINITY)
+    const ends = fixed.map(
+      ({ port, protocol }) => this.#quarantined.get(codeOf(port, protocol)) ?? Number.POSITIVE_INFINITY,
+    )
     if (ends.length > 0) return finite(Math.max(...ends))
     let first = Number.POSITIVE_INFINITY
     for (const [code, until] of this.#quarantined) {
@@ -102,7 +104,9 @@ export class HostPorts {
       this.lastPort = port
       return port
     }
-    throw new Error(`No ${protocol} port of ${this.#from}-${this.#to} is free, though one was counted: the count is wrong.`)
+    throw new Error(
+      `No ${protocol} port of ${this.#from}-${this.#to} is free, though one was counted: the count is wrong.`,
+    )
   }
 
   #isFree(port: number, protocol: PortProtocol): boolean {

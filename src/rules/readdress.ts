@@ -12,7 +12,11 @@ export function readdress(draft: Draft, { worker, host }: ReaddressIntent): Comm
 }
 
 /** Writes the host's addresses into those rows there that have others; the endpoint's change follows from the rows (R12). */
-export function tellAddresses(draft: Draft, host: HostView, isMeant: (row: Replica) => boolean = isPlaced): CommitOutcome {
+export function tellAddresses(
+  draft: Draft,
+  host: HostView,
+  isMeant: (row: Replica) => boolean = isPlaced,
+): CommitOutcome {
   draft.hosts.set(host.id, host)
   let changed = false
   for (const row of [...draft.alive.rows]) {

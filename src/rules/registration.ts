@@ -35,7 +35,11 @@ export interface RegistrationView {
   /** The newest epoch under which its replicas were reported; 0: under none. */
   readonly reportedEpoch: number
   /** The host it registers on, also a removed one; null: it is new. */
-  readonly host: { readonly scheduling: HostScheduling; readonly isRemoved: boolean; readonly workers: readonly WorkerBefore[] } | null
+  readonly host: {
+    readonly scheduling: HostScheduling
+    readonly isRemoved: boolean
+    readonly workers: readonly WorkerBefore[]
+  } | null
   /** No replica is left on the host. */
   readonly isEmpty: boolean
   /** LOST workers that have replicas still, or whose ports are kept. */
@@ -65,7 +69,8 @@ export type RegistrationDecision =
     }
 
 /** Of a LOST worker that is back. */
-const uncleanReason = 'It is back after it was lost, and has to stop what was replaced meanwhile before it takes new replicas.'
+const uncleanReason =
+  'It is back after it was lost, and has to stop what was replaced meanwhile before it takes new replicas.'
 
 /** `named`: who has the name now. `alike`: those with its state directory, the newest first, on whatever host. */
 export function identify<Worker extends WorkerBefore>(
@@ -76,7 +81,8 @@ export function identify<Worker extends WorkerBefore>(
   const held = named && nameHeldBy(named, worker)
   if (held !== null) return invalidName(held)
   // The same state directory is the same worker, also under a new name. With another one it is another worker, and who had the name is LOST.
-  const known = named && isSame(named, worker) ? named : (alike.find(({ host }) => host === worker.host) ?? alike[0] ?? null)
+  const known =
+    named && isSame(named, worker) ? named : (alike.find(({ host }) => host === worker.host) ?? alike[0] ?? null)
   if (known !== null && known.subject !== worker.subject && worker.asAdmin !== true) {
     const message = `Worker ${known.name} was registered with another token: use that one, or another name and state directory.`
     return { kind: 'refused', refusal: { code: 'FORBIDDEN', message } }
@@ -96,7 +102,9 @@ export function decideRegistration(view: RegistrationView): RegistrationDecision
   if (known !== null && known.host !== worker.host && known.reachability !== 'LOST')
     return invalidName(`Worker ${known.name} is on host ${known.host} still: register again in a moment.`)
   if (view.hasReplicasElsewhere)
-    return invalidName(`Worker ${worker.name} has replicas on another host, which are being replaced: register again in a moment.`)
+    return invalidName(
+      `Worker ${worker.name} has replicas on another host, which are being replaced: register again in a moment.`,
+    )
   // Above all that was said of its replicas: what it says now is newer.
   const epoch = Math.max(view.reportedEpoch, known?.epoch ?? 0) + 1
   // A removed host begins anew.
@@ -107,8 +115,13 @@ export function decideRegistration(view: RegistrationView): RegistrationDecision
   const reason = returned ? null : uncleanReason
   const others = (host?.workers ?? []).filter(({ id }) => id !== known?.id)
   const isForgotten = (other: WorkerBefore) => other.reachability === 'LOST' && !keptFor.has(other.id)
-  const gone = (replaced === null || others.some(({ id }) => id === replaced.id) ? others : [...others, replaced]).filter(isForgotten)
-  const aside = replaced && !isForgotten(replaced) ? { id: replaced.id, name: `${replaced.name}.lost-${replaced.id.slice(-8)}` } : null
+  const gone = (
+    replaced === null || others.some(({ id }) => id === replaced.id) ? others : [...others, replaced]
+  ).filter(isForgotten)
+  const aside =
+    replaced && !isForgotten(replaced)
+      ? { id: replaced.id, name: `${replaced.name}.lost-${replaced.id.slice(-8)}` }
+      : null
   const { name, cpuMillis, memoryMiB } = worker
   const workers = [
     ...others.filter((other) => !isForgotten(other)),
@@ -135,7 +148,9 @@ function messageOf(worker: Registering, workers: readonly WorkerState[], epoch: 
   const there = workers.filter(({ reachability }) => reachability !== 'LOST').length
   const beside = there > 1 ? `, one of ${there} workers there` : ''
   const offer = `${cpuMillis} CPU millis, ${memoryMiB} MiB, ports ${portRange.from}–${portRange.to}`
-  const stale = returned ? '' : ' It runs replicas that have been replaced, and takes no others before those have stopped.'
+  const stale = returned
+    ? ''
+    : ' It runs replicas that have been replaced, and takes no others before those have stopped.'
   return `Worker ${name} registered on host ${host}${beside} (epoch ${epoch}): ${offer}.${stale}`
 }
 
@@ -148,8 +163,13 @@ function newsElsewhere(
   const say = (host: string, message: string) => host !== here && said.set(host, [...(said.get(host) ?? []), message])
   if (known) say(known.host, `Worker ${known.name} of host ${known.host} is on host ${here} now.`)
   if (replaced) {
-    const becomes = aside ? `is named ${aside.name} now: it is lost, and` : 'is forgotten: it was lost, nothing is kept for it, and'
-    say(replaced.host, `Worker ${replaced.name} of host ${replaced.host} ${becomes} a worker of host ${here} has its name.`)
+    const becomes = aside
+      ? `is named ${aside.name} now: it is lost, and`
+      : 'is forgotten: it was lost, nothing is kept for it, and'
+    say(
+      replaced.host,
+      `Worker ${replaced.name} of host ${replaced.host} ${becomes} a worker of host ${here} has its name.`,
+    )
   }
   // It runs nothing of them.
   if (returned) for (const host of keptElsewhere) say(host, portsBackMessage(host))
@@ -157,5 +177,8 @@ function newsElsewhere(
 }
 
 function invalidName(message: string): { readonly kind: 'refused'; readonly refusal: Refusal } {
-  return { kind: 'refused', refusal: { code: 'INVALID_INPUT', message, issues: [{ path: ['input', 'name'], message }] } }
+  return {
+    kind: 'refused',
+    refusal: { code: 'INVALID_INPUT', message, issues: [{ path: ['input', 'name'], message }] },
+  }
 }

@@ -11,7 +11,13 @@ import { portTaken } from './portTaken.ts'
 import { withReadiness } from './readiness.ts'
 
 /** What a worker says of replicas, as of `sequence` within its epoch. Reports that were overtaken by later ones are passed over (R17). */
-export function report(draft: Draft, reporter: Reporter, sequence: number, reports: readonly ReplicaReport[], ctx: Context): CommitOutcome {
+export function report(
+  draft: Draft,
+  reporter: Reporter,
+  sequence: number,
+  reports: readonly ReplicaReport[],
+  ctx: Context,
+): CommitOutcome {
   fence(draft, reporter)
   const taken = new Set<ReplicaId>()
   let isCut = false

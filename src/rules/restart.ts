@@ -15,7 +15,12 @@ export function restart(draft: Draft, intent: RestartIntent, ctx: Context): Outc
   if (objection !== null) return objection
   const { number } = retarget(draft, { body: targetOf(draft), cause: 'RESTART', actor, rolloutId }, ctx)
   draft.columns = { ...draft.columns, restartNumber: number }
-  say(draft, 'ROLLOUT', `${actor} restarted ${draft.base.name} as version ${number}: all its replicas are replaced.`, actor)
+  say(
+    draft,
+    'ROLLOUT',
+    `${actor} restarted ${draft.base.name} as version ${number}: all its replicas are replaced.`,
+    actor,
+  )
   markSpec(draft)
   return { kind: 'done', changed: true }
 }

@@ -12,7 +12,8 @@ export function resume(draft: Draft, { expectedRevision, actor }: PauseIntent, c
   const objection = conflict(draft, expectedRevision)
   if (objection !== null) return objection
   const rollout = openRollout(draft)
-  if (!draft.columns.paused || rollout === null) return invalidState(`Service ${name} is not paused: there is nothing to resume.`)
+  if (!draft.columns.paused || rollout === null)
+    return invalidState(`Service ${name} is not paused: there is nothing to resume.`)
   draft.columns = { ...draft.columns, paused: false }
   draft.rollout = { ...rollout, state: 'ROLLING', deadlineAt: deadlineFrom(ctx.now, rollout.progressDeadlineSeconds) }
   say(draft, 'ROLLOUT', `${actor} resumed rollout ${rollout.number} of ${name}.`, actor)

@@ -14,7 +14,11 @@ export interface FactLog {
  * Where the floor should be (R16): below the newest `kept` facts and below whatever is younger than `keptSeconds`, but never so low that more
  * than `mostKept` are kept. It never goes down. For example kept 100,000 of 150,000 facts, the first 20,000 of them older than 1 h: 20,000.
  */
-export function nextFloor({ head, floor, samples }: FactLog, { kept, keptSeconds, mostKept }: FactRetention, now: Instant): Revision {
+export function nextFloor(
+  { head, floor, samples }: FactLog,
+  { kept, keptSeconds, mostKept }: FactRetention,
+  now: Instant,
+): Revision {
   const spared = head - BigInt(kept)
   const oldBefore = now - keptSeconds * 1000
   const demanded = head - BigInt(mostKept)

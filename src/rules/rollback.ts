@@ -17,7 +17,8 @@ export function rollback(draft: Draft, intent: RollbackIntent, ctx: Context): Ou
   const to = intent.to ?? previousOf(draft)
   const target = targetOf(draft)
   if (to === null) {
-    const only = draft.columns.versionNumber === 1 ? 'it has one version only' : 'no version with other content was ever complete'
+    const only =
+      draft.columns.versionNumber === 1 ? 'it has one version only' : 'no version with other content was ever complete'
     const help = draft.columns.versionNumber === 1 ? 'Update it instead.' : 'Name a version by toVersion.'
     return invalidState(`Service ${name} cannot be rolled back: ${only}. ${help}`)
   }

@@ -114,7 +114,8 @@ export class Roster {
     for (const started of this.#started) {
       if (!this.#stopped.has(started)) starts.push({ versionNumber: started.versionNumber, twinOf: started.twinOf })
     }
-    for (const [replica, reason] of this.#stopped) if (!this.#started.has(replica)) stops.push({ id: replica.id, reason })
+    for (const [replica, reason] of this.#stopped)
+      if (!this.#started.has(replica)) stops.push({ id: replica.id, reason })
     return { starts, stops, capped: this.capped }
   }
 

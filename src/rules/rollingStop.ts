@@ -69,7 +69,8 @@ function firstAvailable(
   most: number,
   stops: readonly RollingReplica[],
 ): readonly RollingReplica[] {
-  if (most === 0 || !available.some((replica) => replica.leaving === 'DRAIN')) return firstOf(available, most, compareOutdated)
+  if (most === 0 || !available.some((replica) => replica.leaving === 'DRAIN'))
+    return firstOf(available, most, compareOutdated)
   let spare = placedToSpare(roster) - stops.filter(hasPlace).length
   const chosen: RollingReplica[] = []
   for (const replica of [...available].sort(compareOutdated)) {

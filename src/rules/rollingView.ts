@@ -4,7 +4,17 @@ import type { Replica } from '../model/service.ts'
 /** What the rolling step looks at of a replica: rows of Replica are passed as they are. STOPPING and ENDED ones are skipped. */
 export type RollingReplica = Pick<
   Replica,
-  'id' | 'index' | 'versionNumber' | 'contentNumber' | 'state' | 'ready' | 'available' | 'leaving' | 'twinOf' | 'notBefore' | 'createdAt'
+  | 'id'
+  | 'index'
+  | 'versionNumber'
+  | 'contentNumber'
+  | 'state'
+  | 'ready'
+  | 'available'
+  | 'leaving'
+  | 'twinOf'
+  | 'notBefore'
+  | 'createdAt'
 >
 
 export interface RollingView {

@@ -62,7 +62,8 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
     return
   }
   const sentence = progressSentence(draft.base.name, draft.rollout)
-  if (sentence !== null && sentence !== progressSentence(draft.base.name, draft.base.rollout)) say(draft, 'ROLLOUT', sentence)
+  if (sentence !== null && sentence !== progressSentence(draft.base.name, draft.base.rollout))
+    say(draft, 'ROLLOUT', sentence)
 }
 
 /** R6: the target is completed; what was so before it with other content is what "previous" means from now on. */

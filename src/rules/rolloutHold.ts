@@ -44,7 +44,14 @@ export function holdOf(draft: Draft, rollout: Rollout, now: Instant): Blocker | 
   const [first] = old
   if (first === undefined) return null
   const message = `Waiting for ${named(draft, first, old.length)} to be replaced.`
-  return { reason: 'STOPPING_OLD', message, count: old.length, since: since('STOPPING_OLD'), until: null, replica: first.id }
+  return {
+    reason: 'STOPPING_OLD',
+    message,
+    count: old.length,
+    since: since('STOPPING_OLD'),
+    until: null,
+    replica: first.id,
+  }
 }
 
 function waitMessage(draft: Draft, rollout: Rollout, reason: BlockReason, first: Replica, count: number): string {

@@ -31,7 +31,12 @@ export function setReplicas(draft: Draft, replicas: number, actor: string, ctx: 
   draft.columns = { ...draft.columns, desiredReplicas: replicas }
   draft.grownFrom ??= before
   rearm(draft, ctx.now)
-  say(draft, 'SERVICE_SCALED', `${actor} scaled ${draft.base.name} from ${before} to ${counted(replicas, 'replica')}.`, actor)
+  say(
+    draft,
+    'SERVICE_SCALED',
+    `${actor} scaled ${draft.base.name} from ${before} to ${counted(replicas, 'replica')}.`,
+    actor,
+  )
 }
 
 /** More replicas than the project can ever hold. */

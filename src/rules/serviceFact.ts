@@ -25,7 +25,9 @@ export function factDataOf(
 ): ServiceFactData {
   const { base } = draft
   const { before, after } = columnChangesOf(draft.created ? null : base.columns, next.columns)
-  const created = rows.some((row) => row.before === null && row.after.state === 'PENDING' && row.after.notBefore === null)
+  const created = rows.some(
+    (row) => row.before === null && row.after.state === 'PENDING' && row.after.notBefore === null,
+  )
   const dueAt = Math.min(...next.timers.values())
   return {
     format: 1,
@@ -52,7 +54,10 @@ function assignmentHosts({ before, after }: RowChange) {
   return [was, is].filter((host) => host !== null)
 }
 
-function columnChangesOf(before: ServiceColumns | null, after: ServiceColumns): Pick<ServiceFactData, 'before' | 'after'> {
+function columnChangesOf(
+  before: ServiceColumns | null,
+  after: ServiceColumns,
+): Pick<ServiceFactData, 'before' | 'after'> {
   if (before === null) return { before: {}, after }
   const changed = (Object.keys(after) as (keyof ServiceColumns)[]).filter((column) => before[column] !== after[column])
   const pick = (columns: ServiceColumns) => Object.fromEntries(changed.map((column) => [column, columns[column]]))

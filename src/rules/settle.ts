@@ -27,7 +27,11 @@ function settleDeletion(draft: Draft, ctx: Context): Census {
   const census = stepped(draft, ctx)
   if (draft.alive.size === 0 && draft.columns.deletedAt === null) {
     draft.columns = { ...draft.columns, deletedAt: ctx.now }
-    say(draft, 'SERVICE_DELETED', `Service ${draft.base.name} is gone: none of its replicas is left, and its name is free.`)
+    say(
+      draft,
+      'SERVICE_DELETED',
+      `Service ${draft.base.name} is gone: none of its replicas is left, and its name is free.`,
+    )
   }
   return census
 }

@@ -9,7 +9,12 @@ import { slotKey } from './slot.ts'
 /** A new PENDING row. Its wait and the host it avoids come from the slot's failures (R10). */
 export function start(
   draft: Draft,
-  slot: { readonly index: number; readonly version: Version; readonly twinOf: ReplicaId | null; readonly holdsQuota: boolean },
+  slot: {
+    readonly index: number
+    readonly version: Version
+    readonly twinOf: ReplicaId | null
+    readonly holdsQuota: boolean
+  },
   ctx: Context,
 ): Replica {
   const { index, version, twinOf, holdsQuota } = slot

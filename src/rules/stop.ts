@@ -12,10 +12,26 @@ export function stop(draft: Draft, row: Replica, reason: EndReason, now: Instant
     drop(draft, row)
     return
   }
-  const still = { ...row, ready: false, readySince: null, available: false, availableSince: null, stopReason: reason, stoppingAt: now }
+  const still = {
+    ...row,
+    ready: false,
+    readySince: null,
+    available: false,
+    availableSince: null,
+    stopReason: reason,
+    stoppingAt: now,
+  }
   if (row.hostId !== null) {
     put(draft, { ...still, state: 'STOPPING' })
     return
   }
-  put(draft, { ...still, state: 'ENDED', endReason: reason, endedAt: now, holdsQuota: false, pending: null, notBefore: null })
+  put(draft, {
+    ...still,
+    state: 'ENDED',
+    endReason: reason,
+    endedAt: now,
+    holdsQuota: false,
+    pending: null,
+    notBefore: null,
+  })
 }

@@ -20,13 +20,15 @@ export function timersOf(draft: Draft, now: Instant): Map<TimerKind, Instant> {
     if (!isActive(row)) continue
     const waitsUntil = waitEnd(row)
     if (waitsUntil !== null) arm('BACKOFF', waitsUntil)
-    if (row.ready && !row.available && row.readySince !== null) arm('MIN_READY', availableFrom(row.readySince, settings.minReadySeconds))
+    if (row.ready && !row.available && row.readySince !== null)
+      arm('MIN_READY', availableFrom(row.readySince, settings.minReadySeconds))
     if (row.available && row.availableSince !== null && draft.slots.has(keyOf(row))) {
       arm('BACKOFF_RESET', resetAt(row.availableSince, settings))
     }
   }
   const rollout = openRollout(draft)
-  if (rollout?.state === 'ROLLING' && rollout.deadlineAt !== null && !paused) arm('PROGRESS_DEADLINE', rollout.deadlineAt)
+  if (rollout?.state === 'ROLLING' && rollout.deadlineAt !== null && !paused)
+    arm('PROGRESS_DEADLINE', rollout.deadlineAt)
   if (draft.capped) arm('CONTINUE', now)
   return timers
 }

@@ -30,8 +30,12 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
   const isSame = contentDigest(body.content) === target.contentDigest
   const isNew = !isSame || body.profileRevisionId !== before.profileRevisionId
   const settings = withRollout(isNew ? body.template.settings : before.settings, intent.rollout, body.content.ports)
-  const issues = settingsIssues(settings, intent.rollout).map(({ path, message }) => ({ path: ['input', ...path], message }))
-  if (issues.length > 0) return { kind: 'refused', refusal: { code: 'INVALID_INPUT', message: issues[0]?.message ?? '', issues } }
+  const issues = settingsIssues(settings, intent.rollout).map(({ path, message }) => ({
+    path: ['input', ...path],
+    message,
+  }))
+  if (issues.length > 0)
+    return { kind: 'refused', refusal: { code: 'INVALID_INPUT', message: issues[0]?.message ?? '', issues } }
   const scales = replicas !== null && replicas !== before.desiredReplicas
   if (scales && replicas > before.desiredReplicas && overQuota(replicas, maxReplicas)) {
     return { kind: 'refused', refusal: quotaExceeded(projectName, replicas, maxReplicas) }
@@ -57,10 +61,20 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
 }
 
 /** The target with an update over it. */
-export function updatedBody(target: Version, { profile, overrides }: Pick<UpdateIntent, 'profile' | 'overrides'>): VersionBody {
+export function updatedBody(
+  target: Version,
+  { profile, overrides }: Pick<UpdateIntent, 'profile' | 'overrides'>,
+): VersionBody {
   const template =
-    profile === null ? target.template : { command: profile.content.command, env: profile.content.env, settings: profile.settings }
+    profile === null
+      ? target.template
+      : { command: profile.content.command, env: profile.content.env, settings: profile.settings }
   const base: Content = profile?.content ?? { ...target.content, command: template.command, env: template.env }
   const merged = { ...target.overrides, ...overrides }
-  return { profileRevisionId: profile?.id ?? target.profileRevisionId, content: mergeContent(base, merged), overrides: merged, template }
+  return {
+    profileRevisionId: profile?.id ?? target.profileRevisionId,
+    content: mergeContent(base, merged),
+    overrides: merged,
+    template,
+  }
 }

@@ -25,7 +25,14 @@ export function waitsOf(draft: Draft, before: readonly Blocker[], now: Instant):
   for (const [reason, { first, count, since, until }] of collectWaits(draft, () => true)) {
     const kept = before.find((blocker) => blocker.reason === reason)
     const message = messageOf(draft, reason, first, count)
-    blockers.set(reason, { reason, message, count, since: kept?.since ?? since ?? now, until, replica: count === 1 ? first.id : null })
+    blockers.set(reason, {
+      reason,
+      message,
+      count,
+      since: kept?.since ?? since ?? now,
+      until,
+      replica: count === 1 ? first.id : null,
+    })
   }
   return blockers
 }
@@ -35,7 +42,8 @@ export function collectWaits(draft: Draft, counts: (row: Replica) => boolean): M
   const waits = new Map<Reason, Waits>()
   // An available replica waits for nothing, unless its slot has failed, its host has no address, or it is to leave its host.
   const quiet =
-    draft.slots.size === 0 && !draft.alive.rows.some((row) => (row.leaving === 'DRAIN' && isActive(row)) || isUnlisted(draft, row))
+    draft.slots.size === 0 &&
+    !draft.alive.rows.some((row) => (row.leaving === 'DRAIN' && isActive(row)) || isUnlisted(draft, row))
   for (const row of draft.alive.rows) {
     if (quiet && row.available) continue
     if (!isActive(row) || !counts(row)) continue
@@ -121,7 +129,8 @@ function messageOf(draft: Draft, reason: Reason, first: Replica, count: number):
 /** What an available replica waits for before it may leave: a place for its replacement, as a rule. */
 function drainWait(draft: Draft): string {
   const waiting = draft.alive.rows.find((row) => row.state === 'PENDING' && row.notBefore === null)
-  if (waiting?.pending == null) return 'it is stopped when as many others are available as the limits of its service ask for.'
+  if (waiting?.pending == null)
+    return 'it is stopped when as many others are available as the limits of its service ask for.'
   return waiting.pending.reason === 'QUEUED'
     ? 'its replacement waits to be placed.'
     : `no place for a replacement: ${waiting.pending.message}`

@@ -157,7 +157,9 @@ function lostAtBraked(
   returnedAt: Instant | null,
   { leaseSeconds, graceSeconds }: LeaseView,
 ): Instant | null {
-  return returnedAt !== null && returnedAt > since ? Math.max(returnedAt + (leaseSeconds + graceSeconds) * 1000, graceEnd) : null
+  return returnedAt !== null && returnedAt > since
+    ? Math.max(returnedAt + (leaseSeconds + graceSeconds) * 1000, graceEnd)
+    : null
 }
 
 function unreachable(worker: LeasedWorker, hosts: Hosts, { graceSeconds }: LeaseView): WorkerVerdict {

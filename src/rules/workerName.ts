@@ -32,7 +32,10 @@ export function nameHeldBy(held: Registered, newcomer: Newcomer): string | null 
 }
 
 /** The same worker, started again: by its state directory, or by its name where it says nothing of that. */
-export function isSame(held: Pick<Registered, 'name' | 'instance'>, newcomer: Pick<Newcomer, 'name' | 'instance'>): boolean {
+export function isSame(
+  held: Pick<Registered, 'name' | 'instance'>,
+  newcomer: Pick<Newcomer, 'name' | 'instance'>,
+): boolean {
   return isSameDirectory(held, newcomer) ?? held.name === newcomer.name
 }
 

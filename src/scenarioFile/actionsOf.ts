@@ -30,7 +30,9 @@ export function actionsOf(event: EventFile, at: Mistake['path'], names: Names): 
     const known = names.hosts.get(host.name)
     if (known === undefined) names.say([...at, 'host', 'name'], `There is no host ${JSON.stringify(host.name)}.`)
     const becomes = host.scheduling ?? host.is
-    return known === undefined || becomes === undefined ? [] : [{ kind: 'host', hosts: known, count: host.count ?? null, becomes }]
+    return known === undefined || becomes === undefined
+      ? []
+      : [{ kind: 'host', hosts: known, count: host.count ?? null, becomes }]
   }
   if (quota !== undefined) {
     if (!names.projects.has(quota.project)) {
@@ -38,10 +40,23 @@ export function actionsOf(event: EventFile, at: Mistake['path'], names: Names): 
     }
     return [{ kind: 'quota', project: quota.project, maxReplicas: quota.maxReplicas }]
   }
-  for (const kind of ['scale', 'update', 'rollback', 'pause', 'resume', 'restart', 'delete', 'resetBackoff', 'kill', 'fail'] as const) {
+  for (const kind of [
+    'scale',
+    'update',
+    'rollback',
+    'pause',
+    'resume',
+    'restart',
+    'delete',
+    'resetBackoff',
+    'kill',
+    'fail',
+  ] as const) {
     const said = own[kind]
     if (said === undefined) continue
-    return servicesNamed(said.service, [...at, kind, 'service'], names).map((service) => actionOf(own, service, [...at, kind], names))
+    return servicesNamed(said.service, [...at, kind, 'service'], names).map((service) =>
+      actionOf(own, service, [...at, kind], names),
+    )
   }
   return []
 }
@@ -67,7 +82,9 @@ function actionOf(event: Omit<EventFile, 'at'>, service: string, at: Mistake['pa
     const which = fail.indexes !== undefined ? { indexes: fail.indexes } : { count: fail.count ?? 1 }
     return { kind: 'fail', service, how: fail.how ?? 'crash', which }
   }
-  const kind = (['pause', 'resume', 'restart', 'delete', 'resetBackoff'] as const).find((one) => event[one] !== undefined) ?? 'resume'
+  const kind =
+    (['pause', 'resume', 'restart', 'delete', 'resetBackoff'] as const).find((one) => event[one] !== undefined) ??
+    'resume'
   return { kind, service }
 }
 

@@ -34,7 +34,9 @@ export const duration = z.unknown().transform((value, context): number => {
 export const durationRange = z.unknown().transform(rangeOf)
 
 /** A range, or null for never. */
-export const rangeOrNever = z.unknown().transform((value, context) => (value === 'never' ? null : rangeOf(value, context)))
+export const rangeOrNever = z
+  .unknown()
+  .transform((value, context) => (value === 'never' ? null : rangeOf(value, context)))
 
 function rangeOf(value: unknown, context: z.core.$RefinementCtx): Range {
   const [from, to = from] = typeof value === 'string' && value.includes('..') ? value.split('..') : [value]
@@ -44,7 +46,10 @@ function rangeOf(value: unknown, context: z.core.$RefinementCtx): Range {
     return z.NEVER
   }
   if (least > most) {
-    context.addIssue({ code: 'custom', message: `${JSON.stringify(value)} ends before it begins: give the shorter duration first.` })
+    context.addIssue({
+      code: 'custom',
+      message: `${JSON.stringify(value)} ends before it begins: give the shorter duration first.`,
+    })
     return z.NEVER
   }
   return { from: least, to: most }

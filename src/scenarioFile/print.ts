@@ -30,7 +30,8 @@ export class Timeline {
   }
 
   end(): void {
-    if (this.left > 0 && this.#lines === 'some') console.log(`${''.padStart(10)}  … and ${this.left} more lines (--all prints them).`)
+    if (this.left > 0 && this.#lines === 'some')
+      console.log(`${''.padStart(10)}  … and ${this.left} more lines (--all prints them).`)
   }
 }
 
@@ -55,7 +56,8 @@ export function printServices({ store: { services } }: Simulation): void {
     const { columns, rollout, name } = snapshot
     const { availableReplicas, desiredReplicas, versionNumber, activeReplicas } = columns
     const status = columns.deletedAt === null ? columns.status : 'gone'
-    const low = watch.lowestAvailable === null ? 'never all available' : `available never under ${watch.lowestAvailable}`
+    const low =
+      watch.lowestAvailable === null ? 'never all available' : `available never under ${watch.lowestAvailable}`
     console.log(
       `${name}: ${status}, version ${versionNumber}, ${availableReplicas} of ${desiredReplicas} available, ${activeReplicas} active; ${low}, active never over ${watch.highestActive}; rollout ${rollout.number} ${rollout.state}`,
     )

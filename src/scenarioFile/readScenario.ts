@@ -5,7 +5,9 @@ import { scenarioOf } from './scenarioOf.ts'
 import { scenarioSchema } from './scenarioSchema.ts'
 import { pathText, sentenceOf } from './sentence.ts'
 
-export type Told = { readonly kind: 'scenario'; readonly scenario: Scenario } | { readonly kind: 'replay'; readonly replay: Replay }
+export type Told =
+  | { readonly kind: 'scenario'; readonly scenario: Scenario }
+  | { readonly kind: 'replay'; readonly replay: Replay }
 
 /** A scenario file cannot be run: every mistake in it, one sentence each. */
 export class ScenarioMistakes extends Error {
@@ -30,7 +32,8 @@ export function readScenario(text: string): Told {
     )
   }
   const file: unknown = document.toJS()
-  if (typeof file === 'object' && file !== null && 'replay' in file) return { kind: 'replay', replay: replayIn(file.replay) }
+  if (typeof file === 'object' && file !== null && 'replay' in file)
+    return { kind: 'replay', replay: replayIn(file.replay) }
   const parsed = scenarioSchema.safeParse(file, { error: sentenceOf })
   if (!parsed.success) throw new ScenarioMistakes(parsed.error.issues.map(({ path, message }) => said(path, message)))
   const told = scenarioOf(parsed.data)

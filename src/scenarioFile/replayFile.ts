@@ -22,7 +22,9 @@ const replayFile = z.object({
 const bigPrefix = 'revision:'
 
 export function replayText(replay: Replay, about: string): string {
-  const plain = JSON.parse(JSON.stringify({ about, replay }, (_, value) => (typeof value === 'bigint' ? `${bigPrefix}${value}` : value)))
+  const plain = JSON.parse(
+    JSON.stringify({ about, replay }, (_, value) => (typeof value === 'bigint' ? `${bigPrefix}${value}` : value)),
+  )
   return stringify(plain, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 

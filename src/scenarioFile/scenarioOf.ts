@@ -8,11 +8,15 @@ import { actionsOf, expectationsOf, type Mistake, type Names, type Say } from '.
 import type { ReleaseFile, ScenarioFile, ServiceFile } from './scenarioSchema.ts'
 
 /** The scenario that a file describes: names looked up, numbered ones written out, defaults filled in as the API fills them in. */
-export function scenarioOf(file: ScenarioFile): { readonly scenario: Scenario } | { readonly mistakes: readonly Mistake[] } {
+export function scenarioOf(
+  file: ScenarioFile,
+): { readonly scenario: Scenario } | { readonly mistakes: readonly Mistake[] } {
   const mistakes: Mistake[] = []
   const say = (path: Mistake['path'], message: string) => mistakes.push({ path, message })
   let hostCount = 0
-  const hosts = file.hosts.flatMap((host, at) => numbered(host).map((name) => hostOf(host, name, ++hostCount, ['hosts', at], say)))
+  const hosts = file.hosts.flatMap((host, at) =>
+    numbered(host).map((name) => hostOf(host, name, ++hostCount, ['hosts', at], say)),
+  )
   const services = file.services.flatMap((service, at) => servicesOf(file, service, at, say))
   sayTwice(hosts, 'hosts', say)
   sayTwice(services, 'services', say)
@@ -39,7 +43,9 @@ function numbered({ name, count }: { readonly name: string; readonly count?: num
   return count === undefined ? [name] : Array.from({ length: count }, (_, at) => `${name}-${at + 1}`)
 }
 
-function groupsOf(items: readonly { readonly name: string; readonly count?: number | undefined }[]): Map<string, readonly string[]> {
+function groupsOf(
+  items: readonly { readonly name: string; readonly count?: number | undefined }[],
+): Map<string, readonly string[]> {
   const groups = new Map<string, readonly string[]>()
   for (const item of items) {
     const names = numbered(item)
@@ -57,7 +63,13 @@ function sayTwice(items: readonly { readonly name: string }[], list: string, say
   }
 }
 
-function hostOf(host: ScenarioFile['hosts'][number], name: string, number: number, at: Mistake['path'], say: Say): ScenarioHost {
+function hostOf(
+  host: ScenarioFile['hosts'][number],
+  name: string,
+  number: number,
+  at: Mistake['path'],
+  say: Say,
+): ScenarioHost {
   const { cpuMillis, memoryMiB, portRange, reservedPorts } = host
   const { from, to } = portRange ?? defaultPortRange
   if (from > to) say([...at, 'portRange'], `The range ${from} to ${to} ends before it begins.`)
@@ -71,7 +83,8 @@ function servicesOf(file: ScenarioFile, service: ServiceFile, at: number, say: S
     say(['services', at, 'project'], `There is no project ${JSON.stringify(project)}: add it to projects.`)
   }
   const queuePriority = queue === 'default' ? 0 : file.queues.find(({ name }) => name === queue)?.priority
-  if (queuePriority === undefined) say(['services', at, 'queue'], `There is no queue ${JSON.stringify(queue)}: add it to queues.`)
+  if (queuePriority === undefined)
+    say(['services', at, 'queue'], `There is no queue ${JSON.stringify(queue)}: add it to queues.`)
   const releases = Object.entries(service.releases ?? { v1: {} }).map(([name, own]) =>
     releaseOf(name, { ...withoutReleases(service), ...own }),
   )

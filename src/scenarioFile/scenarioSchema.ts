@@ -16,7 +16,12 @@ const name = z.string().superRefine((value, context) => {
 const limit = z.union([z.number(), z.string()]).transform((value, context) => {
   const percent = typeof value === 'string' ? /^(\d+)%$/.exec(value)?.[1] : undefined
   if (percent !== undefined && Number(percent) <= bounds.percent.max) return { percent: Number(percent) }
-  if (typeof value === 'number' && Number.isInteger(value) && value >= bounds.limitCount.min && value <= bounds.limitCount.max) {
+  if (
+    typeof value === 'number' &&
+    Number.isInteger(value) &&
+    value >= bounds.limitCount.min &&
+    value <= bounds.limitCount.max
+  ) {
     return { count: value }
   }
   const message = `${JSON.stringify(value)} is no limit: give 0% to ${bounds.percent.max}%, or ${bounds.limitCount.min} to ${bounds.limitCount.max} replicas.`
@@ -84,7 +89,9 @@ const service = z.strictObject({
   /** Services alike, named name-1, name-2 …. */
   count: whole({ min: 1, max: 10_000 }).optional(),
   replicas: whole(bounds.replicas),
-  spread: z.strictObject({ mode: z.enum(['NONE', 'BEST_EFFORT', 'STRICT']), maxPerHost: whole(bounds.maxPerHost).optional() }).optional(),
+  spread: z
+    .strictObject({ mode: z.enum(['NONE', 'BEST_EFFORT', 'STRICT']), maxPerHost: whole(bounds.maxPerHost).optional() })
+    .optional(),
   rollout: rollout.optional(),
   backoff: z
     .strictObject({
@@ -102,7 +109,9 @@ const service = z.strictObject({
 
 const expectation = z.strictObject({
   service: z.string(),
-  status: z.enum(['HEALTHY', 'PROGRESSING', 'DEGRADED', 'STALLED', 'CRASH_LOOP', 'PAUSED', 'STOPPED', 'DELETING']).optional(),
+  status: z
+    .enum(['HEALTHY', 'PROGRESSING', 'DEGRADED', 'STALLED', 'CRASH_LOOP', 'PAUSED', 'STOPPED', 'DELETING'])
+    .optional(),
   version: z.int().min(1).optional(),
   release: z.string().optional(),
   rollout: z.enum(['ROLLING', 'PAUSED', 'STALLED', 'COMPLETED', 'SUPERSEDED', 'ROLLED_BACK', 'CANCELLED']).optional(),
@@ -153,13 +162,18 @@ const actions = {
   expect: expectation,
 }
 
-const event = z.strictObject({ at: duration, ...z.strictObject(actions).partial().shape }).superRefine(({ at: _, ...action }, context) => {
-  const given = Object.keys(action)
-  if (given.length === 1) return
-  const known = Object.keys(actions).join(', ')
-  const message = given.length === 0 ? `Nothing happens here: give one of ${known}.` : `Give one action, not ${given.join(' and ')}.`
-  context.addIssue({ code: 'custom', message })
-})
+const event = z
+  .strictObject({ at: duration, ...z.strictObject(actions).partial().shape })
+  .superRefine(({ at: _, ...action }, context) => {
+    const given = Object.keys(action)
+    if (given.length === 1) return
+    const known = Object.keys(actions).join(', ')
+    const message =
+      given.length === 0
+        ? `Nothing happens here: give one of ${known}.`
+        : `Give one action, not ${given.join(' and ')}.`
+    context.addIssue({ code: 'custom', message })
+  })
 
 const host = z.strictObject({
   name,

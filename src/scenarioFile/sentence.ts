@@ -5,7 +5,9 @@ export const sentenceOf: z.core.$ZodErrorMap = (issue) => {
   const value = shown(issue.input)
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? `It is missing: give ${nameOf(issue.expected)}.` : `${value} is no ${bare(issue.expected)}.`
+      return issue.input === undefined
+        ? `It is missing: give ${nameOf(issue.expected)}.`
+        : `${value} is no ${bare(issue.expected)}.`
     case 'too_small':
       return `${value} is too ${sizeOf(issue.origin, 'small', 'short')}: the least is ${issue.minimum}.`
     case 'too_big':

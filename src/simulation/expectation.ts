@@ -19,7 +19,9 @@ export function unmet(expectation: Expectation, service: SimulatedService | unde
   const { blocker, lowestAvailable, highestActive } = expected
   const reasons = columns.blockers.map(({ reason }) => reason)
   if (blocker !== undefined && !reasons.some((reason) => reason === blocker)) {
-    faults.push(`Expected blocker ${blocker} of ${name}, and there ${reasons.length === 0 ? 'is none' : `are ${reasons.join(', ')}`}.`)
+    faults.push(
+      `Expected blocker ${blocker} of ${name}, and there ${reasons.length === 0 ? 'is none' : `are ${reasons.join(', ')}`}.`,
+    )
   }
   const lowest = service.watch.lowestAvailable
   if (lowestAvailable !== undefined && (lowest === null || lowest < lowestAvailable)) {
@@ -27,7 +29,9 @@ export function unmet(expectation: Expectation, service: SimulatedService | unde
     faults.push(`Expected that at least ${lowestAvailable} replicas of ${name} stay available, and ${is}.`)
   }
   if (highestActive !== undefined && service.watch.highestActive > highestActive) {
-    faults.push(`Expected at most ${highestActive} active replicas of ${name}, and there were ${service.watch.highestActive} once.`)
+    faults.push(
+      `Expected at most ${highestActive} active replicas of ${name}, and there were ${service.watch.highestActive} once.`,
+    )
   }
   return faults
 }

@@ -65,7 +65,11 @@ export class HostAccidents {
       this.#silences.delete(host.id)
       reporters.hear(host.id)
     }
-    simulated.write(fallen.flatMap(({ host }) => host.workers.map(({ id }) => [host, { kind: 'returnWorker', workerId: id }] as const)))
+    simulated.write(
+      fallen.flatMap(({ host }) =>
+        host.workers.map(({ id }) => [host, { kind: 'returnWorker', workerId: id }] as const),
+      ),
+    )
     const told = new Map<ServiceId, ServiceIntent[]>()
     for (const { host, isNew } of fallen) this.#report(host, isNew, told)
     for (const [id, intents] of told) simulated.tell(id, intents)
@@ -85,7 +89,9 @@ export class HostAccidents {
       const running = workers.allOn(place)
       for (const id of host.replicasOf.keys()) {
         const intent: ServiceIntent =
-          reporter === null ? reporters.report(place, running.get(id) ?? [], true) : { kind: 'adopt', reporter, host: view, running: [] }
+          reporter === null
+            ? reporters.report(place, running.get(id) ?? [], true)
+            : { kind: 'adopt', reporter, host: view, running: [] }
         addTo(told, id, intent)
       }
     }
@@ -98,11 +104,19 @@ export class HostAccidents {
   #judge(): void {
     const { store, hosts, leaseSeconds, graceSeconds } = this.#options
     const workers = [...store.hosts.values()].flatMap((host) => this.#leased(host))
-    const { verdicts, wakeAt } = judgeLeases({ workers, countsFrom: this.#begin, now: store.now, leaseSeconds, graceSeconds })
+    const { verdicts, wakeAt } = judgeLeases({
+      workers,
+      countsFrom: this.#begin,
+      now: store.now,
+      leaseSeconds,
+      graceSeconds,
+    })
     hosts.write(
       verdicts.flatMap(({ worker, to, reason, message }) => {
         const host = store.hosts.get(worker.hostId)
-        return host === undefined ? [] : [[host, { kind: 'judgeWorker', workerId: worker.id, to, reason, message }] as const]
+        return host === undefined
+          ? []
+          : [[host, { kind: 'judgeWorker', workerId: worker.id, to, reason, message }] as const]
       }),
     )
     // What was judged has another end to wait for now.
@@ -110,9 +124,16 @@ export class HostAccidents {
     else if (wakeAt !== null) this.#judgeAt(wakeAt)
   }
 
-  #leased({ id: hostId, name: hostName, reachabilitySince: hostSince, scheduling, workers }: HostLedger): LeasedWorker[] {
+  #leased({
+    id: hostId,
+    name: hostName,
+    reachabilitySince: hostSince,
+    scheduling,
+    workers,
+  }: HostLedger): LeasedWorker[] {
     const silence = this.#silences.get(hostId)
-    const leaseUntil = silence === undefined ? Number.POSITIVE_INFINITY : silence.since + this.#options.leaseSeconds * 1_000
+    const leaseUntil =
+      silence === undefined ? Number.POSITIVE_INFINITY : silence.since + this.#options.leaseSeconds * 1_000
     return workers.map(({ id, name, reachability, held, draining }) => ({
       id,
       name,

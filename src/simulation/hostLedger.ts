@@ -78,7 +78,8 @@ export class HostLedger implements PlacementHost, HostNow {
     if (on === undefined) return `Host ${this.name} has no worker ${worker}.`
     on.usedCpuMillis += difference * room.cpuMillis
     on.usedMemoryMiB += difference * room.memoryMiB
-    if (on.usedCpuMillis < 0 || on.usedMemoryMiB < 0) return `A worker of host ${this.name} is given back more than was taken.`
+    if (on.usedCpuMillis < 0 || on.usedMemoryMiB < 0)
+      return `A worker of host ${this.name} is given back more than was taken.`
     const isOver = on.usedCpuMillis > on.cpuMillis || on.usedMemoryMiB > on.memoryMiB
     return isOver && difference > 0 ? `A worker of host ${this.name} is given more than it has.` : null
   }
@@ -119,12 +120,14 @@ export class HostLedger implements PlacementHost, HostNow {
     this.#listed = null
     let fault: string | null = null
     for (const port of use.portsReleased) {
-      if (!this.#ports.delete(codeOf(port))) fault = `Port ${port.port}/${port.protocol} of host ${this.name} is released and was not held.`
+      if (!this.#ports.delete(codeOf(port)))
+        fault = `Port ${port.port}/${port.protocol} of host ${this.name} is released and was not held.`
     }
     for (const port of use.portsQuarantined) this.#quarantine(port, now)
     for (const port of use.portsKept) {
       const held = this.#ports.get(codeOf(port))
-      if (held === undefined) fault = `Port ${port.port}/${port.protocol} of host ${this.name} is kept and was not held.`
+      if (held === undefined)
+        fault = `Port ${port.port}/${port.protocol} of host ${this.name} is kept and was not held.`
       else held.keptFor = port.workerId
     }
     for (const port of use.portsTaken) {

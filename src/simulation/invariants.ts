@@ -43,7 +43,13 @@ export class ServiceWatch {
   }
 
   /** Looks at a commit that was accepted, and says what it broke. */
-  check(before: ServiceSnapshot, after: ServiceSnapshot, change: ServiceChange, rows: readonly ChangedRow[], say: Say): void {
+  check(
+    before: ServiceSnapshot,
+    after: ServiceSnapshot,
+    change: ServiceChange,
+    rows: readonly ChangedRow[],
+    say: Say,
+  ): void {
     this.#checkIndexes(rows, say)
     const drained = this.#counts.draining > 0
     for (const row of rows) {
@@ -94,25 +100,29 @@ export class ServiceWatch {
       ['available', columns.availableReplicas, counts.available],
       ['stopping', columns.stoppingReplicas, counts.stopping],
     ] as const
-    for (const [name, said, is] of pairs) if (said !== is) say(`the service counts ${said} ${name} replicas, and ${is} are`)
+    for (const [name, said, is] of pairs)
+      if (said !== is) say(`the service counts ${said} ${name} replicas, and ${is} are`)
   }
 
   /** At every revision the table equals what follows from the rows. */
   #checkTable(after: ServiceSnapshot, change: ServiceChange, rows: readonly ChangedRow[], say: Say): void {
     for (const fact of change.facts) {
       if (fact.kind !== 'change') continue
-      for (const id of fact.data.removed) if (!this.#table.delete(id)) say(`address ${id} leaves the table and was not in it`)
+      for (const id of fact.data.removed)
+        if (!this.#table.delete(id)) say(`address ${id} leaves the table and was not in it`)
       for (const address of fact.data.upserted) this.#table.set(address.id, address)
     }
     for (const { before, after: row } of rows) {
       const listed = isAlive(row) ? addressesIn(after, row) : []
       for (const address of listed) {
         const known = this.#table.get(address.id)
-        if (known === undefined || !sameAddress(known, address)) say(`the table does not show replica ${row.index} as it is`)
+        if (known === undefined || !sameAddress(known, address))
+          say(`the table does not show replica ${row.index} as it is`)
       }
       for (const port of before?.ports ?? []) {
         const id = `${row.id}:${port.name}:${before?.start ?? 0}`
-        if (this.#table.has(id) && !listed.some((address) => address.id === id)) say(`the table shows replica ${row.index}, which has left`)
+        if (this.#table.has(id) && !listed.some((address) => address.id === id))
+          say(`the table shows replica ${row.index}, which has left`)
       }
     }
   }
@@ -125,19 +135,28 @@ function addressesIn(snapshot: ServiceSnapshot, row: Replica): EndpointAddress[]
 function checkRow({ before, after }: ChangedRow, say: Say): void {
   if (before !== null && !isAlive(before)) say(`replica ${after.index} is written after its end`)
   if (!isAlive(after)) return
-  const explained = isPlaced(after) ? after.pending === null && after.holdsQuota : after.pending !== null && after.ports.length === 0
+  const explained = isPlaced(after)
+    ? after.pending === null && after.holdsQuota
+    : after.pending !== null && after.ports.length === 0
   if (!explained) say(`replica ${after.index} is neither on a host nor has it a blocker`)
   if (after.ready && (after.state !== 'RUNNING' || !after.reportedReady || after.readySince === null)) {
     say(`replica ${after.index} is ready, and R9 does not hold`)
   }
-  if (after.available && (!after.ready || after.availableSince === null)) say(`replica ${after.index} is available, and R9 does not hold`)
+  if (after.available && (!after.ready || after.availableSince === null))
+    say(`replica ${after.index} is available, and R9 does not hold`)
 }
 
 /**
  * The controller's own stops never take available below min(before, n − u), its starts never active above max(before, n + s). While one
  * leaves for a drain, s is at least 1 (R15).
  */
-function checkLimits(before: ServiceSnapshot, after: ServiceSnapshot, rows: readonly ChangedRow[], drained: boolean, say: Say): void {
+function checkLimits(
+  before: ServiceSnapshot,
+  after: ServiceSnapshot,
+  rows: readonly ChangedRow[],
+  drained: boolean,
+  say: Say,
+): void {
   const { columns } = after
   if (columns.deletionRequestedAt !== null) return
   const n = columns.desiredReplicas

@@ -91,7 +91,8 @@ function paired(steps: readonly OpenStep[]): OpenStep[] {
     const [first, second] = [steps[at], steps[at + 1]]
     if (first === undefined) continue
     if (second === undefined) pairs.push(first)
-    else pairs.push({ ...second, starts: [...first.starts, ...second.starts], stops: [...first.stops, ...second.stops] })
+    else
+      pairs.push({ ...second, starts: [...first.starts, ...second.starts], stops: [...first.stops, ...second.stops] })
   }
   return pairs
 }

@@ -92,7 +92,8 @@ export class Preview {
   #furnish(): void {
     const { snapshot, hosts, waiting, project, projects } = this.#input
     const own = new Map<string, number>()
-    for (const { hostId } of snapshot.replicas.values()) if (hostId !== null) own.set(hostId, (own.get(hostId) ?? 0) + 1)
+    for (const { hostId } of snapshot.replicas.values())
+      if (hostId !== null) own.set(hostId, (own.get(hostId) ?? 0) + 1)
     for (const host of hosts) {
       const ledger = this.#simulation.store.addHost(host)
       const count = own.get(host.id)
@@ -124,7 +125,9 @@ export class Preview {
     const { readyAfterSeconds: seconds } = this.#input
     const after = { from: seconds, to: seconds }
     // Without a probe a replica is ready with its process.
-    return content.readiness === null ? { ...wellBehaved, startSeconds: after } : { ...wellBehaved, readyAfterSeconds: after }
+    return content.readiness === null
+      ? { ...wellBehaved, startSeconds: after }
+      : { ...wellBehaved, readyAfterSeconds: after }
   }
 
   #committed(at: Instant, after: ServiceSnapshot, rows: readonly ChangedRow[]): void {

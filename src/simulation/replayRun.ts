@@ -14,7 +14,8 @@ import { Simulation } from './simulation.ts'
 export function replay({ service, startedAt, commits }: Replay, onLine: (line: Line) => void): Simulation {
   let ids = 0
   let said = 0
-  const say = (at: Instant, message: string, isFault: boolean) => onLine({ at, subject: service.name, message, isFault })
+  const say = (at: Instant, message: string, isFault: boolean) =>
+    onLine({ at, subject: service.name, message, isFault })
   const simulation = new Simulation({
     now: startedAt,
     newId: () => `id-${String(++ids).padStart(8, '0')}`,
@@ -35,7 +36,8 @@ export function replay({ service, startedAt, commits }: Replay, onLine: (line: L
     for (const intent of intents) addHosts(simulation, intent)
     const outcomes = simulation.store.submit(service.id, ...intents)
     outcomes.forEach((outcome, at) => {
-      if (outcome.kind === 'refused') say(atMillis, `${intents[at]?.kind} was refused: ${outcome.refusal.message}`, false)
+      if (outcome.kind === 'refused')
+        say(atMillis, `${intents[at]?.kind} was refused: ${outcome.refusal.message}`, false)
     })
   }
   return simulation

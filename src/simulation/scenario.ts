@@ -64,7 +64,12 @@ export type Action =
   | { readonly kind: 'rollback'; readonly service: string; readonly toVersion: number | null }
   | { readonly kind: 'pause' | 'resume' | 'restart' | 'delete' | 'resetBackoff'; readonly service: string }
   | { readonly kind: 'kill'; readonly service: string; readonly index: number }
-  | { readonly kind: 'fail'; readonly service: string; readonly how: 'crash' | 'unready' | 'ready'; readonly which: Which }
+  | {
+      readonly kind: 'fail'
+      readonly service: string
+      readonly how: 'crash' | 'unready' | 'ready'
+      readonly which: Which
+    }
   | {
       readonly kind: 'host'
       readonly hosts: readonly string[]

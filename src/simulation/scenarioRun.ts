@@ -1,4 +1,13 @@
-import type { HostId, Instant, ProfileRevisionId, ProjectId, QueueId, RolloutId, ServiceId, WorkerId } from '../model/id.ts'
+import type {
+  HostId,
+  Instant,
+  ProfileRevisionId,
+  ProjectId,
+  QueueId,
+  RolloutId,
+  ServiceId,
+  WorkerId,
+} from '../model/id.ts'
 import type { NewService, ServiceIntent } from '../model/intent.ts'
 import type { Outcome } from '../model/outcome.ts'
 import { isActive } from '../model/replica.ts'
@@ -106,8 +115,10 @@ export class ScenarioRun {
     for (const { name, maxReplicas } of this.#scenario.projects) {
       simulation.store.addProject({ id: name as ProjectId, name, maxReplicas, usedReplicas: 0 })
     }
-    for (const service of this.#scenario.services) simulation.at(begin + service.atSeconds * 1_000, () => this.#create(service))
-    for (const { atSeconds, action } of this.#scenario.events) simulation.at(begin + atSeconds * 1_000, () => this.#act(action))
+    for (const service of this.#scenario.services)
+      simulation.at(begin + service.atSeconds * 1_000, () => this.#create(service))
+    for (const { atSeconds, action } of this.#scenario.events)
+      simulation.at(begin + atSeconds * 1_000, () => this.#act(action))
   }
 
   #newId(): string {
@@ -163,7 +174,8 @@ export class ScenarioRun {
       }
       default: {
         const service = this.service(action.service)
-        if (service === undefined) this.#say(simulation.store.now, action.service, `There is no service ${action.service} now.`)
+        if (service === undefined)
+          this.#say(simulation.store.now, action.service, `There is no service ${action.service} now.`)
         else if (action.kind === 'fail') this.#fail(service, action.how, action.which)
         else this.#submit(service, action)
       }
@@ -188,7 +200,9 @@ export class ScenarioRun {
         simulated.write(chosen.map((host) => [host, { kind: 'confirmHostLoss', name: host.name, actor: user }]))
         return
       default:
-        simulated.write(chosen.map((host) => [host, { kind: 'scheduleHost', name: host.name, scheduling: becomes, actor: user }]))
+        simulated.write(
+          chosen.map((host) => [host, { kind: 'scheduleHost', name: host.name, scheduling: becomes, actor: user }]),
+        )
     }
   }
 
@@ -200,10 +214,12 @@ export class ScenarioRun {
 
   #submit(service: SimulatedService, action: UserAction): void {
     const intent = this.#intentOf(service, action)
-    const outcomes: readonly Outcome[] = typeof intent === 'string' ? [] : this.simulation.store.submit(service.snapshot.id, intent)
+    const outcomes: readonly Outcome[] =
+      typeof intent === 'string' ? [] : this.simulation.store.submit(service.snapshot.id, intent)
     const [outcome] = outcomes
     const refusal = typeof intent === 'string' ? intent : outcome?.kind === 'refused' ? outcome.refusal.message : null
-    if (refusal !== null) this.#say(this.simulation.store.now, service.snapshot.name, `${action.kind} was refused: ${refusal}`)
+    if (refusal !== null)
+      this.#say(this.simulation.store.now, service.snapshot.name, `${action.kind} was refused: ${refusal}`)
   }
 
   /** A text: why there is none. */
@@ -223,12 +239,24 @@ export class ScenarioRun {
             ? null
             : { id: revisionId(told, release), content: release.content, settings: told.settings }
         const { replicas, rollout, startPaused } = action
-        return { kind: 'update', ...said, profile, overrides: {}, replicas, maxReplicas, rollout, startPaused, rolloutId }
+        return {
+          kind: 'update',
+          ...said,
+          profile,
+          overrides: {},
+          replicas,
+          maxReplicas,
+          rollout,
+          startPaused,
+          rolloutId,
+        }
       }
       case 'rollback': {
         if (action.toVersion === null) return { kind: 'rollback', ...said, to: null, rolloutId }
         const to = service.versions.get(action.toVersion)
-        return to === undefined ? `there is no version ${action.toVersion}.` : { kind: 'rollback', ...said, to, rolloutId }
+        return to === undefined
+          ? `there is no version ${action.toVersion}.`
+          : { kind: 'rollback', ...said, to, rolloutId }
       }
       case 'restart':
         return { kind: 'restart', ...said, rolloutId }
@@ -240,7 +268,9 @@ export class ScenarioRun {
         return { kind: 'resetBackoff', actor: user }
       case 'kill': {
         const row = activeAt(service, action.index)
-        return row === undefined ? `no active replica has index ${action.index}.` : { kind: 'kill', replica: row.id, actor: user }
+        return row === undefined
+          ? `no active replica has index ${action.index}.`
+          : { kind: 'kill', replica: row.id, actor: user }
       }
     }
   }
@@ -249,13 +279,19 @@ export class ScenarioRun {
   #fail(service: SimulatedService, how: 'crash' | 'unready' | 'ready', which: Which): void {
     const { simulation } = this
     const rows =
-      'indexes' in which ? which.indexes.flatMap((index) => activeAt(service, index) ?? []) : this.#someOf(runningOf(service), which.count)
+      'indexes' in which
+        ? which.indexes.flatMap((index) => activeAt(service, index) ?? [])
+        : this.#someOf(runningOf(service), which.count)
     const reports = rows.flatMap((row) =>
-      how === 'crash' ? simulation.workers.crash(row.id, 1, simulation.store.now) : simulation.workers.probe(row.id, how === 'ready'),
+      how === 'crash'
+        ? simulation.workers.crash(row.id, 1, simulation.store.now)
+        : simulation.workers.probe(row.id, how === 'ready'),
     )
     const { id, name } = service.snapshot
     const indexes = rows.map((row) => row.index).join(', ')
-    const what = { crash: 'ends by itself', unready: 'fails its readiness probe', ready: 'passes its readiness probe' }[how]
+    const what = { crash: 'ends by itself', unready: 'fails its readiness probe', ready: 'passes its readiness probe' }[
+      how
+    ]
     this.#say(
       simulation.store.now,
       name,
@@ -267,7 +303,8 @@ export class ScenarioRun {
   #someOf<T>(all: readonly T[], count: number): T[] {
     const left = [...all]
     const chosen: T[] = []
-    while (chosen.length < count && left.length > 0) chosen.push(...left.splice(Math.floor(this.#random.next() * left.length), 1))
+    while (chosen.length < count && left.length > 0)
+      chosen.push(...left.splice(Math.floor(this.#random.next() * left.length), 1))
     return chosen
   }
 

@@ -38,7 +38,8 @@ export class SimulatedHosts {
       if (decision.kind === 'refused') say(host, `${change.kind} was refused: ${decision.refusal.message}`)
       if (decision.kind !== 'changed') continue
       const { next, message } = decision
-      for (const [kind, worker] of newsOf(host, next)) for (const id of host.replicasOf.keys()) addTo(told[kind], id, { kind, worker })
+      for (const [kind, worker] of newsOf(host, next))
+        for (const id of host.replicasOf.keys()) addTo(told[kind], id, { kind, worker })
       host.become(next, store.now)
       say(host, message)
       if (next.wakesPlacement) wakePlacement()
@@ -70,7 +71,8 @@ function newsOf(host: HostLedger, next: HostNext): [WorkerIntent['kind'], Worker
     if (reachability === 'UNREACHABLE' && worker.reachability !== 'UNREACHABLE') news.push(['unreach', worker.id])
     if (reachability === 'LOST' && worker.reachability !== 'LOST') news.push(['lose', worker.id])
     const leaves = next.scheduling === 'DRAINING' || draining
-    if (leaves !== (host.scheduling === 'DRAINING' || worker.draining)) news.push([leaves ? 'drain' : 'undrain', worker.id])
+    if (leaves !== (host.scheduling === 'DRAINING' || worker.draining))
+      news.push([leaves ? 'drain' : 'undrain', worker.id])
   }
   return news
 }

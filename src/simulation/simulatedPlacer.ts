@@ -42,7 +42,8 @@ export class SimulatedPlacer {
       if (services.has(serviceId)) for (const part of inParts(own)) yield [serviceId, { kind: 'grant', grants: part }]
       else this.#grantOthers(own)
     }
-    for (const [serviceId, own] of byService(news)) for (const part of inParts(own)) yield [serviceId, { kind: 'hold', holds: part }]
+    for (const [serviceId, own] of byService(news))
+      for (const part of inParts(own)) yield [serviceId, { kind: 'hold', holds: part }]
   }
 
   #grantOthers(grants: readonly Grant[]): void {
@@ -55,7 +56,17 @@ export class SimulatedPlacer {
       const portsTaken = grant.ports.map((port) => ({ ...port, replicaId: id }))
       const host = hosts.get(hostId)
       host?.count(serviceId, workerId, { cpuMillis, memoryMiB }, 1)
-      const use = { hostId, allocation, cpuMillis, memoryMiB, lastPort, portsTaken, portsReleased: [], portsQuarantined: [], portsKept: [] }
+      const use = {
+        hostId,
+        allocation,
+        cpuMillis,
+        memoryMiB,
+        lastPort,
+        portsTaken,
+        portsReleased: [],
+        portsQuarantined: [],
+        portsKept: [],
+      }
       host?.apply(use, now)
       const project = projects.get(projectId)
       if (project !== undefined && !holdsQuota) project.usedReplicas++

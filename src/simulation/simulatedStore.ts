@@ -115,7 +115,9 @@ export class SimulatedStore {
     const after = { ...change.next, guard: before.guard + 1, revision: this.#revision, specRevision }
     const rows = rowsOf(before, change)
     service.accept(after, rows, change.insertedVersions)
-    service.watch.check(before, after, change, rows, (fault) => this.fault(after.id, `Service ${after.name}: ${fault}.`))
+    service.watch.check(before, after, change, rows, (fault) =>
+      this.fault(after.id, `Service ${after.name}: ${fault}.`),
+    )
     this.#applyHosts(change, rows)
     this.#applyQuota(change)
     this.#options.onCommit(service, { at: this.now, before, after, change, rows })

@@ -1,4 +1,8 @@
-import { intentsPerCommit, graceSeconds as usualGraceSeconds, leaseSeconds as usualLeaseSeconds } from '../model/bounds.ts'
+import {
+  intentsPerCommit,
+  graceSeconds as usualGraceSeconds,
+  leaseSeconds as usualLeaseSeconds,
+} from '../model/bounds.ts'
 import type { Content } from '../model/content.ts'
 import type { HostId, Instant, ServiceId } from '../model/id.ts'
 import type { ReplicaReport, ServiceIntent } from '../model/intent.ts'
@@ -56,7 +60,15 @@ export class Simulation {
   #rounds = 0
 
   constructor(options: SimulationOptions) {
-    const { now, newId, random, behaviourOf, onCommit, leaseSeconds = usualLeaseSeconds, graceSeconds = usualGraceSeconds } = options
+    const {
+      now,
+      newId,
+      random,
+      behaviourOf,
+      onCommit,
+      leaseSeconds = usualLeaseSeconds,
+      graceSeconds = usualGraceSeconds,
+    } = options
     this.store = new SimulatedStore({
       now,
       newId,
@@ -137,7 +149,8 @@ export class Simulation {
 
   #place(): void {
     this.#wantsPlacement = false
-    for (const [serviceId, intent] of this.placer.run()) this.at(this.store.now, () => this.store.submit(serviceId, intent))
+    for (const [serviceId, intent] of this.placer.run())
+      this.at(this.store.now, () => this.store.submit(serviceId, intent))
   }
 
   /** What is due of workers and timers, up to the next act: one commit per service. */
@@ -145,7 +158,11 @@ export class Simulation {
     const { store } = this
     const { now } = store
     const intents = new Map<SimulatedService, { readonly reports: ReplicaReport[]; tick: boolean }>()
-    for (let event = this.#queue.peekDue(now); event !== undefined && event.kind !== 'act'; event = this.#queue.peekDue(now)) {
+    for (
+      let event = this.#queue.peekDue(now);
+      event !== undefined && event.kind !== 'act';
+      event = this.#queue.peekDue(now)
+    ) {
       this.#queue.takeDue(now)
       const service = event.kind === 'wake' ? event.service : store.services.get(event.run.serviceId)
       if (service === undefined) continue
@@ -170,7 +187,8 @@ export class Simulation {
     if (intents.length === 0) return
     const { id } = service.snapshot
     this.store.submit(id, ...intents.slice(0, intentsPerCommit))
-    if (intents.length > intentsPerCommit) this.at(this.store.now, () => this.#submit(service, intents.slice(intentsPerCommit)))
+    if (intents.length > intentsPerCommit)
+      this.at(this.store.now, () => this.#submit(service, intents.slice(intentsPerCommit)))
   }
 
   #reportsOf(reports: readonly ReplicaReport[]): ServiceIntent[] {

@@ -181,7 +181,8 @@ export class Workers {
     if (run.start === 1 && run.content.ports.length > 0 && random.chance(behaviour.portTakenChance)) {
       return [ended(run, 'PORT_TAKEN', null, 'another process listens on its port')]
     }
-    if (random.chance(behaviour.startFailsChance)) return [ended(run, 'START_FAILED', null, 'the command could not be started')]
+    if (random.chance(behaviour.startFailsChance))
+      return [ended(run, 'START_FAILED', null, 'the command could not be started')]
     const readyAfter = readyAfterSeconds === null ? null : random.millis(readyAfterSeconds)
     if (crashAfterSeconds !== null && random.chance(behaviour.crashChance)) {
       this.#later(run, 'crash', now + random.millis(crashAfterSeconds))
@@ -200,7 +201,11 @@ export class Workers {
     if (decision.kind === 'giveUp') return [ended(run, decision.endReason, exitCode, null)]
     run.restarts.push(now / 1_000)
     run.start++
-    this.#later(run, 'start', now + decision.afterSeconds * 1_000 + this.#options.random.millis(run.behaviour.startSeconds))
+    this.#later(
+      run,
+      'start',
+      now + decision.afterSeconds * 1_000 + this.#options.random.millis(run.behaviour.startSeconds),
+    )
     return [report(run, { state: 'STARTING' })]
   }
 
@@ -215,10 +220,25 @@ export class Workers {
 
 function report(run: Run, over: Partial<ReplicaReport> = {}): ReplicaReport {
   const { replica, start } = run
-  return { replica, start, state: 'RUNNING', ready: false, endReason: null, exitCode: null, exitSignal: null, message: null, ...over }
+  return {
+    replica,
+    start,
+    state: 'RUNNING',
+    ready: false,
+    endReason: null,
+    exitCode: null,
+    exitSignal: null,
+    message: null,
+    ...over,
+  }
 }
 
-function ended(run: Run, endReason: ReplicaReport['endReason'], exitCode: number | null, message: string | null): ReplicaReport {
+function ended(
+  run: Run,
+  endReason: ReplicaReport['endReason'],
+  exitCode: number | null,
+  message: string | null,
+): ReplicaReport {
   run.ended = report(run, { state: 'ENDED', endReason, exitCode, message })
   return run.ended
 }

@@ -45,7 +45,8 @@ export class DatabaseClock implements Clock {
       this.#offset = most
       if (known - most > stepMillis) this.#last = Number.NEGATIVE_INFINITY
     }
-    if (known !== null && Math.abs((this.#offset ?? known) - known) > stepMillis) for (const listener of this.#listeners) listener()
+    if (known !== null && Math.abs((this.#offset ?? known) - known) > stepMillis)
+      for (const listener of this.#listeners) listener()
   }
 
   onStep(listener: () => void): () => void {
@@ -54,7 +55,8 @@ export class DatabaseClock implements Clock {
   }
 
   now(): Instant {
-    if (this.#offset === null) throw new Error('The database clock was asked before the database answered once: call synchronise first.')
+    if (this.#offset === null)
+      throw new Error('The database clock was asked before the database answered once: call synchronise first.')
     this.#last = Math.max(this.#last, Math.floor(this.#monotonic() + this.#offset))
     return this.#last
   }

@@ -37,7 +37,9 @@ export interface DatabaseOptions {
 
 /** Whether it refuses every change: it was told to, or it is a standby. Rejects when it does not answer. */
 export async function isReadOnly({ prisma }: Database): Promise<boolean> {
-  const [row] = await prisma.$queryRaw<{ on: boolean }[]>`SELECT current_setting('transaction_read_only') = 'on' AS "on"`
+  const [row] = await prisma.$queryRaw<
+    { on: boolean }[]
+  >`SELECT current_setting('transaction_read_only') = 'on' AS "on"`
   return row?.on === true
 }
 
@@ -53,9 +55,18 @@ async function openOnPGlite({ dataDirectory, log }: DatabaseOptions): Promise<Da
   const embedded = await openEmbedded(dataDirectory, log)
   try {
     const { pglite } = embedded
-    logMigrated(await migrate({ exec: (script) => pglite.exec(script), query: (sql, params) => pglite.query(sql, params) }), log)
+    logMigrated(
+      await migrate({ exec: (script) => pglite.exec(script), query: (sql, params) => pglite.query(sql, params) }),
+      log,
+    )
     // User and database are PGlite's own; said here, so that no PG… variable of the environment says otherwise.
-    const session = { user: 'postgres', database: 'postgres', password: '', ssl: false, stream: () => new PGliteStream(pglite) as never }
+    const session = {
+      user: 'postgres',
+      database: 'postgres',
+      password: '',
+      ssl: false,
+      stream: () => new PGliteStream(pglite) as never,
+    }
     const pool = new pg.Pool({ ...session, max: 1, idleTimeoutMillis: 0, onConnect: configure })
     const subscriptions = new Subscriptions()
     pool.on('connect', (client) => {
@@ -128,7 +139,9 @@ async function configure(client: pg.ClientBase): Promise<void> {
 }
 
 function connectPrisma(pool: pg.Pool, log: Logger): PrismaClient {
-  pool.on('error', (error) => log.warn({ err: new DatabaseTrouble('UNREACHABLE', null, error) }, 'A connection to the database broke.'))
+  pool.on('error', (error) =>
+    log.warn({ err: new DatabaseTrouble('UNREACHABLE', null, error) }, 'A connection to the database broke.'),
+  )
   const names = new StatementNames()
   const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => names.of(sql) })
   // Prisma's own limits (2 s to get a connection, 5 s in all) fail under queues.
@@ -137,12 +150,19 @@ function connectPrisma(pool: pg.Pool, log: Logger): PrismaClient {
 
 /** Returns which database it is. */
 async function migratePostgreSQL(connectionString: string, log: Logger): Promise<string> {
-  const client = newClient({ connectionString, application_name: 'xce-services migrations', connectionTimeoutMillis: 10_000 })
+  const client = newClient({
+    connectionString,
+    application_name: 'xce-services migrations',
+    connectionTimeoutMillis: 10_000,
+  })
   await client.connect().catch((error: unknown) => {
     throw unreachable(client, error)
   })
   try {
-    const connection: MigrationConnection = { exec: (script) => client.query(script), query: (sql, params) => client.query(sql, params) }
+    const connection: MigrationConnection = {
+      exec: (script) => client.query(script),
+      query: (sql, params) => client.query(sql, params),
+    }
     logMigrated(await migrate(connection), log)
     return databaseName(client)
   } catch (error) {
@@ -155,7 +175,9 @@ async function migratePostgreSQL(connectionString: string, log: Logger): Promise
 function logMigrated({ applied, newer }: Migrated, log: Logger): void {
   if (applied.length > 0) log.info(`Applied ${named(applied)}.`)
   if (newer.length === 0) return
-  log.warn(`A newer version has expanded this database by ${named(newer)}, and this version goes on with it: upgrade this server too.`)
+  log.warn(
+    `A newer version has expanded this database by ${named(newer)}, and this version goes on with it: upgrade this server too.`,
+  )
 }
 
 function named(migrations: readonly string[]): string {

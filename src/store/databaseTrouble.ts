@@ -22,9 +22,22 @@ const troubleOfState: Readonly<Record<string, Trouble>> = {
 const unreachableKinds = ['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections']
 /** Of Prisma's own: it got no connection, or its transaction's has gone. */
 const unreachableCodes = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2037']
-const socketCodes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN']
+const socketCodes = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EAI_AGAIN',
+]
 // The driver and its pool tell these by their messages only.
-const connectMessages = ['Connection terminated due to connection timeout', 'timeout exceeded when trying to connect', 'timeout expired']
+const connectMessages = [
+  'Connection terminated due to connection timeout',
+  'timeout exceeded when trying to connect',
+  'timeout expired',
+]
 const driverMessages = [
   ...connectMessages,
   'Connection terminated',
@@ -39,7 +52,8 @@ export function troubleOf(error: unknown): Trouble | null {
   if (!(error instanceof Error)) return null
   const cause = adapterCauseOf(error)
   const state = cause?.originalCode
-  if (state !== undefined && /^[0-9A-Z]{5}$/.test(state)) return troubleOfState[state] ?? (state.startsWith('08') ? 'UNREACHABLE' : null)
+  if (state !== undefined && /^[0-9A-Z]{5}$/.test(state))
+    return troubleOfState[state] ?? (state.startsWith('08') ? 'UNREACHABLE' : null)
   const { code } = error as { readonly code?: unknown }
   const isUnreachable =
     unreachableKinds.includes(cause?.kind ?? '') ||
@@ -89,8 +103,11 @@ const sentences: Readonly<Record<Trouble, string>> = {
 
 function consequence(trouble: Trouble, known: Known): string {
   const then =
-    trouble === 'UNREACHABLE' ? 'try again in a moment' : 'reads and running replicas go on; try again when an operator has mended it'
+    trouble === 'UNREACHABLE'
+      ? 'try again in a moment'
+      : 'reads and running replicas go on; try again when an operator has mended it'
   if (known === 'NOT_DONE') return `: nothing was changed, ${then}.`
-  if (known === 'UNKNOWN') return ', and whether this was done is not known: look at it, or send it again with the same idempotencyKey.'
+  if (known === 'UNKNOWN')
+    return ', and whether this was done is not known: look at it, or send it again with the same idempotencyKey.'
   return `: ${then}. A change may be sent again with the same idempotencyKey.`
 }

@@ -85,7 +85,9 @@ async function prepare(directory: string, log: Logger): Promise<boolean> {
     await rm(aside, { recursive: true, force: true })
     await rename(directory, aside)
     await mkdir(directory, { mode: 0o700 })
-    log.warn(`${directory} was not made to its end by an earlier first start: it was moved to ${aside}, and a new one is made.`)
+    log.warn(
+      `${directory} was not made to its end by an earlier first start: it was moved to ${aside}, and a new one is made.`,
+    )
     return true
   }
   const major = (await readFile(path.join(directory, 'PG_VERSION'), 'utf8')).trim()

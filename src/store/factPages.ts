@@ -8,7 +8,11 @@ export interface FactsSince<Fact> {
   readonly facts: readonly Fact[]
 }
 
-type Row = Readonly<Record<string, unknown>> & { readonly head: string; readonly floor: string; readonly revision: string | null }
+type Row = Readonly<Record<string, unknown>> & {
+  readonly head: string
+  readonly floor: string
+  readonly revision: string | null
+}
 
 const factsPerPage = 2_000
 

@@ -58,7 +58,12 @@ export interface HeldLease {
 }
 
 /** Takes or keeps for `seconds` what one server does at a time, unless another one has it. One that ends later was given before the clock was set back. */
-export async function holdServerLease({ prisma }: Database, name: string, holder: string, seconds: number): Promise<HeldLease> {
+export async function holdServerLease(
+  { prisma }: Database,
+  name: string,
+  holder: string,
+  seconds: number,
+): Promise<HeldLease> {
   const [row] = await prisma.$queryRaw<HeldLease[]>`
     WITH taken AS (
       INSERT INTO "ServerLease" AS t ("name", "holder", "until") VALUES (${name}, ${holder}, clock_timestamp() + make_interval(secs => ${seconds}::float8))

@@ -67,7 +67,11 @@ interface AppliedMigration {
  * database that newer versions have only expanded is taken as it is. Throws MigrationError for one from which a newer version has taken away
  * what this one needs, an edited migration, and one that failed. `through`: the last one to apply; left out: all.
  */
-export async function migrate(connection: MigrationConnection, directory = migrationsDirectory, through?: string): Promise<Migrated> {
+export async function migrate(
+  connection: MigrationConnection,
+  directory = migrationsDirectory,
+  through?: string,
+): Promise<Migrated> {
   const shipped = await readMigrations(directory)
   await connection.query(`SELECT pg_advisory_lock(${advisoryLock})`)
   try {
@@ -95,7 +99,12 @@ export async function readMigrations(directory = migrationsDirectory): Promise<M
     names.sort().map(async (name) => {
       const script = await readFile(path.join(directory, name, 'migration.sql'), 'utf8')
       const [firstLine = ''] = script.split('\n', 1)
-      return { name, script, checksum: createHash('sha256').update(script).digest('hex'), needs: needsLine.exec(firstLine)?.[1] ?? null }
+      return {
+        name,
+        script,
+        checksum: createHash('sha256').update(script).digest('hex'),
+        needs: needsLine.exec(firstLine)?.[1] ?? null,
+      }
     }),
   )
 }
@@ -166,7 +175,12 @@ async function applyOnce(connection: MigrationConnection, migration: Migration):
   await connection.exec(migration.script)
   await connection.query(
     'INSERT INTO "_prisma_migrations" ("id", "checksum", "migration_name", "logs", "finished_at", "applied_steps_count") VALUES ($1, $2, $3, $4, clock_timestamp(), 1)',
-    [randomUUID(), migration.checksum, migration.name, migration.needs === null ? onlyExpands : `-- needs ${migration.needs}`],
+    [
+      randomUUID(),
+      migration.checksum,
+      migration.name,
+      migration.needs === null ? onlyExpands : `-- needs ${migration.needs}`,
+    ],
   )
   await connection.exec('COMMIT')
 }

@@ -51,7 +51,9 @@ export async function readAssignments(
     replicaIds === 'all' ? null : JSON.stringify(replicaIds),
   )
   const assignments = rows.flatMap(({ head: _, replicaId, content, ports, ...row }): Assignment[] =>
-    replicaId === null ? [] : [{ replicaId, ...row, content: JSON.parse(content) as Content, ports: JSON.parse(ports) as AllocatedPort[] }],
+    replicaId === null
+      ? []
+      : [{ replicaId, ...row, content: JSON.parse(content) as Content, ports: JSON.parse(ports) as AllocatedPort[] }],
   )
   return { revision: BigInt(rows[0]?.head ?? 0), assignments }
 }

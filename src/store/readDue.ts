@@ -3,7 +3,9 @@ import type { Database } from './database.ts'
 
 /** How many timers are due by the database's clock. */
 export async function countDue({ prisma }: Database): Promise<number> {
-  const [row] = await prisma.$queryRaw<{ due: number }[]>`SELECT count(*)::int AS due FROM "Timer" WHERE "dueAt" <= clock_timestamp()`
+  const [row] = await prisma.$queryRaw<
+    { due: number }[]
+  >`SELECT count(*)::int AS due FROM "Timer" WHERE "dueAt" <= clock_timestamp()`
   return row?.due ?? 0
 }
 

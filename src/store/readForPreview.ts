@@ -23,7 +23,12 @@ export function readForPreview({ prisma }: Database, serviceId: ServiceId): Prom
       const project = await sql.project.findUniqueOrThrow({ where: { id: snapshot.projectId } })
       const queue = await sql.queue.findUniqueOrThrow({ where: { id: snapshot.queueId } })
       const { name, maxReplicas, usedReplicas } = project
-      return { snapshot, queuePriority: queue.priority, project: { id: snapshot.projectId, name, maxReplicas, usedReplicas }, placement }
+      return {
+        snapshot,
+        queuePriority: queue.priority,
+        project: { id: snapshot.projectId, name, maxReplicas, usedReplicas },
+        placement,
+      }
     },
     { isolationLevel: 'RepeatableRead', maxWait: 15_000, timeout: 30_000 },
   )

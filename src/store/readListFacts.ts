@@ -69,7 +69,9 @@ export function readAssignmentFacts(
  * From where on (exclusive) all facts and all events are kept, and to where facts go. Events are trimmed by settings of their own, the oldest
  * first; where a fact below the oldest one that is kept had none is not known.
  */
-export async function readEventReach({ prisma }: Database): Promise<{ readonly floor: Revision; readonly head: Revision }> {
+export async function readEventReach({
+  prisma,
+}: Database): Promise<{ readonly floor: Revision; readonly head: Revision }> {
   const [row] = await prisma.$queryRaw<{ floor: Revision; head: Revision }[]>`
     SELECT greatest(f."floor", coalesce((SELECT e."revision" - 1 FROM "Event" e ORDER BY e."revision" LIMIT 1), f."head")) AS floor, f."head"
     FROM "Feed" f WHERE f."id" = 1`

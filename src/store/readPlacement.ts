@@ -31,10 +31,16 @@ SELECT json_agg(w)::text AS rows FROM (
   FROM ${from} JOIN "Service" s ON s."id" = r."serviceId" JOIN "Queue" q ON q."id" = s."queueId"
     JOIN "ServiceVersion" v ON v."serviceId" = r."serviceId" AND v."number" = r."versionNumber"
   WHERE r."state" = 'PENDING' AND (r."notBefore" IS NULL OR r."notBefore" <= clock_timestamp())) w`
-const waitingTexts = { all: waitingOf('"Replica" r'), some: waitingOf(`${asked} JOIN "Replica" r ON r."serviceId" = x.id`) }
+const waitingTexts = {
+  all: waitingOf('"Replica" r'),
+  some: waitingOf(`${asked} JOIN "Replica" r ON r."serviceId" = x.id`),
+}
 
 /** The replicas that wait and may be placed now, by their services. A service of which none waits is left out. */
-export async function readWaiting(source: PlacementSource, services: Asked<ServiceId>): Promise<Map<ServiceId, WaitingReplica[]>> {
+export async function readWaiting(
+  source: PlacementSource,
+  services: Asked<ServiceId>,
+): Promise<Map<ServiceId, WaitingReplica[]>> {
   return groupBy(await readRows<WaitingReplica>(source, waitingTexts, services), ({ serviceId }) => serviceId)
 }
 
@@ -71,7 +77,10 @@ function hostOf({ held, workers, takenPorts, ...row }: HostRow): PlacementHost {
   for (const [service, worker, count, cpuMillis, memoryMiB] of held ?? []) {
     replicasOf.set(service, (replicasOf.get(service) ?? 0) + count)
     const before = used.get(worker)
-    used.set(worker, { cpuMillis: (before?.cpuMillis ?? 0) + cpuMillis, memoryMiB: (before?.memoryMiB ?? 0) + memoryMiB })
+    used.set(worker, {
+      cpuMillis: (before?.cpuMillis ?? 0) + cpuMillis,
+      memoryMiB: (before?.memoryMiB ?? 0) + memoryMiB,
+    })
   }
   return {
     ...row,
@@ -89,7 +98,10 @@ SELECT json_agg(json_build_object('id', p."id", 'name', p."name", 'maxReplicas',
 FROM ${from}`
 const projectTexts = { all: projectsOf('"Project" p'), some: projectsOf(`${asked} JOIN "Project" p ON p."id" = x.id`) }
 
-export async function readProjects(source: PlacementSource, projects: Asked<ProjectId>): Promise<Map<ProjectId, PlacementProject>> {
+export async function readProjects(
+  source: PlacementSource,
+  projects: Asked<ProjectId>,
+): Promise<Map<ProjectId, PlacementProject>> {
   const rows = await readRows<PlacementProject>(source, projectTexts, projects)
   return new Map(rows.map((row) => [row.id, row]))
 }

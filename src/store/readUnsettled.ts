@@ -33,7 +33,9 @@ type Row = { readonly serviceId: ServiceId; readonly worker: WorkerId } & (
 
 /** What the services still have to be told of the workers of these hosts (R12, R15). */
 export async function readUnsettled({ prisma }: Database, hosts: readonly HostId[] | 'all'): Promise<Unsettled[]> {
-  const rows = await (hosts === 'all' ? prisma.$queryRawUnsafe<Row[]>(onAll) : prisma.$queryRawUnsafe<Row[]>(onSome, JSON.stringify(hosts)))
+  const rows = await (hosts === 'all'
+    ? prisma.$queryRawUnsafe<Row[]>(onAll)
+    : prisma.$queryRawUnsafe<Row[]>(onSome, JSON.stringify(hosts)))
   return rows.map(({ serviceId, kind, worker, host }) =>
     kind === 'readdress' ? { serviceId, kind, worker, host } : { serviceId, kind, worker },
   )

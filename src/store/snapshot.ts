@@ -2,7 +2,14 @@ import type { Prisma } from '../generated/prisma/client.ts'
 import type { TimerKind } from '../generated/prisma/enums.ts'
 import type { HostId, ProjectId, QueueId, ReplicaId, Revision, ServiceId } from '../model/id.ts'
 import type { HostView, Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../model/service.ts'
-import { decodeRow, replicaColumns, rolloutColumns, serviceColumns, slotColumns, versionColumns } from './commit/columns.ts'
+import {
+  decodeRow,
+  replicaColumns,
+  rolloutColumns,
+  serviceColumns,
+  slotColumns,
+  versionColumns,
+} from './commit/columns.ts'
 
 /** A client or an open transaction. */
 export type Sql = Pick<Prisma.TransactionClient, '$queryRawUnsafe' | '$executeRawUnsafe'>

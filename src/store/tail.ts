@@ -115,7 +115,8 @@ export class Tail {
           await this.#onTokensChanged()
           this.#tokenChanges = page.tokenChanges
         }
-        if (page.floor > this.#head || page.head < this.#head) this.#lose(page.floor > this.#head ? page.floor : page.head)
+        if (page.floor > this.#head || page.head < this.#head)
+          this.#lose(page.floor > this.#head ? page.floor : page.head)
         else this.#deliver(page.facts)
         if (this.#head < page.head) this.#isMore = true
         this.#isLive = !this.#isStopped

@@ -14,13 +14,19 @@ export async function createToken({ prisma }: Database, { subject, roles }: Toke
 }
 
 /** Whose token it is; null: nobody's. */
-export async function findToken({ prisma }: Database, token: string): Promise<(TokenHolder & { readonly tokenId: string }) | null> {
+export async function findToken(
+  { prisma }: Database,
+  token: string,
+): Promise<(TokenHolder & { readonly tokenId: string }) | null> {
   const found = await prisma.token.findUnique({ where: { hash: hashOf(token) } })
   return found && { tokenId: found.id, subject: found.subject, roles: found.roles }
 }
 
 /** The roles of these tokens, by their ids; those that don't exist any more are left out. */
-export async function readTokens({ prisma }: Database, ids: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+export async function readTokens(
+  { prisma }: Database,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const rows = await prisma.token.findMany({ where: { id: { in: [...ids] } }, select: { id: true, roles: true } })
   return new Map(rows.map(({ id, roles }) => [id, roles]))
 }

@@ -12,7 +12,11 @@ export interface Unbuilt {
  * What speaks against an API that should keep to a contract, as sentences; none when it does. The API may add to the contract; outputs may
  * be stricter about null, inputs looser. What is unbuilt may be missing, and must be: the list can only shrink.
  */
-export async function breachesOfContract(contract: string, api: string, unbuilt: readonly Unbuilt[]): Promise<readonly string[]> {
+export async function breachesOfContract(
+  contract: string,
+  api: string,
+  unbuilt: readonly Unbuilt[],
+): Promise<readonly string[]> {
   const before = buildSchema(contract)
   const after = buildSchema(api)
   const changes = await diff(before, after)
@@ -21,13 +25,17 @@ export async function breachesOfContract(contract: string, api: string, unbuilt:
       level === CriticalityLevel.Breaking || (level === CriticalityLevel.Dangerous && !type.endsWith('_ADDED')),
   )
   const listed = new Set(unbuilt.flatMap(({ paths }) => paths))
-  const missing = new Set(breaches.filter(({ type }) => type.endsWith('_REMOVED')).map(({ path, message }) => path ?? message))
+  const missing = new Set(
+    breaches.filter(({ type }) => type.endsWith('_REMOVED')).map(({ path, message }) => path ?? message),
+  )
   return [
     ...breaches
       .filter(({ type, path, message }) => !(type.endsWith('_REMOVED') && listed.has(path ?? message)))
       .map(({ path, message }) => `${path ?? 'The schema'}: from the contract to the API, ${message}.`),
     ...changedChoices(before, after),
-    ...[...listed].filter((path) => !missing.has(path)).map((path) => `${path} is built: take it off the list of what is not.`),
+    ...[...listed]
+      .filter((path) => !missing.has(path))
+      .map((path) => `${path} is built: take it off the list of what is not.`),
   ]
 }
 

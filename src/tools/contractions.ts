@@ -43,7 +43,10 @@ const things = `
  * before it, and what the schema says before and after is compared. Empty: it only expands. A new value of an enum counts, because a server
  * that does not know it can't read it.
  */
-export async function contractionsOf(connection: MigrationConnection, { script }: Pick<Migration, 'script'>): Promise<string[]> {
+export async function contractionsOf(
+  connection: MigrationConnection,
+  { script }: Pick<Migration, 'script'>,
+): Promise<string[]> {
   const before = await readSchema(connection)
   await connection.exec(script)
   const after = await readSchema(connection)
@@ -78,7 +81,9 @@ function isOld({ tables, things: known }: Schema, table: string | null, kind: st
 async function readSchema({ query }: MigrationConnection): Promise<Schema> {
   const { rows } = await query(things)
   const read = rows as { table: string | null; kind: string; name: string; is: string; restricts: boolean }[]
-  const named = read.map(({ name, ...thing }) => [`${thing.kind} ${thing.table === null ? '' : `${thing.table}.`}${name}`, thing] as const)
+  const named = read.map(
+    ({ name, ...thing }) => [`${thing.kind} ${thing.table === null ? '' : `${thing.table}.`}${name}`, thing] as const,
+  )
   return {
     things: new Map(named),
     tables: new Set(read.flatMap(({ kind, table }) => (kind === 'column' && table !== null ? [table] : []))),

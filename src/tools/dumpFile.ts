@@ -47,7 +47,8 @@ export async function* readDumpFile(file: string): AsyncGenerator<string> {
 function readingError(file: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'Z_BUF_ERROR') return new TransferError(`${file} ends early: it is not whole. Nothing was loaded.`)
-  if (code === 'Z_DATA_ERROR') return new TransferError(`${file} is no dump of XCE Services, or is damaged. Nothing was loaded.`)
+  if (code === 'Z_DATA_ERROR')
+    return new TransferError(`${file} is no dump of XCE Services, or is damaged. Nothing was loaded.`)
   return error
 }
 

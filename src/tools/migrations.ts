@@ -17,7 +17,10 @@ async function missingSql(): Promise<string | null> {
   const shadow = await PGlite.create()
   try {
     await mkdir(migrationsDirectory, { recursive: true })
-    await migrate({ exec: (script) => shadow.exec(script), query: (sql, params) => shadow.query(sql, params) }, migrationsDirectory)
+    await migrate(
+      { exec: (script) => shadow.exec(script), query: (sql, params) => shadow.query(sql, params) },
+      migrationsDirectory,
+    )
     const file = { path: schemaPath, content: await readFile(schemaPath, 'utf8') }
     const engine = await loadSchemaEngine(new PrismaPGlite(shadow), file)
     const { exitCode, stdout } = await engine.diff({
@@ -40,7 +43,10 @@ async function missingSql(): Promise<string | null> {
 async function contractions(): Promise<string[]> {
   const migrations = await readMigrations()
   const shadow = await PGlite.create()
-  const connection: MigrationConnection = { exec: (script) => shadow.exec(script), query: (sql, params) => shadow.query(sql, params) }
+  const connection: MigrationConnection = {
+    exec: (script) => shadow.exec(script),
+    query: (sql, params) => shadow.query(sql, params),
+  }
   try {
     const found: string[] = []
     for (const [at, migration] of migrations.entries()) {
@@ -72,7 +78,9 @@ async function main([command, name]: readonly string[]): Promise<number> {
   }
   const sql = await missingSql()
   if (sql !== null && (command === 'check' || !name)) {
-    console.error(`prisma/schema.prisma has changes without a migration: run "npm run migrations -- new <name>".\n${sql}`)
+    console.error(
+      `prisma/schema.prisma has changes without a migration: run "npm run migrations -- new <name>".\n${sql}`,
+    )
     return 1
   }
   if (sql !== null && name) console.log(`Wrote ${await writeMigration(name, sql)}`)
@@ -84,7 +92,9 @@ async function main([command, name]: readonly string[]): Promise<number> {
     return 1
   }
   if (sql === null)
-    console.log('prisma/schema.prisma and prisma/migrations agree, and no migration takes from older servers what they need.')
+    console.log(
+      'prisma/schema.prisma and prisma/migrations agree, and no migration takes from older servers what they need.',
+    )
   return 0
 }
 

@@ -124,7 +124,9 @@ export interface RenewLeaseData {
 }
 
 export interface ReportReplicasData {
-  readonly reportReplicas: { readonly __typename: 'ReportReplicasPayload'; readonly fenced: readonly string[] } | Failure
+  readonly reportReplicas:
+    | { readonly __typename: 'ReportReplicasPayload'; readonly fenced: readonly string[] }
+    | Failure
 }
 
 export interface AnswerLogRequestData {

@@ -32,7 +32,10 @@ export interface Assignment {
 }
 
 /** What this worker says of one replica: the observed state. `exitSignal` is without "SIG", as in the stop policy. */
-export type Report = Omit<ReplicaReport, 'replica' | 'ports'> & { readonly replica: ReplicaName; readonly ports: readonly number[] }
+export type Report = Omit<ReplicaReport, 'replica' | 'ports'> & {
+  readonly replica: ReplicaName
+  readonly ports: readonly number[]
+}
 
 /** The ports that tell this placement of a replica from others of it (R13). */
 export function portsOf({ ports }: Assignment): readonly number[] {

@@ -22,7 +22,9 @@ const lists: readonly string[] = ['XCE_WORKER_SERVERS', 'XCE_WORKER_ADDRESSES', 
 /** The worker's command line: every setting is an option too. A mistake is a sentence. */
 export function readCommandLine(words: readonly string[]): CommandLine | { readonly fault: string } {
   const flags = { help: { type: 'boolean', short: 'h' }, drain: { type: 'boolean' } } as const
-  const options = Object.fromEntries(settingsHelp.map(([variable]) => [optionOf(variable), { type: 'string', multiple: true } as const]))
+  const options = Object.fromEntries(
+    settingsHelp.map(([variable]) => [optionOf(variable), { type: 'string', multiple: true } as const]),
+  )
   try {
     const values: Record<string, unknown> = parseArgs({ args: [...words], options: { ...options, ...flags } }).values
     const given = settingsHelp.flatMap(([variable]) => {
@@ -30,7 +32,8 @@ export function readCommandLine(words: readonly string[]): CommandLine | { reado
       return Array.isArray(texts) ? [{ variable, texts }] : []
     })
     const again = given.find(({ variable, texts }) => texts.length > 1 && !lists.includes(variable))
-    if (again !== undefined) return { fault: `--${optionOf(again.variable)} is given ${again.texts.length} times: give it once.` }
+    if (again !== undefined)
+      return { fault: `--${optionOf(again.variable)} is given ${again.texts.length} times: give it once.` }
     const settings = given.map(({ variable, texts }) => [variable, texts.join(',')] as const)
     return { help: values['help'] === true, drain: values['drain'] === true, settings: Object.fromEntries(settings) }
   } catch (error) {
@@ -42,9 +45,12 @@ export function readCommandLine(words: readonly string[]): CommandLine | { reado
 function faultOf(message: string): string {
   const [sentence = ''] = message.split(/\. |\n/)
   const option = /^Option '(?:-\w, )?(--[\w-]+)' argument is ambiguous/.exec(sentence)?.[1]
-  if (option !== undefined) return `Option '${option}' has no value: write ${option}=VALUE where that begins with "-", and see --help.`
+  if (option !== undefined)
+    return `Option '${option}' has no value: write ${option}=VALUE where that begins with "-", and see --help.`
   return `${sentence.replace(/\.$/, '')}: see --help.`
 }
 
 /** Every setting, as an option and as a variable, with what it does. */
-export const settingsText = settingsHelp.map(([variable, does]) => `  --${optionOf(variable)}, ${variable}\n      ${does}`).join('\n')
+export const settingsText = settingsHelp
+  .map(([variable, does]) => `  --${optionOf(variable)}, ${variable}\n      ${does}`)
+  .join('\n')

@@ -2,7 +2,8 @@
 export function connectFault(cause: unknown, tokenFile: string): string {
   if (typeof cause !== 'object' || cause === null) return `The connection failed: ${String(cause)}.`
   if ('code' in cause && typeof cause.code === 'number') {
-    const reason = 'reason' in cause && typeof cause.reason === 'string' && cause.reason !== '' ? ` ${cause.reason}` : ''
+    const reason =
+      'reason' in cause && typeof cause.reason === 'string' && cause.reason !== '' ? ` ${cause.reason}` : ''
     return closeFault(cause.code, `${cause.code}${reason}`.replace(/\.$/, ''), tokenFile)
   }
   const message = 'message' in cause && typeof cause.message === 'string' ? cause.message : ''

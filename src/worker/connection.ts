@@ -25,7 +25,9 @@ class ServerSocket extends WebSocket {
   }
 
   override emit(event: string | symbol, ...args: unknown[]): boolean {
-    return event === 'close' && args[0] === 1000 ? super.emit(event, 1001, ...args.slice(1)) : super.emit(event, ...args)
+    return event === 'close' && args[0] === 1000
+      ? super.emit(event, 1001, ...args.slice(1))
+      : super.emit(event, ...args)
   }
 }
 
@@ -86,7 +88,9 @@ export class Connection {
     const onAbort = (): void => connection.#fail(new Error('The worker ends.'))
     signal.addEventListener('abort', onAbort)
     try {
-      const connected = new Promise<unknown>((resolve) => connection.#client.on('connected', (_socket, payload) => resolve(payload)))
+      const connected = new Promise<unknown>((resolve) =>
+        connection.#client.on('connected', (_socket, payload) => resolve(payload)),
+      )
       connection.#greeting = greetingIn(await Promise.race([connection.#closed, connected]))
       return connection
     } catch (error) {
@@ -153,7 +157,8 @@ export class Connection {
               fail(error instanceof Error ? error : new Error(String(error)))
             }
           },
-          error: (cause) => fail(Array.isArray(cause) ? refusal(cause) : new Error(connectFault(cause, this.#tokenFile))),
+          error: (cause) =>
+            fail(Array.isArray(cause) ? refusal(cause) : new Error(connectFault(cause, this.#tokenFile))),
           complete: () => fail(new Error('The server ended the operation.')),
         },
       )
@@ -198,9 +203,12 @@ function isSeconds(value: unknown): value is number {
   return typeof value === 'number' && value > 0
 }
 
-function refusal(errors: readonly { readonly message?: string; readonly extensions?: unknown }[] | undefined): RefusedError {
+function refusal(
+  errors: readonly { readonly message?: string; readonly extensions?: unknown }[] | undefined,
+): RefusedError {
   const [first] = errors ?? []
   const extensions = first?.extensions
-  const code = typeof extensions === 'object' && extensions !== null && 'code' in extensions ? String(extensions.code) : 'UNKNOWN'
+  const code =
+    typeof extensions === 'object' && extensions !== null && 'code' in extensions ? String(extensions.code) : 'UNKNOWN'
   return new RefusedError(code, first?.message ?? 'The server answered neither data nor an error.')
 }

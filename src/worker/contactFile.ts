@@ -29,7 +29,11 @@ export class ContactFile {
   /** Null: nobody has ever written it, or it can't be read. */
   read(): Contact | null {
     try {
-      const { bootId: boot, lastSeconds, patienceSeconds } = JSON.parse(readFileSync(this.#file, 'utf8')) as Record<string, unknown>
+      const {
+        bootId: boot,
+        lastSeconds,
+        patienceSeconds,
+      } = JSON.parse(readFileSync(this.#file, 'utf8')) as Record<string, unknown>
       if (typeof patienceSeconds !== 'number' || typeof lastSeconds !== 'number') return null
       return { lastSeconds: boot === this.#bootId ? lastSeconds : null, patienceSeconds }
     } catch {

@@ -80,7 +80,11 @@ export class Drain {
   }
 
   async #begin(connection: Connection, { worker, epoch, leaseSeconds }: Registration): Promise<void> {
-    const answer = await connection.request<DrainWorkerData>(drainWorker, { input: { worker, epoch } }, leaseSeconds * 1_000)
+    const answer = await connection.request<DrainWorkerData>(
+      drainWorker,
+      { input: { worker, epoch } },
+      leaseSeconds * 1_000,
+    )
     payload(answer.drainWorker)
     this.#begunIn = epoch
     this.#say('The worker is drained: its replicas are replaced elsewhere.')
@@ -94,9 +98,13 @@ export class Drain {
       this.#say('All replicas have moved.')
       this.#ended.abort()
     } else if (isDraining) {
-      this.#say([`${left} ${left === 1 ? 'replica is' : 'replicas are'} still here`, ...this.#waiting(services)].join('; '))
+      this.#say(
+        [`${left} ${left === 1 ? 'replica is' : 'replicas are'} still here`, ...this.#waiting(services)].join('; '),
+      )
     } else {
-      this.#say(`It is no longer being drained: ${left} still here. Drain it again, or end the worker and leave them running.`)
+      this.#say(
+        `It is no longer being drained: ${left} still here. Drain it again, or end the worker and leave them running.`,
+      )
     }
     await wait(lookMillis, undefined, { ref: false })
   }
@@ -106,12 +114,16 @@ export class Drain {
     const here = new Set(this.#supervisor.services().map(nameOf))
     return services.flatMap((service) => {
       const [name, why, enough] = [nameOf(service), service.blockers.join(' '), this.#enough(service)]
-      if (service.readyReplicas < enough) return [`${name} has ${service.readyReplicas} of ${enough} ready${why === '' ? '' : ` (${why})`}`]
+      if (service.readyReplicas < enough)
+        return [`${name} has ${service.readyReplicas} of ${enough} ready${why === '' ? '' : ` (${why})`}`]
       return here.has(name) && why !== '' ? [`${name} waits: ${why}`] : []
     })
   }
 
-  async #ask(connection: Connection, { worker, epoch, leaseSeconds }: Registration): Promise<WorkerDrainData['workerDrain']> {
+  async #ask(
+    connection: Connection,
+    { worker, epoch, leaseSeconds }: Registration,
+  ): Promise<WorkerDrainData['workerDrain']> {
     const variables = { worker, epoch, services: this.#services }
     const answer = await connection.request<WorkerDrainData>(workerDrain, variables, leaseSeconds * 1_000)
     return answer.workerDrain

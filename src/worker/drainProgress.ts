@@ -70,7 +70,11 @@ export async function watchDrain(
     }
     if (!lives) {
       const done = progress?.pid === pid && progress.done
-      show(done ? `The worker with process id ${pid} has ended.` : 'The worker has ended before all replicas had moved: they run on.')
+      show(
+        done
+          ? `The worker with process id ${pid} has ended.`
+          : 'The worker has ended before all replicas had moved: they run on.',
+      )
       return done ? 0 : 1
     }
     await wait(lookMillis, undefined, { signal: leave }).catch(() => undefined)

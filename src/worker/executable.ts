@@ -2,7 +2,9 @@ import { accessSync, closeSync, constants, openSync, readSync, statSync } from '
 import path from 'node:path'
 
 /** A command that can be started, or why not as a sentence. */
-export type Executable = { readonly kind: 'found'; readonly file: string } | { readonly kind: 'fault'; readonly message: string }
+export type Executable =
+  | { readonly kind: 'found'; readonly file: string }
+  | { readonly kind: 'fault'; readonly message: string }
 
 /**
  * Finds what a command's first word names, as execvp(3) would, and says exactly why it cannot be started: a shell's status 127 would not.
@@ -21,7 +23,10 @@ export function findExecutable(word: string, searchPath: string, workingDirector
     if (isFile(file)) denied ??= found
   }
   return (
-    denied ?? fault(`The command ${quote(word)} was not found in PATH (${searchPath}): correct the command, or install it on this host.`)
+    denied ??
+    fault(
+      `The command ${quote(word)} was not found in PATH (${searchPath}): correct the command, or install it on this host.`,
+    )
   )
 }
 
@@ -29,7 +34,9 @@ function check(word: string, file: string): Executable {
   if (!exists(file)) return fault(`The command ${quote(word)} does not exist: there is no ${file} on this host.`)
   if (!isFile(file)) return fault(`The command ${quote(word)} cannot be executed: ${file} is no file.`)
   if (!isExecutable(file))
-    return fault(`The command ${quote(word)} cannot be executed: ${file} is not executable for this user. Try chmod +x.`)
+    return fault(
+      `The command ${quote(word)} cannot be executed: ${file} is not executable for this user. Try chmod +x.`,
+    )
   const interpreter = readInterpreter(file)
   if (interpreter !== null && !isExecutable(interpreter)) {
     return fault(
@@ -40,7 +47,8 @@ function check(word: string, file: string): Executable {
 }
 
 function directoryFault(directory: string): string | null {
-  if (!exists(directory)) return `The working directory ${directory} does not exist on this host: create it or correct the profile.`
+  if (!exists(directory))
+    return `The working directory ${directory} does not exist on this host: create it or correct the profile.`
   if (!statSync(directory).isDirectory()) return `The working directory ${directory} is no directory.`
   return isExecutable(directory) ? null : `The working directory ${directory} cannot be entered by this user.`
 }

@@ -51,7 +51,13 @@ export async function launch(files: ReplicaFiles, what: Launch): Promise<ChildPr
   const directory = files.directory(what.replica)
   for (const stream of logStreams) appendFileSync(files.log(what.replica, stream), '', { mode: 0o600 })
   writeArguments(files.arguments(what.replica), what.environment)
-  const words = [directory, String(what.start), files.exit(what.replica, what.start), what.cgroup ?? '', ...what.command]
+  const words = [
+    directory,
+    String(what.start),
+    files.exit(what.replica, what.start),
+    what.cgroup ?? '',
+    ...what.command,
+  ]
   const child = spawn('/bin/sh', ['-c', script, marker, ...words], {
     cwd: what.workingDirectory,
     env: what.environment,

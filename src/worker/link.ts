@@ -68,7 +68,9 @@ export class Link {
         await this.#startOver()
         if (signal.aborted) return
         if (isFought)
-          log.warn('fenced as soon as it had registered: a copy of this state directory, which is one worker’s, may be used elsewhere')
+          log.warn(
+            'fenced as soon as it had registered: a copy of this state directory, which is one worker’s, may be used elsewhere',
+          )
         else {
           failures = 0
           continue
@@ -77,7 +79,8 @@ export class Link {
       if (!connected || this.#registration === null) drain.unreached()
       failures = performance.now() - began > steadyMillis && !isFought ? 0 : failures + 1
       // No pause is long in a lease: what was away for a moment must not be silent for longer by itself.
-      const most = settings.servers.kind === 'file' ? 1_000 : ((this.#registration?.leaseSeconds ?? leaseSeconds) * 1_000) / 3
+      const most =
+        settings.servers.kind === 'file' ? 1_000 : ((this.#registration?.leaseSeconds ?? leaseSeconds) * 1_000) / 3
       const servers = settings.servers.kind === 'file' ? 1 : settings.servers.urls.length
       const waitAfter = (failed: number): number => reconnectMillis(failed, servers, most, Math.random())
       // A session that was short counts as a failure, and its server's other workers have lost it too.
@@ -122,7 +125,11 @@ export class Link {
       this.#session = new WorkerSession(connection, this.#registration, parts)
       return await this.#session.run()
     } catch (error) {
-      return { error: error instanceof Error ? error : new Error(String(error)), url: tried, connected: connection !== null }
+      return {
+        error: error instanceof Error ? error : new Error(String(error)),
+        url: tried,
+        connected: connection !== null,
+      }
     } finally {
       signal.removeEventListener('abort', onEnd)
       this.#session = null
@@ -173,7 +180,8 @@ export class Link {
   async #nextServer(servers: Servers): Promise<string> {
     if (servers.kind === 'file') {
       const url = await readText(servers.file, 'XCE_WORKER_SERVER_FILE')
-      if (!isServerUrl(url)) throw new Error(`The file ${servers.file} holds ${JSON.stringify(url)}, which is no URL of a server.`)
+      if (!isServerUrl(url))
+        throw new Error(`The file ${servers.file} holds ${JSON.stringify(url)}, which is no URL of a server.`)
       return apiOf(url)
     }
     this.#turn = (this.#turn + 1) % servers.urls.length
@@ -193,7 +201,8 @@ async function readText(file: string, setting: string): Promise<string> {
 
 async function readToken(file: string): Promise<string> {
   const token = await readText(file, 'XCE_WORKER_TOKEN_FILE')
-  if (token === '') throw new Error(`The file ${file} (XCE_WORKER_TOKEN_FILE) is empty: copy a server's worker-token to it.`)
+  if (token === '')
+    throw new Error(`The file ${file} (XCE_WORKER_TOKEN_FILE) is empty: copy a server's worker-token to it.`)
   return token
 }
 

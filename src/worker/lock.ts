@@ -62,7 +62,8 @@ async function takeLock(descriptor: number, file: string): Promise<number | null
     const holder = Number.parseInt(readFileSync(file, 'utf8'), 10)
     // Who only looks whether a worker runs here takes the lock for a moment too; and who has just taken it has not said its process id yet.
     if (tries >= 20 && holder > 0) return holder
-    if (tries >= 200) throw new UnusableError(`The file ${file} is locked by a process that does not say which it is: stop that one.`)
+    if (tries >= 200)
+      throw new UnusableError(`The file ${file} is locked by a process that does not say which it is: stop that one.`)
     await wait(10)
   }
   return null

@@ -22,7 +22,11 @@ export async function tailReplica(files: ReplicaFiles, replica: ReplicaName, lin
 }
 
 /** The last `count` lines of a log and its older part, read from the end. */
-export async function tailFiles(log: string, older: string, count: number): Promise<{ lines: string[]; truncated: boolean }> {
+export async function tailFiles(
+  log: string,
+  older: string,
+  count: number,
+): Promise<{ lines: string[]; truncated: boolean }> {
   const handles: FileHandle[] = []
   try {
     for (const file of [log, older]) {

@@ -20,7 +20,13 @@ export interface LogOptions {
 export function openLogger({ level, file, terminal }: LogOptions): Logger {
   const options = { name: 'worker', level }
   if (file === null && terminal) return pino(options, pretty({ sync: true, ignore: 'pid,hostname' }))
-  const destination = pino.destination({ dest: file ?? 1, append: true, sync: true, mkdir: true, maxLength: mostWaitingBytes })
+  const destination = pino.destination({
+    dest: file ?? 1,
+    append: true,
+    sync: true,
+    mkdir: true,
+    maxLength: mostWaitingBytes,
+  })
   destination.on('error', () => undefined)
   return pino(options, destination as DestinationStream)
 }
@@ -31,7 +37,9 @@ export function keepSmall(file: string, log: Logger): () => void {
   const rotate = async (): Promise<void> => {
     if (isRotating) return
     isRotating = true
-    await rotateLog(file, `${file}.1`).catch((error: unknown) => log.warn({ err: error }, "the worker's own log could not be rotated"))
+    await rotateLog(file, `${file}.1`).catch((error: unknown) =>
+      log.warn({ err: error }, "the worker's own log could not be rotated"),
+    )
     isRotating = false
   }
   void rotate()

@@ -31,7 +31,10 @@ export class LostContact {
     // Some containers begin to count anew at each start of theirs: what lies ahead is taken as now.
     const lastSeconds = Math.min(known?.lastSeconds ?? now(), now())
     // The servers may have been away as well, and count no lease of that time: they are asked first.
-    this.#lastSeconds = Math.max(lastSeconds, now() - this.#patienceSeconds + Math.min(firstTrySeconds, this.#patienceSeconds))
+    this.#lastSeconds = Math.max(
+      lastSeconds,
+      now() - this.#patienceSeconds + Math.min(firstTrySeconds, this.#patienceSeconds),
+    )
     this.#arm()
   }
 

@@ -8,7 +8,9 @@ export function findCapacity(): { cpuMillis: number; memoryMiB: number } {
 /** Addresses that others can reach: IPv4 first. Loopback and link-local ones are no use to them. */
 export function findAddresses(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces()): string[] {
   const all = Object.values(interfaces).flatMap((addresses) => addresses ?? [])
-  const usable = all.filter(({ internal, address }) => !internal && !address.startsWith('fe80:') && !address.startsWith('169.254.'))
+  const usable = all.filter(
+    ({ internal, address }) => !internal && !address.startsWith('fe80:') && !address.startsWith('169.254.'),
+  )
   return [...usable.filter(({ family }) => family === 'IPv4'), ...usable.filter(({ family }) => family === 'IPv6')].map(
     ({ address }) => address,
   )

@@ -13,14 +13,18 @@ export async function portFault(ports: readonly AllocatedPort[]): Promise<string
 
 function sentence(port: AllocatedPort, code: string): string {
   const what = `The port "${port.name}" (${port.protocol} ${port.port})`
-  return code === 'EADDRINUSE' ? `${what} is taken by another process on this host.` : `${what} cannot be bound on this host (${code}).`
+  return code === 'EADDRINUSE'
+    ? `${what} is taken by another process on this host.`
+    : `${what} cannot be bound on this host (${code}).`
 }
 
 /** Null, or the error's code. A machine without IPv6 is asked again with IPv4. */
 function tryTcp(port: number, host: string): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', (error) => resolve(withoutIPv6(error) && host === '::' ? tryTcp(port, '0.0.0.0') : codeOf(error)))
+    server.once('error', (error) =>
+      resolve(withoutIPv6(error) && host === '::' ? tryTcp(port, '0.0.0.0') : codeOf(error)),
+    )
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(null)))
   })
 }

@@ -20,7 +20,8 @@ export function parseStat(text: string): ProcessStat | null {
   const fields = text.slice(close + 2).split(' ')
   const [state, , group, session] = fields
   const started = fields[19]
-  if (close < 0 || state === undefined || group === undefined || session === undefined || started === undefined) return null
+  if (close < 0 || state === undefined || group === undefined || session === undefined || started === undefined)
+    return null
   return {
     pid: Number.parseInt(text, 10),
     dead: state === 'Z' || state === 'X',

@@ -51,7 +51,10 @@ export class Replica {
     this.assignment = assignment
     this.#starter = starter
     this.#life = starter.life
-    this.#log = starter.log.child({ replica: assignment.replica, service: `${assignment.project}/${assignment.service}` })
+    this.#log = starter.log.child({
+      replica: assignment.replica,
+      service: `${assignment.project}/${assignment.service}`,
+    })
     this.#onReport = onReport
     this.#state = state
     const running = { endReason: null, exitCode: null, exitSignal: null, message: null }
@@ -90,7 +93,10 @@ export class Replica {
     } catch (error) {
       if (this.#filesGone) return
       this.#filesGone = true
-      this.#log.error({ err: error }, 'the directory of a replica is gone and could not be made anew; the replica goes on')
+      this.#log.error(
+        { err: error },
+        'the directory of a replica is gone and could not be made anew; the replica goes on',
+      )
     }
   }
 
@@ -102,7 +108,9 @@ export class Replica {
     } catch (error) {
       if (this.#life.aborted) return
       this.#log.error({ err: error }, 'a replica could not be looked after')
-      this.#end(ending('START_FAILED', null, `The worker failed: ${error instanceof Error ? error.message : String(error)}`))
+      this.#end(
+        ending('START_FAILED', null, `The worker failed: ${error instanceof Error ? error.message : String(error)}`),
+      )
     }
   }
 
@@ -150,12 +158,15 @@ export class Replica {
     const ready = assignment.readiness === null || this.#state.ready
     this.#log.info({ start: this.#state.start, pid: running.pid }, 'running')
     this.#say({ state: 'RUNNING', ready })
-    const health = watchHealth(assignment, running, ready, this.#starter, (now, message) => this.#say({ ready: now, message }))
+    const health = watchHealth(assignment, running, ready, this.#starter, (now, message) =>
+      this.#say({ ready: now, message }),
+    )
     const { stop: policy } = assignment
     const { sessions } = this.#starter
     try {
       const why = await first(running.exited, health.dead, this.#stop.signal, this.#life)
-      if (why === 'stop' && this.#drain && this.#report.ready) await within(running.exited, policy.drainSeconds * 1_000, this.#life)
+      if (why === 'stop' && this.#drain && this.#report.ready)
+        await within(running.exited, policy.drainSeconds * 1_000, this.#life)
       health.close()
       if (why === 'dead') {
         this.#because = health.message
@@ -208,7 +219,8 @@ export class Replica {
     const next = { ...this.#report, start: this.#state.start, ...change }
     if (sameReport(this.#report, next)) return
     this.#report = next
-    if (next.ready !== this.#state.ready) this.#save({ ready: next.ready, wasReady: next.ready || this.#state.wasReady })
+    if (next.ready !== this.#state.ready)
+      this.#save({ ready: next.ready, wasReady: next.ready || this.#state.wasReady })
     this.#onReport(next)
   }
 

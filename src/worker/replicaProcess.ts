@@ -31,7 +31,11 @@ export function ownProcess(child: ChildProcess, replica: ReplicaName, start: num
 }
 
 export function adoptedProcess(found: FoundLaunch, exits: ExitFiles): ReplicaProcess {
-  return { pid: found.pid, startTicks: found.startTicks, exited: exits.ended(found.replica, found.start, found.pid, found.startTicks) }
+  return {
+    pid: found.pid,
+    startTicks: found.startTicks,
+    exited: exits.ended(found.replica, found.start, found.pid, found.startTicks),
+  }
 }
 
 export interface Termination {
@@ -47,7 +51,12 @@ const lastWordMillis = 1_000
  * Ends a replica: the signal to the whole group; after the grace SIGKILL to all of its session. The line that started it is killed last,
  * because it writes down how the command ended. On return nothing of the session lives.
  */
-export async function terminate(process: ReplicaProcess, how: Termination, sessions: Sessions, signal: AbortSignal): Promise<Exit> {
+export async function terminate(
+  process: ReplicaProcess,
+  how: Termination,
+  sessions: Sessions,
+  signal: AbortSignal,
+): Promise<Exit> {
   await commandBegun(process, sessions, signal)
   const stop = signalOf(how.signal)
   const kills = stop === 'SIGKILL' || stop === 9

@@ -72,7 +72,9 @@ export class ReplicaRecords {
     return readdirSync(this.#files.replicas).flatMap((replica) => {
       const assignment = readWhole(this.#files.assignment(replica))
       const state = readWhole(this.#files.state(replica))
-      return assignment === null || state === null ? [] : [{ assignment: assignment as Assignment, state: state as ReplicaState }]
+      return assignment === null || state === null
+        ? []
+        : [{ assignment: assignment as Assignment, state: state as ReplicaState }]
     })
   }
 
@@ -93,9 +95,13 @@ export class ReplicaRecords {
   prune(alive: (replica: ReplicaName) => boolean): void {
     const ended = readdirSync(this.#files.replicas)
       .filter((replica) => !alive(replica))
-      .map((replica) => ({ replica, at: statSync(path.join(this.#files.replicas, replica), { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+      .map((replica) => ({
+        replica,
+        at: statSync(path.join(this.#files.replicas, replica), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+      }))
       .sort((a, b) => b.at - a.at || (a.replica < b.replica ? -1 : 1))
-    for (const { replica } of ended.slice(keptEndedReplicas)) rmSync(this.#files.directory(replica), { recursive: true, force: true })
+    for (const { replica } of ended.slice(keptEndedReplicas))
+      rmSync(this.#files.directory(replica), { recursive: true, force: true })
   }
 }
 

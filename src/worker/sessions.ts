@@ -34,7 +34,10 @@ export class Sessions {
    * Waits until nothing lives in the session but `spared`. Members get `patienceMillis` to go by themselves, then SIGKILL, again and again
    * (a member may be forking). Rejects only when `signal` aborts.
    */
-  async clear(session: number, options: { patienceMillis: number; spared: number | null; signal: AbortSignal }): Promise<void> {
+  async clear(
+    session: number,
+    options: { patienceMillis: number; spared: number | null; signal: AbortSignal },
+  ): Promise<void> {
     const deadline = performance.now() + options.patienceMillis
     for (let pause = 2; ; pause = Math.min(pause * 2, 200)) {
       const members = (await this.membersOf(session)).filter((member) => member.pid !== options.spared)

@@ -7,7 +7,9 @@ import { offerHelp, type WorkerOffer } from '../model/workerOffer.ts'
 import { findAddresses, findCapacity } from './machine.ts'
 
 /** Where the servers are: fixed, or in a file that is read at every connect. */
-export type Servers = { readonly kind: 'list'; readonly urls: readonly string[] } | { readonly kind: 'file'; readonly file: string }
+export type Servers =
+  | { readonly kind: 'list'; readonly urls: readonly string[] }
+  | { readonly kind: 'file'; readonly file: string }
 
 export interface WorkerSettings extends WorkerOffer {
   readonly servers: Servers
@@ -24,7 +26,10 @@ const offerSettings = Object.entries(offerHelp).map(
 
 /** Every setting, as `--help` prints it. */
 export const settingsHelp: readonly (readonly [string, string])[] = [
-  ['XCE_WORKER_SERVERS', 'URLs of the servers, separated by commas, for example http://10.0.0.1:4000/graphql; any of them will do'],
+  [
+    'XCE_WORKER_SERVERS',
+    'URLs of the servers, separated by commas, for example http://10.0.0.1:4000/graphql; any of them will do',
+  ],
   ['XCE_WORKER_SERVER_FILE', 'instead of XCE_WORKER_SERVERS: a file with one URL, read at every connect'],
   ['XCE_WORKER_TOKEN_FILE', 'a file with a worker token, such as the servers write to worker-token (required)'],
   ['XCE_WORKER_STATE_DIR', 'where replicas are recorded and logged, on a local disk; one worker each (.xce-worker)'],
@@ -95,16 +100,20 @@ function labelOf(host: string): string {
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 function readLevel(text: string | null, faults: string[]): string {
-  if (text !== null && !levels.includes(text)) faults.push(`XCE_LOG_LEVEL is ${JSON.stringify(text)}: say one of ${levels.join(', ')}.`)
+  if (text !== null && !levels.includes(text))
+    faults.push(`XCE_LOG_LEVEL is ${JSON.stringify(text)}: say one of ${levels.join(', ')}.`)
   return text ?? 'info'
 }
 
 function readServers(list: string | null, file: string | null, faults: string[]): Servers {
-  if (list !== null && file !== null) faults.push('XCE_WORKER_SERVERS and XCE_WORKER_SERVER_FILE are both set: give one of them.')
+  if (list !== null && file !== null)
+    faults.push('XCE_WORKER_SERVERS and XCE_WORKER_SERVER_FILE are both set: give one of them.')
   if (file !== null) return { kind: 'file', file: path.resolve(file) }
   const urls = items(list)
   if (urls.length === 0)
-    faults.push('XCE_WORKER_SERVERS is not set: give the URLs of the servers, for example http://127.0.0.1:4000/graphql.')
+    faults.push(
+      'XCE_WORKER_SERVERS is not set: give the URLs of the servers, for example http://127.0.0.1:4000/graphql.',
+    )
   for (const url of urls)
     if (!isServerUrl(url)) faults.push(`XCE_WORKER_SERVERS has ${JSON.stringify(url)}, which is no http or https URL.`)
   return { kind: 'list', urls: urls.filter(isServerUrl).map(apiOf) }
@@ -135,7 +144,9 @@ function readRange(name: string, text: string | null, faults: string[]): { from:
   const [, from, to] = /^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []
   const range = { from: Number(from), to: Number(to) }
   if (range.from >= bounds.port.min && range.from <= range.to && range.to <= bounds.port.max) return range
-  faults.push(`${name} has ${JSON.stringify(text)}: give two ports from 1 to 65535, the smaller first, for example 20000-32000.`)
+  faults.push(
+    `${name} has ${JSON.stringify(text)}: give two ports from 1 to 65535, the smaller first, for example 20000-32000.`,
+  )
   return null
 }
 

@@ -1,7 +1,8 @@
 import { constants } from 'node:os'
 
 const byNumber = new Map<number, string>()
-for (const [name, number] of Object.entries(constants.signals)) if (!byNumber.has(number)) byNumber.set(number, name.slice(3))
+for (const [name, number] of Object.entries(constants.signals))
+  if (!byNumber.has(number)) byNumber.set(number, name.slice(3))
 
 /** The name without "SIG" of a signal's number, for example KILL for 9; `RT` names for the real-time ones. */
 export function signalName(number: number): string | null {

@@ -238,11 +238,27 @@ export class Supervisor {
 }
 
 function newState(): ReplicaState {
-  return { start: 1, bootId: bootId(), process: null, ready: false, wasReady: false, stopping: false, restarts: [], ended: null }
+  return {
+    start: 1,
+    bootId: bootId(),
+    process: null,
+    ready: false,
+    wasReady: false,
+    stopping: false,
+    restarts: [],
+    ended: null,
+  }
 }
 
 /** Stopped before its process started, or forgotten because the server had confirmed its end. */
 function neverStarted(assignment: Assignment): Report {
   const nothing = { ready: false, exitCode: null, exitSignal: null, message: null }
-  return { replica: assignment.replica, start: 1, state: 'ENDED', endReason: 'STOPPED', ports: portsOf(assignment), ...nothing }
+  return {
+    replica: assignment.replica,
+    start: 1,
+    state: 'ENDED',
+    endReason: 'STOPPED',
+    ports: portsOf(assignment),
+    ...nothing,
+  }
 }

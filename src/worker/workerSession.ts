@@ -1,6 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { AnswerLogRequestData, AssignmentsChangedData, LogRequest, RenewLeaseData, ReportReplicasData } from './api.ts'
+import type {
+  AnswerLogRequestData,
+  AssignmentsChangedData,
+  LogRequest,
+  RenewLeaseData,
+  ReportReplicasData,
+} from './api.ts'
 import { answerLogRequest, assignmentFromWire, assignmentsChanged, renewLease, reportReplicas } from './api.ts'
 import type { ReplicaName, Report } from './assignment.ts'
 import type { Connection } from './connection.ts'
@@ -98,7 +104,11 @@ export class WorkerSession {
     for (;;) {
       const sentAt = this.#contact.mark()
       // A server that does not answer in time is left while there is time enough to find another.
-      const answer = await this.#connection.request<RenewLeaseData>(renewLease, { input: { worker, epoch } }, everyMillis)
+      const answer = await this.#connection.request<RenewLeaseData>(
+        renewLease,
+        { input: { worker, epoch } },
+        everyMillis,
+      )
       const { resync } = payload(answer.renewLease)
       this.#contact.heard(sentAt, leaseSeconds + graceSeconds)
       if (resync) this.#outbox.askForAll()
@@ -138,7 +148,11 @@ export class WorkerSession {
     try {
       const tail = await this.#supervisor.tail(request.replica, request.tailLines)
       const input = { worker, epoch, request: request.id, ...tail }
-      const answer = await this.#connection.request<AnswerLogRequestData>(answerLogRequest, { input }, leaseSeconds * 1_000)
+      const answer = await this.#connection.request<AnswerLogRequestData>(
+        answerLogRequest,
+        { input },
+        leaseSeconds * 1_000,
+      )
       payload(answer.answerLogRequest)
     } catch (error) {
       this.#log.warn({ err: error, replica: request.replica }, 'a request for logs could not be answered')

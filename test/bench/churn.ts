@@ -44,7 +44,9 @@ async function run(withUpkeep: boolean, rounds: number): Promise<Sizes[]> {
     const upkeep = new Upkeep({ database, tail, retention, log })
     if (withUpkeep) upkeep.start()
     const churn = await Churn.on(store, services, replicas)
-    console.log(`\n${withUpkeep ? 'With' : 'Without'} upkeep: MiB of tables, of write-ahead log; rows kept; how long a commit waited (ms)`)
+    console.log(
+      `\n${withUpkeep ? 'With' : 'Without'} upkeep: MiB of tables, of write-ahead log; rows kept; how long a commit waited (ms)`,
+    )
     console.log('round   tables      log   head   facts  events  ended  batches    p50    p99    max')
     const sizes: Sizes[] = []
     for (let round = 1; round <= rounds; round++) {
@@ -66,15 +68,21 @@ async function run(withUpkeep: boolean, rounds: number): Promise<Sizes[]> {
 }
 
 async function measure(database: Database, directory: string, round: number, millis: number[]): Promise<Sizes> {
-  const [counts] = await database.prisma.$queryRaw<{ facts: number; events: number; ended: number; batches: number; bytes: number }[]>`
+  const [counts] = await database.prisma.$queryRaw<
+    { facts: number; events: number; ended: number; batches: number; bytes: number }[]
+  >`
     SELECT (SELECT count(*)::int FROM "Fact") AS facts, (SELECT count(*)::int FROM "Event") AS events,
       (SELECT count(*)::int FROM "Replica" WHERE "endedAt" IS NOT NULL) AS ended, (SELECT count(*)::int FROM "Batch") AS batches,
       pg_database_size(current_database())::float8 AS bytes`
   if (!counts) throw new Error('no counts')
   const wal = path.join(directory, 'database', 'pg_wal')
-  const sizes = { tables: counts.bytes, log: readdirSync(wal).reduce((sum, file) => sum + statSync(path.join(wal, file)).size, 0) }
+  const sizes = {
+    tables: counts.bytes,
+    log: readdirSync(wal).reduce((sum, file) => sum + statSync(path.join(wal, file)).size, 0),
+  }
   const sorted = millis.toSorted((a, b) => a - b)
-  const quantile = (share: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(0).padStart(6)
+  const quantile = (share: number) =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(0).padStart(6)
   const { head } = await readFacts(database, null, 0)
   console.log(
     [

@@ -30,7 +30,13 @@ async function compare(url: string): Promise<void> {
   const clock = new DatabaseClock()
   await synchronise(clock, database)
   const committer = new Committer({ database, clock, newId: randomUUID, log })
-  const profile = await committer.write({ kind: 'applyProfile', name: 'p', content: content(), settings: settings(), actor: 'bench' })
+  const profile = await committer.write({
+    kind: 'applyProfile',
+    name: 'p',
+    content: content(),
+    settings: settings(),
+    actor: 'bench',
+  })
   if (profile.kind !== 'profile') throw new Error('no profile')
   const project = await database.prisma.project.findFirstOrThrow()
   const queue = await database.prisma.queue.findFirstOrThrow()
@@ -52,7 +58,13 @@ async function compare(url: string): Promise<void> {
   const scale = async (turn: number) => {
     const id = ids[turn % serviceCount] as ServiceId
     const to = replicas + 1 - (Math.floor(turn / serviceCount) % 2)
-    const outcome = await committer.submit(id, { kind: 'scale', replicas: to, expectedRevision: null, maxReplicas: null, actor: 'bench' })
+    const outcome = await committer.submit(id, {
+      kind: 'scale',
+      replicas: to,
+      expectedRevision: null,
+      maxReplicas: null,
+      actor: 'bench',
+    })
     if (outcome.kind !== 'done' || !outcome.changed) throw new Error(JSON.stringify(outcome))
   }
   const pool = new pg.Pool({ connectionString: url, max: Math.max(...inFlight) })
@@ -103,10 +115,19 @@ async function plainTransaction(pool: pg.Pool, id: string): Promise<void> {
     const { rows } = await run('load', `SELECT * FROM "Replica" WHERE "serviceId" = $1 AND "state" <> 'ENDED'`, [id])
     const replica = rows[0].id as string
     await run('end', 'UPDATE "Replica" SET "start" = "start" + 1 WHERE "id" = $1', [replica])
-    await run('service', 'UPDATE "Service" SET "guard" = "guard" + 1, "desiredReplicas" = "desiredReplicas" WHERE "id" = $1', [id])
+    await run(
+      'service',
+      'UPDATE "Service" SET "guard" = "guard" + 1, "desiredReplicas" = "desiredReplicas" WHERE "id" = $1',
+      [id],
+    )
     const head = await run('head', 'UPDATE "Feed" SET "head" = "head" + 1 WHERE "id" = 1 RETURNING "head"', [])
     const revision = head.rows[0].head as string
-    await run('fact', 'INSERT INTO "Fact" VALUES ($1, $2, NULL, $3, $4, now())', [revision, id, 'said', '{"format": 1}'])
+    await run('fact', 'INSERT INTO "Fact" VALUES ($1, $2, NULL, $3, $4, now())', [
+      revision,
+      id,
+      'said',
+      '{"format": 1}',
+    ])
     await run('event', `INSERT INTO "Event" VALUES ($1, 'REPLICA', $2, 'bench', NULL, $3, $4, NULL, now())`, [
       revision,
       'changed',
@@ -150,7 +171,12 @@ async function closedLoop(count: number, seconds: number, act: () => Promise<voi
   )
   const used = process.cpuUsage(cpu)
   millis.sort((a, b) => a - b)
-  return { done: millis.length, seconds: (performance.now() - start) / 1_000, millis, cpuMicros: (used.user + used.system) / millis.length }
+  return {
+    done: millis.length,
+    seconds: (performance.now() - start) / 1_000,
+    millis,
+    cpuMicros: (used.user + used.system) / millis.length,
+  }
 }
 
 function rate({ done, seconds }: Run): number {

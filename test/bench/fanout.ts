@@ -100,7 +100,9 @@ async function measure(mode: string, subscribers: number): Promise<Result> {
 }
 
 console.log('CPU is of the server process; a change alone: committed, with nobody who hears of it.')
-console.log('mode    subscribers  bytes  CPU µs per delivery  CPU ms of a change alone  change → last: p50 ms  p99 ms  KiB per subscriber')
+console.log(
+  'mode    subscribers  bytes  CPU µs per delivery  CPU ms of a change alone  change → last: p50 ms  p99 ms  KiB per subscriber',
+)
 for (const subscribers of sizes) {
   for (const mode of modes) {
     const result = await measure(mode, subscribers)

@@ -16,11 +16,15 @@ for (let from = 0; from < subscribers; from += 50) {
     const socket = new WebSocket(url, 'graphql-transport-ws', { perMessageDeflate: false })
     sockets.push(socket)
     await once(socket, 'open')
-    socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${process.env['TOKEN']}` } }))
+    socket.send(
+      JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${process.env['TOKEN']}` } }),
+    )
     await once(socket, 'message')
     const id = crypto.randomUUID()
     const first = once(socket, 'message')
-    socket.send(JSON.stringify({ id, type: 'subscribe', payload: { query: fanoutDocument, variables: { service: 'fan' } } }))
+    socket.send(
+      JSON.stringify({ id, type: 'subscribe', payload: { query: fanoutDocument, variables: { service: 'fan' } } }),
+    )
     const [message] = (await first) as [Buffer]
     bytes = message.length
     socket.on('message', (data: Buffer) => {

@@ -28,7 +28,12 @@ const frame = Buffer.alloc(frameBytes, 32)
 /** A whole server with a service of 10 replicas, one of which turns ready and unready. */
 async function startWhole() {
   const directory = mkdtempSync(path.join(tmpdir(), 'xce-fanout-'))
-  const { config } = readConfig({ XCE_PORT: '0', XCE_DATA_DIR: directory, XCE_LOCAL_WORKER: 'off', XCE_LEASE_SECONDS: '3600' })
+  const { config } = readConfig({
+    XCE_PORT: '0',
+    XCE_DATA_DIR: directory,
+    XCE_LOCAL_WORKER: 'off',
+    XCE_LEASE_SECONDS: '3600',
+  })
   const server = await startServer({ config, log: pino({ level: 'error' }), workerProgram: '', env: {} })
   const token = readFileSync(path.join(directory, 'admin-token'), 'utf8').trim()
   const client = new ApiClient(server.url, token)

@@ -41,7 +41,10 @@ function queue(length: number, change: (number: number) => Partial<WaitingReplic
   )
 }
 
-const service = (name: string | number) => ({ serviceId: `service-${name}` as ServiceId, serviceName: `service-${name}` })
+const service = (name: string | number) => ({
+  serviceId: `service-${name}` as ServiceId,
+  serviceName: `service-${name}`,
+})
 const strict = { spreadMode: 'STRICT' } as const
 const running = (number: number) => ({ serviceId: `running-${number % 3_000}` as ServiceId })
 
@@ -50,8 +53,14 @@ const cases: readonly (readonly [string, WaitingReplica[]])[] = [
   ['5,000 of one running service, spread evenly', queue(5_000, () => running(0))],
   ['5,000 of 50 services, by turns', queue(5_000, (number) => service(number % 50))],
   ['5,000 of 3,000 running services', queue(5_000, running)],
-  ['5,000 services of one, each of another shape', queue(5_000, (number) => ({ ...service(number), cpuMillis: 500 + number }))],
-  ['5,000 STRICT with a fixed port', queue(5_000, () => ({ ...service('strict'), ...strict, ports: [fixedPort('http', 8080)] }))],
+  [
+    '5,000 services of one, each of another shape',
+    queue(5_000, (number) => ({ ...service(number), cpuMillis: 500 + number })),
+  ],
+  [
+    '5,000 STRICT with a fixed port',
+    queue(5_000, () => ({ ...service('strict'), ...strict, ports: [fixedPort('http', 8080)] })),
+  ],
   [
     '5,000 that avoid the host they failed on',
     queue(5_000, (number) => ({ ...running(0), avoidHostId: `host-${number % 1_000}` as HostId })),
@@ -79,7 +88,8 @@ describe('placement', () => {
         warmupTime: 100,
         teardown(_, mode) {
           const median = millis.sort((a, b) => a - b)[millis.length >> 1] ?? Number.NaN
-          if (mode === 'run') console.log(`${name}: ${Math.round((replicas.length / median) * 1_000).toLocaleString('en')} placements/s`)
+          if (mode === 'run')
+            console.log(`${name}: ${Math.round((replicas.length / median) * 1_000).toLocaleString('en')} placements/s`)
         },
       },
     )

@@ -32,11 +32,20 @@ async function compare(database: Database): Promise<void> {
   const view = new PlacementView(database)
   await view.read()
   const [project] = await database.prisma.project.findMany()
-  const hosts = (await database.prisma.host.findMany({ select: { id: true }, orderBy: { id: 'asc' } })).map(({ id }) => id as HostId)
+  const hosts = (await database.prisma.host.findMany({ select: { id: true }, orderBy: { id: 'asc' } })).map(
+    ({ id }) => id as HostId,
+  )
   const change = (at: number, count: number): CommittedFact => {
     const changed = Array.from({ length: count }, (_, number) => hosts[(at * 97 + number * 131) % hostCount] as HostId)
     const data = { projectId: project?.id as ProjectId, hosts: changed } as unknown as ServiceFactData
-    return { revision: 1n, at: 0, serviceId: services[at % serviceCount] as ServiceId, hostId: null, kind: 'change', data }
+    return {
+      revision: 1n,
+      at: 0,
+      serviceId: services[at % serviceCount] as ServiceId,
+      hostId: null,
+      kind: 'change',
+      data,
+    }
   }
   console.log(`${hostCount} hosts, ${serviceCount * each} replicas placed, 10 wait; median of ${rounds}, in ms`)
   await measure('read everything', () => readPlacement(database))
@@ -67,7 +76,10 @@ async function fill(database: Database): Promise<ServiceId[]> {
   const { prisma } = database
   const store = await TestStore.on(database)
   const first = await store.newService({ replicas: each })
-  const services = Array.from({ length: serviceCount }, (_, number) => `service-${String(number).padStart(6, '0')}` as ServiceId)
+  const services = Array.from(
+    { length: serviceCount },
+    (_, number) => `service-${String(number).padStart(6, '0')}` as ServiceId,
+  )
   await Promise.all(services.map((id) => store.committer.create({ ...first, id, name: id }, 'bench')))
   await store.committer.stop()
   await prisma.$executeRaw`

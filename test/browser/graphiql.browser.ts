@@ -9,7 +9,9 @@ import { until } from '../support/until.ts'
 
 const output = fileURLToPath(new URL('../output/', import.meta.url))
 /** Where systems have Chromium, or what is made of it. */
-const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'].map((name) => `/usr/bin/${name}`)
+const browsers = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'].map(
+  (name) => `/usr/bin/${name}`,
+)
 const picture = (name: string) => ({ path: `${output}graphiql-${name}.png` })
 
 let server: TestServer
@@ -17,7 +19,8 @@ let browser: Browser
 beforeAll(async () => {
   mkdirSync(output, { recursive: true })
   browser = await chromium.launch({
-    executablePath: process.env['XCE_TEST_CHROMIUM'] ?? browsers.find((file) => existsSync(file)) ?? '/usr/bin/chromium',
+    executablePath:
+      process.env['XCE_TEST_CHROMIUM'] ?? browsers.find((file) => existsSync(file)) ?? '/usr/bin/chromium',
     timeout: 120_000,
     args: [
       '--no-sandbox',
@@ -42,7 +45,8 @@ async function visit(strange: string[] = []): Promise<Page> {
   const page = await browser.newPage({ viewport: { width: 1400, height: 850 } })
   page.on('request', (request) => {
     const { protocol, origin } = new URL(request.url())
-    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== new URL(server.url).origin) strange.push(request.url())
+    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== new URL(server.url).origin)
+      strange.push(request.url())
   })
   page.on('pageerror', (error) => strange.push(String(error)))
   page.on('console', (message) => {
@@ -108,7 +112,8 @@ test('signs in, creates a service, watches its endpoint change, and nothing leav
   await page.screenshot(picture('1-sign-in'))
   await signIn(page)
   await page.getByText('Signed in as admin (admin)').waitFor()
-  for (const name of ['CreateService', 'WatchEndpoint', 'ScaleService', 'WhyNotReady']) await page.getByRole('tab', { name }).waitFor()
+  for (const name of ['CreateService', 'WatchEndpoint', 'ScaleService', 'WhyNotReady'])
+    await page.getByRole('tab', { name }).waitFor()
 
   await run(page, 'CreateService', '"desiredReplicas": 2')
   await page.screenshot(picture('2-created'))

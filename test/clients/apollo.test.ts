@@ -6,7 +6,15 @@ import { createService, placedReplicas } from '../support/apiService.ts'
 import type { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
-import { endpointChanged, type Page, page, replicaChanged, type Scaled, scaleService, serviceChanged } from './documents.ts'
+import {
+  endpointChanged,
+  type Page,
+  page,
+  replicaChanged,
+  type Scaled,
+  scaleService,
+  serviceChanged,
+} from './documents.ts'
 
 let server: TestServer
 let worker: HandWorker
@@ -39,26 +47,36 @@ test('Apollo Client asks, changes and follows, and its cache stays right by the 
     shown = data?.service as Page['service'] | undefined
   })
   await until(() => shown?.desiredReplicas === 1, 'the query is answered')
-  expect(shown).toMatchObject({ readyReplicas: 0, endpoint: { addresses: [] }, replicas: { nodes: [{ id: replica?.id, ready: false }] } })
+  expect(shown).toMatchObject({
+    readyReplicas: 0,
+    endpoint: { addresses: [] },
+    replicas: { nodes: [{ id: replica?.id, ready: false }] },
+  })
 
   const kinds: string[] = []
   const followed = [endpointChanged, serviceChanged, replicaChanged].map((document) =>
-    client.subscribe<Record<string, { kind: string }>>({ query: gql(document), variables }).subscribe(({ data, error }) => {
-      if (error) throw error
-      kinds.push(...Object.values(data ?? {}).map(({ kind }) => kind))
-    }),
+    client
+      .subscribe<Record<string, { kind: string }>>({ query: gql(document), variables })
+      .subscribe(({ data, error }) => {
+        if (error) throw error
+        kinds.push(...Object.values(data ?? {}).map(({ kind }) => kind))
+      }),
   )
   await until(() => kinds.length === 3, 'each subscription has its first frame')
   expect(kinds).toEqual(['SNAPSHOT', 'SNAPSHOT', 'SNAPSHOT'])
 
   await worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready: true })
   await until(
-    () => shown?.readyReplicas === 1 && shown.endpoint?.addresses.length === 1 && shown.replicas?.nodes[0]?.ready === true,
+    () =>
+      shown?.readyReplicas === 1 && shown.endpoint?.addresses.length === 1 && shown.replicas?.nodes[0]?.ready === true,
     'service, endpoint and replica show readiness',
   )
   expect(shown?.replicas?.nodes[0]).toMatchObject({ state: 'RUNNING' })
 
-  const { data } = await client.mutate<Scaled>({ mutation: gql(scaleService), variables: { ...variables, replicas: 2 } })
+  const { data } = await client.mutate<Scaled>({
+    mutation: gql(scaleService),
+    variables: { ...variables, replicas: 2 },
+  })
   expect(data?.scaleService.service?.desiredReplicas).toBe(2)
   await until(() => shown?.desiredReplicas === 2, 'the watched query shows the answer to the mutation')
   expect(requests).toEqual(['Page', 'Scale'])

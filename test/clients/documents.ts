@@ -5,8 +5,13 @@ export interface Page {
     readonly id: string
     readonly desiredReplicas: number
     readonly readyReplicas: number
-    readonly endpoint: { readonly id: string; readonly addresses: readonly { readonly id: string; readonly hostPort: string }[] }
-    readonly replicas: { readonly nodes: readonly { readonly id: string; readonly state: string; readonly ready: boolean }[] }
+    readonly endpoint: {
+      readonly id: string
+      readonly addresses: readonly { readonly id: string; readonly hostPort: string }[]
+    }
+    readonly replicas: {
+      readonly nodes: readonly { readonly id: string; readonly state: string; readonly ready: boolean }[]
+    }
   }
 }
 

@@ -15,13 +15,19 @@ beforeAll(() => {
   directory = mkdtempSync(path.join(tmpdir(), 'xce-relay-'))
   mkdirSync(path.join(directory, 'src'))
   cpSync(schema, path.join(directory, 'schema.graphql'))
-  writeFileSync(path.join(directory, 'relay.config.json'), JSON.stringify({ src: 'src', schema: 'schema.graphql', language: 'typescript' }))
+  writeFileSync(
+    path.join(directory, 'relay.config.json'),
+    JSON.stringify({ src: 'src', schema: 'schema.graphql', language: 'typescript' }),
+  )
 })
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 /** Compiles a component with these documents. Rejects with what the compiler says. */
 async function compile(component: string, documents: readonly string[]): Promise<readonly string[]> {
-  writeFileSync(path.join(directory, 'src', `${component}.ts`), documents.map((document) => `graphql\`${document}\`\n`).join(''))
+  writeFileSync(
+    path.join(directory, 'src', `${component}.ts`),
+    documents.map((document) => `graphql\`${document}\`\n`).join(''),
+  )
   await promisify(execFile)(process.execPath, [compiler], { cwd: directory })
   return readdirSync(path.join(directory, 'src', '__generated__')).filter((file) => file.startsWith(component))
 }

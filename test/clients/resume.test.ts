@@ -52,7 +52,9 @@ const clients: Record<string, Follow> = {
     ),
   'Apollo Client': (socket, variables, next) => {
     const client = new ApolloClient({ cache: new InMemoryCache(), link: new GraphQLWsLink(socket) })
-    const subscription = client.subscribe<Data>({ query: gql(document), variables }).subscribe(({ data }) => data && next(data as Data))
+    const subscription = client
+      .subscribe<Data>({ query: gql(document), variables })
+      .subscribe(({ data }) => data && next(data as Data))
     return () => subscription.unsubscribe()
   },
   urql: (socket, variables, next) => {
@@ -67,47 +69,55 @@ const clients: Record<string, Follow> = {
       }),
     })
     const client = new Urql({ url: server.url, preferGetMethod: false, exchanges: [forward] })
-    return client.subscription<Data>(document, variables).subscribe(({ data, error }) => (error ? fails(error) : data && next(data)))
-      .unsubscribe
+    return client
+      .subscription<Data>(document, variables)
+      .subscribe(({ data, error }) => (error ? fails(error) : data && next(data))).unsubscribe
   },
 }
 
-test.each(Object.entries(clients))('%s comes back with what it missed, and no second snapshot', async (name, follow) => {
-  const service = name.toLowerCase().replace(' ', '-')
-  await createService(server.client, service, 2)
-  const [first, second] = await placedReplicas(server.client, service, 2)
+test.each(Object.entries(clients))(
+  '%s comes back with what it missed, and no second snapshot',
+  async (name, follow) => {
+    const service = name.toLowerCase().replace(' ', '-')
+    await createService(server.client, service, 2)
+    const [first, second] = await placedReplicas(server.client, service, 2)
 
-  let comeBack: () => void = () => undefined
-  const away = new Promise<void>((resolve) => {
-    comeBack = resolve
-  })
-  let connections = 0
-  const socket = createClient({
-    url: `ws://127.0.0.1:${proxy.port}/graphql`,
-    webSocketImpl: WebSocket,
-    connectionParams: { authorization: `Bearer ${server.client.token}` },
-    retryAttempts: Number.POSITIVE_INFINITY,
-    shouldRetry: () => true,
-    retryWait: () => away,
-    on: { connected: () => connections++ },
-  })
-  const frames: Frame[] = []
-  const stop = follow(resuming(socket), { service }, ({ endpointChanged }) => {
-    if (endpointChanged.kind !== 'BOOKMARK') frames.push(endpointChanged)
-  })
-  await until(() => frames.length === 1, 'the first frame')
-  await worker.report({ replica: first?.id ?? '', state: 'RUNNING', ready: true })
-  await until(() => frames.length === 2, 'the first replica is in the table')
+    let comeBack: () => void = () => undefined
+    const away = new Promise<void>((resolve) => {
+      comeBack = resolve
+    })
+    let connections = 0
+    const socket = createClient({
+      url: `ws://127.0.0.1:${proxy.port}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: { authorization: `Bearer ${server.client.token}` },
+      retryAttempts: Number.POSITIVE_INFINITY,
+      shouldRetry: () => true,
+      retryWait: () => away,
+      on: { connected: () => connections++ },
+    })
+    const frames: Frame[] = []
+    const stop = follow(resuming(socket), { service }, ({ endpointChanged }) => {
+      if (endpointChanged.kind !== 'BOOKMARK') frames.push(endpointChanged)
+    })
+    await until(() => frames.length === 1, 'the first frame')
+    await worker.report({ replica: first?.id ?? '', state: 'RUNNING', ready: true })
+    await until(() => frames.length === 2, 'the first replica is in the table')
 
-  proxy.cut()
-  await worker.report({ replica: second?.id ?? '', state: 'RUNNING', ready: true })
-  comeBack()
-  await until(() => frames.length === 3, 'the second replica is in the table')
-  expect(connections).toBe(2)
-  expect(frames.map(({ kind, added }) => [kind, ...added.map(({ index }) => index)])).toEqual([['SNAPSHOT'], ['DELTA', 0], ['DELTA', 1]])
-  expect(frames[2]?.endpoint?.addresses.map(({ index }) => index).toSorted()).toEqual([0, 1])
+    proxy.cut()
+    await worker.report({ replica: second?.id ?? '', state: 'RUNNING', ready: true })
+    comeBack()
+    await until(() => frames.length === 3, 'the second replica is in the table')
+    expect(connections).toBe(2)
+    expect(frames.map(({ kind, added }) => [kind, ...added.map(({ index }) => index)])).toEqual([
+      ['SNAPSHOT'],
+      ['DELTA', 0],
+      ['DELTA', 1],
+    ])
+    expect(frames[2]?.endpoint?.addresses.map(({ index }) => index).toSorted()).toEqual([0, 1])
 
-  stop()
-  await socket.dispose()
-  await until(() => server.app.feed.topics === 0, 'the feed has no topic')
-})
+    stop()
+    await socket.dispose()
+    await until(() => server.app.feed.topics === 0, 'the feed has no topic')
+  },
+)

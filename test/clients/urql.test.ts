@@ -5,7 +5,15 @@ import { createService, placedReplicas } from '../support/apiService.ts'
 import type { HandWorker } from '../support/handWorker.ts'
 import { TestServer } from '../support/testServer.ts'
 import { until } from '../support/until.ts'
-import { endpointChanged, type Page, page, replicaChanged, type Scaled, scaleService, serviceChanged } from './documents.ts'
+import {
+  endpointChanged,
+  type Page,
+  page,
+  replicaChanged,
+  type Scaled,
+  scaleService,
+  serviceChanged,
+} from './documents.ts'
 
 let server: TestServer
 let worker: HandWorker
@@ -30,7 +38,12 @@ test('urql asks, changes and follows, and its normalised cache stays right by th
     exchanges: [
       // Frames are values, not entities: only what they carry has an id.
       cacheExchange({
-        keys: { EndpointChange: () => null, ServiceChange: () => null, ReplicaChange: () => null, ScaleServicePayload: () => null },
+        keys: {
+          EndpointChange: () => null,
+          ServiceChange: () => null,
+          ReplicaChange: () => null,
+          ScaleServicePayload: () => null,
+        },
       }),
       fetchExchange,
       subscriptionExchange({
@@ -52,7 +65,11 @@ test('urql asks, changes and follows, and its normalised cache stays right by th
     shown = data?.service
   })
   await until(() => shown?.desiredReplicas === 1, 'the query is answered')
-  expect(shown).toMatchObject({ readyReplicas: 0, endpoint: { addresses: [] }, replicas: { nodes: [{ id: replica?.id, ready: false }] } })
+  expect(shown).toMatchObject({
+    readyReplicas: 0,
+    endpoint: { addresses: [] },
+    replicas: { nodes: [{ id: replica?.id, ready: false }] },
+  })
 
   const kinds: string[] = []
   const followed = [endpointChanged, serviceChanged, replicaChanged].map((document) =>
@@ -66,7 +83,8 @@ test('urql asks, changes and follows, and its normalised cache stays right by th
 
   await worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready: true })
   await until(
-    () => shown?.readyReplicas === 1 && shown.endpoint.addresses.length === 1 && shown.replicas.nodes[0]?.ready === true,
+    () =>
+      shown?.readyReplicas === 1 && shown.endpoint.addresses.length === 1 && shown.replicas.nodes[0]?.ready === true,
     'service, endpoint and replica show readiness',
   )
   expect(shown?.replicas.nodes[0]).toMatchObject({ state: 'RUNNING' })

@@ -58,7 +58,8 @@ describe('that a host is drained is said once', () => {
     for (let left = 3; left > 0; left = (await onA()).length) {
       const stopping = await until(async () => {
         const moved = (await aliveReplicas(client, 'web')).filter(({ host, ready }) => host?.name === 'b' && !ready)
-        if (moved.length > 0) await b.report(...moved.map(({ id }) => ({ replica: id, state: 'RUNNING', ready: true }) as const))
+        if (moved.length > 0)
+          await b.report(...moved.map(({ id }) => ({ replica: id, state: 'RUNNING', ready: true }) as const))
         const found = (await onA()).find(({ state }) => state === 'STOPPING')
         return found ?? ((await onA()).length === 0 ? 'none' : null)
       }, 'another one is to leave')

@@ -37,7 +37,9 @@ describe.each([
     database = await home.open()
     for (const statement of sql?.split(';\n') ?? []) await database.prisma.$executeRawUnsafe(statement)
     const databaseUrl = home.options.url ?? ''
-    servers = await Promise.all([0, 1, 2, 3].map(() => TestServer.start(silent, undefined, { databaseUrl, env: { XCE_METRICS: 'open' } })))
+    servers = await Promise.all(
+      [0, 1, 2, 3].map(() => TestServer.start(silent, undefined, { databaseUrl, env: { XCE_METRICS: 'open' } })),
+    )
   })
   afterAll(async () => {
     await Promise.all(servers.map((one) => one.stop()))
@@ -56,7 +58,9 @@ describe.each([
     const stopping = await database.prisma.replica.findMany({ where: { state: 'STOPPING' } })
     for (const worker of workers) {
       const own = stopping.filter(({ workerId }) => workerId === idOf('Worker', worker.id))
-      const reports = own.map(({ id }) => ({ replica: encodeGlobalId('Replica', id), state: 'ENDED', endReason: 'STOPPED' }) as const)
+      const reports = own.map(
+        ({ id }) => ({ replica: encodeGlobalId('Replica', id), state: 'ENDED', endReason: 'STOPPED' }) as const,
+      )
       if (own.length > 0) await worker.report(...reports)
     }
   }
@@ -71,18 +75,32 @@ describe.each([
   }
 
   async function noRoomIsLeft(): Promise<void> {
-    const found = await database.prisma.host.findMany({ select: { name: true, usedCpuMillis: true }, orderBy: { name: 'asc' } })
-    expect(found).toEqual(Array.from({ length: hosts }, (_, number) => ({ name: `host-${number}`, usedCpuMillis: 10 * perHost })))
-    const held = await database.prisma.replica.groupBy({ by: ['workerId'], where: { state: { not: 'ENDED' } }, _count: true })
+    const found = await database.prisma.host.findMany({
+      select: { name: true, usedCpuMillis: true },
+      orderBy: { name: 'asc' },
+    })
+    expect(found).toEqual(
+      Array.from({ length: hosts }, (_, number) => ({ name: `host-${number}`, usedCpuMillis: 10 * perHost })),
+    )
+    const held = await database.prisma.replica.groupBy({
+      by: ['workerId'],
+      where: { state: { not: 'ENDED' } },
+      _count: true,
+    })
     expect(held.map(({ _count }) => _count)).toEqual(workers.map(() => perHost / 2))
   }
 
   test('everything has a place, in as much room as there is', async () => {
-    workers = Array.from({ length: 2 * hosts }, (_, number) => new HandWorker(server(number).client, `worker-${number}`))
+    workers = Array.from(
+      { length: 2 * hosts },
+      (_, number) => new HandWorker(server(number).client, `worker-${number}`),
+    )
     const room = { cpuMillis: (10 * perHost) / 2 }
     await Promise.all(workers.map((worker, number) => worker.register([], { host: `host-${number % hosts}`, ...room })))
     const ports = (number: number) => (number % 2 === 0 ? [{ name: 'x' }, { name: 'y' }] : [])
-    await Promise.all(services.map((name, number) => createService(server(number).client, name, each, { ports: ports(number) })))
+    await Promise.all(
+      services.map((name, number) => createService(server(number).client, name, each, { ports: ports(number) })),
+    )
     await allPlaced()
     await noRoomIsLeft()
   })
@@ -106,7 +124,9 @@ describe.each([
   test('their metrics tell who placed what', async () => {
     const texts = await Promise.all(servers.map(async (one) => (await fetch(one.at('/metrics'))).text()))
     const countOf = (outcome: string) =>
-      texts.map((text) => Number(new RegExp(`^xce_placement_grants_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0))
+      texts.map((text) =>
+        Number(new RegExp(`^xce_placement_grants_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0),
+      )
     const granted = countOf('granted')
     expect(granted.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(2 * hosts * perHost)
     expect(granted.filter((count) => count > 0).length).toBeGreaterThan(leases === 1 ? 0 : 1)

@@ -47,7 +47,8 @@ eachDatabase((database) => {
   async function serving(...names: readonly string[]): Promise<{ host: string; id: ServiceId; workers: Reporter[] }> {
     const host = await onlyHost()
     const workers: Reporter[] = []
-    for (const name of names) workers.push(await store.register({ name: `${host}-${name}`, host, instance: `${host}-${name}` }))
+    for (const name of names)
+      workers.push(await store.register({ name: `${host}-${name}`, host, instance: `${host}-${name}` }))
     const id = await store.create({ replicas: 2, content: content({ cpuMillis: 100, memoryMiB: 10 }) })
     expect(await store.place([id])).toBe(2)
     for (const reporter of workers) await store.reportReady(id, reporter, 1)
@@ -94,7 +95,13 @@ eachDatabase((database) => {
   test('a server dies between the registration and the adoptions: the next look tells the addresses, though the worker never comes again', async () => {
     const { host, id, workers } = await serving('a', 'b')
     const table = await follow(id)
-    const again = await store.register({ name: `${host}-a`, host, instance: `${host}-a`, addresses: ['10.0.0.2', 'fd00::2'], clean: false })
+    const again = await store.register({
+      name: `${host}-a`,
+      host,
+      instance: `${host}-a`,
+      addresses: ['10.0.0.2', 'fd00::2'],
+      clean: false,
+    })
     expect(await kindsOf(again)).toEqual(['readdress', 'readdress'])
     expect(await readUnsettled(database(), 'all')).toEqual(await readUnsettled(database(), [again.hostId]))
     await settleHosts(partsOf(await another()), 'all')
@@ -164,7 +171,13 @@ eachDatabase((database) => {
     const { host, id, workers } = await serving('a')
     const [{ hostId, workerId: name }] = workers as [Reporter]
     const late = { kind: 'readdress', worker: name, host: { id: hostId, name: host, addresses: ['10.0.0.2'] } } as const
-    const again = await store.register({ name: `${host}-a`, host, instance: `${host}-a`, addresses: ['10.0.0.2'], clean: false })
+    const again = await store.register({
+      name: `${host}-a`,
+      host,
+      instance: `${host}-a`,
+      addresses: ['10.0.0.2'],
+      clean: false,
+    })
     await store.register({ name: `${host}-a`, host, instance: `${host}-a`, addresses: ['10.0.0.1'], clean: false })
     expect(await store.committer.submit(id, late)).toEqual({ kind: 'done', changed: false })
     expect(await kindsOf(again)).toEqual([])
@@ -197,7 +210,10 @@ eachDatabase((database) => {
     expect(await told()).toEqual(['10.0.0.1'])
     await write(`UPDATE "Replica" SET "hostId" = $1 WHERE "id" = $2`, elsewhere.hostId)
     expect(await told()).toBeNull()
-    expect((await readEndpoint(database(), id))?.addresses.map(({ address }) => address).sort()).toEqual(['10.0.0.1', '10.0.0.5'])
+    expect((await readEndpoint(database(), id))?.addresses.map(({ address }) => address).sort()).toEqual([
+      '10.0.0.1',
+      '10.0.0.5',
+    ])
     // What is not known is told at the next look, so that the base of what comes then is what subscribers have.
     await settleHosts(partsOf(await another()), [elsewhere.hostId])
     expect(await told()).toEqual(['10.0.0.5'])

@@ -35,7 +35,11 @@ test('the worker is connected to another server, and answers there: the reader g
   const [asked, holder, third] = [await newServer(), await newServer(), await newServer()]
   const heard: LogRequest[] = []
   holder.follow(worker, (request) => heard.push(request))
-  const text = { stdout: Array.from({ length: 3_000 }, () => randomBytes(40).toString('hex')), stderr: ['é "\n'], truncated: true }
+  const text = {
+    stdout: Array.from({ length: 3_000 }, () => randomBytes(40).toString('hex')),
+    stderr: ['é "\n'],
+    truncated: true,
+  }
   const reading = asked.request(worker, replica, 3_000)
   const request = await until(() => heard[0], 'the other server is asked')
   expect(request).toMatchObject({ replica, tailLines: 3_000 })
@@ -52,7 +56,8 @@ test('the worker is connected to another server, and answers there: the reader g
 
 test('what is no message of a server is passed over', async () => {
   const [asked, holder] = [await newServer(), await newServer()]
-  for (const { prisma } of databases.slice(0, 1)) await prisma.$queryRaw`SELECT count(pg_notify('xce_log_requests', 'nonsense')) AS sent`
+  for (const { prisma } of databases.slice(0, 1))
+    await prisma.$queryRaw`SELECT count(pg_notify('xce_log_requests', 'nonsense')) AS sent`
   holder.follow(worker, ({ id }) => void holder.answer(worker, id, { stdout: ['a'], stderr: [], truncated: false }))
   expect(await asked.request(worker, replica, 1)).toMatchObject({ stdout: ['a'] })
 })

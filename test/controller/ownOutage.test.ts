@@ -19,7 +19,10 @@ afterEach(async () => {
 test('a server whose heartbeat could not be written takes nobody for silent: every lease starts anew', async () => {
   database = await freshPostgreSQL()
   const databaseUrl = database.options.url ?? ''
-  server = await TestServer.start(undefined, undefined, { databaseUrl, env: { XCE_LEASE_SECONDS: '2', XCE_GRACE_SECONDS: '1' } })
+  server = await TestServer.start(undefined, undefined, {
+    databaseUrl,
+    env: { XCE_LEASE_SECONDS: '2', XCE_GRACE_SECONDS: '1' },
+  })
   const { prisma } = server.app.database
   const worker = new HandWorker(server.client, 'a')
   await worker.register()

@@ -37,7 +37,9 @@ test('many at once: exactly one has the turn', async () => {
   const made = await freshPostgreSQL()
   const database = await made.open()
   try {
-    const turns = await Promise.all(Array.from({ length: 8 }, () => new PlacementTurn(database, randomUUID, leaseSeconds).take()))
+    const turns = await Promise.all(
+      Array.from({ length: 8 }, () => new PlacementTurn(database, randomUUID, leaseSeconds).take()),
+    )
     expect(turns.filter(({ waitMillis }) => waitMillis === 0)).toHaveLength(1)
   } finally {
     await database.close()

@@ -79,7 +79,10 @@ eachDatabase((database) => {
       ['a replica could not bind its port', () => ended('PORT_TAKEN', 1)],
       ['one was killed, has ended and is replaced', () => ended('STOPPED', 2)],
       ['it grew', () => store.scale(web, 9)],
-      ['another one waits, which fits nowhere', () => store.create({ replicas: 3, content: content({ cpuMillis: 900_000 }) })],
+      [
+        'another one waits, which fits nowhere',
+        () => store.create({ replicas: 3, content: content({ cpuMillis: 900_000 }) }),
+      ],
       ['its limit per host changed', () => spreadStrictly()],
       ['it shrank to less than what waits', () => store.scale(web, 2)],
       ['it was placed again', () => store.place([web])],
@@ -89,7 +92,10 @@ eachDatabase((database) => {
       ['a worker came back with more', () => store.register({ name: 'b', host: 'b', cpuMillis: 99_000 })],
       ['a host was lost', () => lose()],
       ['it was removed', () => write({ kind: 'removeHost', name: 'b', actor: 'test' })],
-      ['the service was deleted', () => store.committer.submit(web, { kind: 'delete', expectedRevision: null, actor: 'test' })],
+      [
+        'the service was deleted',
+        () => store.committer.submit(web, { kind: 'delete', expectedRevision: null, actor: 'test' }),
+      ],
     ])('%s', async (_what, happen) => {
       await happen()
       expect(comparable(await seen())).toEqual(comparable(await readPlacement(database())))

@@ -7,7 +7,9 @@ import { until } from '../support/until.ts'
 let server: TestServer
 const hold = async (name: string) => {
   const query = 'query ($name: String!) { service(name: $name) { blockers { reason count } } }'
-  const { service } = await server.client.ask<{ service: { blockers: { reason: string; count: number }[] } }>(query, { name })
+  const { service } = await server.client.ask<{ service: { blockers: { reason: string; count: number }[] } }>(query, {
+    name,
+  })
   return service.blockers.find(({ reason }) => !['WAITING_FOR_READY', 'QUEUED'].includes(reason))
 }
 

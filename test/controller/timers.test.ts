@@ -20,12 +20,16 @@ async function replicaOf(name: string): Promise<Waiting | undefined> {
   const query = `query ($name: String!) { service(name: $name) {
     replicas(filter: { states: [PENDING, STARTING, RUNNING] }) { nodes { id state pending { reason until } host { name } } }
   } }`
-  return (await server.client.ask<{ service: { replicas: { nodes: Waiting[] } } }>(query, { name })).service.replicas.nodes[0]
+  return (await server.client.ask<{ service: { replicas: { nodes: Waiting[] } } }>(query, { name })).service.replicas
+    .nodes[0]
 }
 
 const availableReplicas = async (name: string) =>
-  (await server.client.ask<{ service: { availableReplicas: number } }>(`{ service(name: "${name}") { availableReplicas } }`)).service
-    .availableReplicas
+  (
+    await server.client.ask<{ service: { availableReplicas: number } }>(
+      `{ service(name: "${name}") { availableReplicas } }`,
+    )
+  ).service.availableReplicas
 
 test('a replica waits out its backoff and is placed then, with nothing else happening', async () => {
   server = await TestServer.start()
@@ -41,7 +45,11 @@ test('a replica waits out its backoff and is placed then, with nothing else happ
   )
   await worker.report({ replica: second.id, state: 'ENDED', endReason: 'EXITED' })
   const waiting = await until(() => replicaOf('fails'), 'a third one')
-  expect(waiting).toMatchObject({ state: 'PENDING', pending: { reason: 'BACKOFF', until: expect.any(String) }, host: null })
+  expect(waiting).toMatchObject({
+    state: 'PENDING',
+    pending: { reason: 'BACKOFF', until: expect.any(String) },
+    host: null,
+  })
   const dueAt = Date.parse(waiting.pending?.until ?? '')
   await until(async () => (await replicaOf('fails'))?.host, 'it is placed')
   expect(server.app.clock.now()).toBeGreaterThanOrEqual(dueAt)
@@ -55,7 +63,10 @@ test('a timer that becomes due while no server runs fires when one starts', asyn
   await createService(server.client, 'steady', 1, { service: { rollout: { minReadySeconds: 2 } } })
   const [replica] = await placedReplicas(server.client, 'steady', 1)
   await worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready: true })
-  const timer = await until(() => server.app.database.prisma.timer.findFirst({ where: { kind: 'MIN_READY' } }), 'the timer is armed')
+  const timer = await until(
+    () => server.app.database.prisma.timer.findFirst({ where: { kind: 'MIN_READY' } }),
+    'the timer is armed',
+  )
   const directory = await server.keep()
   await until(() => Date.now() > timer.dueAt.getTime(), 'the timer is due')
   server = await TestServer.start(undefined, directory)

@@ -82,7 +82,9 @@ eachDatabase((database) => {
     const { head, floor } = await readFacts(database(), null, 0)
     expect(head - floor).toBe(20n)
     const { facts } = await readFacts(database(), floor, 1_000)
-    expect(facts.map(({ revision }) => revision)).toEqual(Array.from({ length: 20 }, (_, index) => floor + 1n + BigInt(index)))
+    expect(facts.map(({ revision }) => revision)).toEqual(
+      Array.from({ length: 20 }, (_, index) => floor + 1n + BigInt(index)),
+    )
     expect(await rows(database(), 'Fact')).toBe(20)
     expect(await rows(database(), 'Event')).toBe(10)
     expect(await database().prisma.replica.count({ where: { state: 'ENDED' } })).toBe(3)
@@ -94,13 +96,19 @@ eachDatabase((database) => {
     }
     // The tail read through it all: every fact once.
     await until(() => seen.at(-1)?.revision === head, 'the tail has read everything')
-    expect(seen.map(({ revision }) => revision)).toEqual(seen.map((_, index) => (seen[0]?.revision ?? 0n) + BigInt(index)))
+    expect(seen.map(({ revision }) => revision)).toEqual(
+      seen.map((_, index) => (seen[0]?.revision ?? 0n) + BigInt(index)),
+    )
   })
 
   test('what is young stays, whatever came after it', async () => {
     const churn = await Churn.on(store, 1, 2)
     await churn.round()
-    const count = async () => [await rows(database(), 'Event'), await rows(database(), 'Replica'), await rows(database(), 'Fact')]
+    const count = async () => [
+      await rows(database(), 'Event'),
+      await rows(database(), 'Replica'),
+      await rows(database(), 'Fact'),
+    ]
     const before = await count()
     await start({
       facts: { kept: 1, keptSeconds: 3_600, mostKept: 1_000_000 },
@@ -119,14 +127,18 @@ eachDatabase((database) => {
     expect((await store.load(gone)).columns.deletedAt).not.toBeNull()
     const [held] = await database().prisma.replica.findMany({ where: { serviceId: gone }, orderBy: { id: 'asc' } })
     const { hostId } = await store.register()
-    await database().prisma.hostPort.create({ data: { hostId, port: 31_999, protocol: 'TCP', replicaId: held?.id ?? '' } })
+    await database().prisma.hostPort.create({
+      data: { hostId, port: 31_999, protocol: 'TCP', replicaId: held?.id ?? '' },
+    })
     const old = new Date(Date.now() - 2 * hour)
     await database().prisma.service.update({ where: { id: gone }, data: { deletedAt: old } })
     await database().prisma.replica.updateMany({ where: { serviceId: gone }, data: { endedAt: old } })
 
     await start({ ...nothing, endedReplicas: { keptHours: 1, mostKept: 1_000 } })
     await run()
-    expect(await database().prisma.replica.findMany({ where: { serviceId: gone }, select: { id: true } })).toEqual([{ id: held?.id }])
+    expect(await database().prisma.replica.findMany({ where: { serviceId: gone }, select: { id: true } })).toEqual([
+      { id: held?.id },
+    ])
     expect(await database().prisma.service.count({ where: { id: gone } })).toBe(1)
 
     await database().prisma.hostPort.deleteMany({ where: { port: 31_999 } })
@@ -147,7 +159,10 @@ eachDatabase((database) => {
     await rowsOfAges(database(), [0.5, 1.5, 23, 25])
     await start()
     await run()
-    const keys = await database().prisma.idempotencyKey.findMany({ where: { subject: 'upkeep' }, orderBy: { key: 'asc' } })
+    const keys = await database().prisma.idempotencyKey.findMany({
+      where: { subject: 'upkeep' },
+      orderBy: { key: 'asc' },
+    })
     expect(keys.map(({ key }) => key)).toEqual(['0.5', '1.5', '23'])
     const batches = await database().prisma.batch.findMany({ where: { id: { startsWith: 'upkeep' } } })
     expect(batches.map(({ id }) => id)).toEqual(['upkeep 0.5'])
@@ -242,7 +257,9 @@ async function rowsOfAges({ prisma }: Database, hours: readonly number[]): Promi
   for (const age of hours) {
     const at = new Date(Date.now() - age * hour)
     await prisma.batch.create({ data: { id: `upkeep ${age}`, result: {}, at } })
-    await prisma.idempotencyKey.create({ data: { subject: 'upkeep', operation: 'x', key: String(age), inputHash: '', result: {}, at } })
+    await prisma.idempotencyKey.create({
+      data: { subject: 'upkeep', operation: 'x', key: String(age), inputHash: '', result: {}, at },
+    })
   }
 }
 

@@ -80,5 +80,9 @@ test('stopped, it wakes nobody, and has left the clock', async () => {
   wakeUp.stop()
   wakeUp.arm(at(50))
   await vi.advanceTimersByTimeAsync(1_000)
-  expect({ woken: woken(), listeners: listeners.size, timers: vi.getTimerCount() }).toEqual({ woken: [], listeners: 0, timers: 0 })
+  expect({ woken: woken(), listeners: listeners.size, timers: vi.getTimerCount() }).toEqual({
+    woken: [],
+    listeners: 0,
+    timers: 0,
+  })
 })

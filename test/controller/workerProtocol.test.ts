@@ -33,7 +33,9 @@ interface Change {
 }
 
 function follow(worker: HandWorker) {
-  return server.client.socket().iterate<Change>({ query: assignmentsChanged, variables: { worker: worker.id, epoch: worker.epoch } })
+  return server.client
+    .socket()
+    .iterate<Change>({ query: assignmentsChanged, variables: { worker: worker.id, epoch: worker.epoch } })
 }
 
 describe('a registration', () => {
@@ -88,7 +90,12 @@ describe('a registration', () => {
     await worker.register()
     await createService(server.client, 'talkative', 1)
     const [replica] = await placedReplicas(server.client, 'talkative', 1)
-    const gaveUp = { replica: replica?.id ?? '', state: 'ENDED', endReason: 'GAVE_UP', message: `\0${'x'.repeat(998)}😀` } as const
+    const gaveUp = {
+      replica: replica?.id ?? '',
+      state: 'ENDED',
+      endReason: 'GAVE_UP',
+      message: `\0${'x'.repeat(998)}😀`,
+    } as const
     expect(await worker.report(gaveUp)).toMatchObject({ __typename: 'ReportReplicasPayload' })
     await remove(server.client, 'talkative')
     await worker.report(...(await aliveReplicas(server.client, 'talkative')).map(ended))
@@ -130,7 +137,9 @@ describe('a registration', () => {
       running: [],
       registrationNumber: 0,
     }
-    const { registerWorker } = await server.client.ask<{ registerWorker: { issues: { path: string[] }[] } }>(query, { input })
+    const { registerWorker } = await server.client.ask<{ registerWorker: { issues: { path: string[] }[] } }>(query, {
+      input,
+    })
     expect(registerWorker.issues.map(({ path }) => path.join('.'))).toEqual([
       'input.name',
       'input.host',
@@ -160,7 +169,13 @@ describe('a registration', () => {
       portRange: { from: 1, to: 2 },
       running: [],
     }
-    const input = { ...offer, softwareVersion: 'test', protocolVersion: 1, instance: 'of numbered', registrationNumber: 6 }
+    const input = {
+      ...offer,
+      softwareVersion: 'test',
+      protocolVersion: 1,
+      instance: 'of numbered',
+      registrationNumber: 6,
+    }
     expect(await server.client.ask(query, { input })).toEqual({
       registerWorker: {
         code: 'OVERTAKEN',
@@ -186,7 +201,8 @@ describe('a registration', () => {
 })
 
 describe('a drain by the worker itself', () => {
-  const drainWorker = 'mutation ($input: DrainWorkerInput!) { result: drainWorker(input: $input) { __typename ... on Error { code } } }'
+  const drainWorker =
+    'mutation ($input: DrainWorkerInput!) { result: drainWorker(input: $input) { __typename ... on Error { code } } }'
   const workerDrain = `query ($worker: ID!, $epoch: Int!, $services: [ServiceKey!]!) { workerDrain(worker: $worker, epoch: $epoch, services: $services) {
     isDraining replicas services { project name desiredReplicas readyReplicas blockers }
   } }`
@@ -214,9 +230,16 @@ describe('a drain by the worker itself', () => {
       return seen[0]?.blockers.some((sentence) => sentence.includes('drain'))
     }, 'its service says what it waits for')
     expect((await look()).workerDrain).toMatchObject({ isDraining: true, replicas: 1 })
-    expect(await client.ask(drainWorker, { input: { ...claim, epoch: 0 } })).toMatchObject({ result: { code: 'FENCED' } })
-    expect((await client.send(workerDrain, { ...claim, epoch: 0, services })).errors).toMatchObject([{ extensions: { code: 'FENCED' } }])
-    const other = new ApiClient(server.url, await createToken(server.app.database, { subject: 'not-drains', roles: ['worker'] }))
+    expect(await client.ask(drainWorker, { input: { ...claim, epoch: 0 } })).toMatchObject({
+      result: { code: 'FENCED' },
+    })
+    expect((await client.send(workerDrain, { ...claim, epoch: 0, services })).errors).toMatchObject([
+      { extensions: { code: 'FENCED' } },
+    ])
+    const other = new ApiClient(
+      server.url,
+      await createToken(server.app.database, { subject: 'not-drains', roles: ['worker'] }),
+    )
     expect(await other.ask(drainWorker, { input: claim })).toMatchObject({ result: { code: 'FORBIDDEN' } })
     await remove(server.client, 'drained')
     await worker.report(...(await aliveReplicas(server.client, 'drained')).map(ended))
@@ -235,7 +258,8 @@ describe('several workers on one host', () => {
     const b = new HandWorker(server.client, 'job-b')
     await cordonOthers('shared')
     const room = { host: 'shared', cpuMillis: 30 }
-    for (const [worker, instance] of [[a, 'one'] as const, [b, 'two'] as const]) await worker.register([], { ...room, instance })
+    for (const [worker, instance] of [[a, 'one'] as const, [b, 'two'] as const])
+      await worker.register([], { ...room, instance })
     await createService(server.client, 'shared', 4)
     const placed = await placedReplicas(server.client, 'shared', 4)
     const frames = { a: follow(a), b: follow(b) }
@@ -252,7 +276,10 @@ describe('several workers on one host', () => {
 
     const log = 'query ($id: ID!) { node(id: $id) { ... on Replica { worker { name } log { stdout } } } }'
     const reading = server.client.ask(log, { id: onB[0] })
-    const { id: request } = await until(async () => (await frames.b.next()).value?.data?.assignmentsChanged.logRequests[0], 'b is asked')
+    const { id: request } = await until(
+      async () => (await frames.b.next()).value?.data?.assignmentsChanged.logRequests[0],
+      'b is asked',
+    )
     const answer =
       'mutation ($input: AnswerLogRequestInput!) { answerLogRequest(input: $input) { ... on AnswerLogRequestPayload { accepted } } }'
     const said = (worker: HandWorker) => ({
@@ -268,19 +295,27 @@ describe('several workers on one host', () => {
     await change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'shared' })
     expect(await b.renew()).toMatchObject({ code: 'FENCED' })
     expect(await a.renew()).toMatchObject({ __typename: 'RenewLeasePayload' })
-    await until(async () => (await aliveReplicas(server.client, 'shared')).filter(({ ready }) => ready).length === 2, 'those of b are lost')
+    await until(
+      async () => (await aliveReplicas(server.client, 'shared')).filter(({ ready }) => ready).length === 2,
+      'those of b are lost',
+    )
     expect(await workersOf('shared')).toEqual({
       ...{ reachability: 'REACHABLE', cpuMillis: 30 },
       usedCpuMillis: expect.any(Number),
       workers: [
         { name: 'job-a', reachability: 'REACHABLE', draining: false, reason: null },
-        { name: 'job-b', reachability: 'LOST', draining: false, reason: expect.stringContaining('confirmed that it is lost') },
+        {
+          name: 'job-b',
+          reachability: 'LOST',
+          draining: false,
+          reason: expect.stringContaining('confirmed that it is lost'),
+        },
       ],
     })
     // One of the two finds room at a; the other one waits.
     const portOf = async (ids: readonly string[]) =>
-      (await prisma.replica.findMany({ where: { id: { in: ids.map((id) => idOf('Replica', id) ?? '') } } })).flatMap(({ ports }) =>
-        (ports as { port: number }[]).map(({ port }) => port),
+      (await prisma.replica.findMany({ where: { id: { in: ids.map((id) => idOf('Replica', id) ?? '') } } })).flatMap(
+        ({ ports }) => (ports as { port: number }[]).map(({ port }) => port),
       )
     const now = await until(async () => {
       const alive = await aliveReplicas(server.client, 'shared')
@@ -307,13 +342,22 @@ describe('several workers on one host', () => {
     const worker = new HandWorker(server.client, 'named')
     await worker.register([], { instance: 'of named' })
     const other = new HandWorker(server.client, 'named')
-    expect(await other.register([], { host: 'named-elsewhere', instance: 'of another' })).toMatchObject({ code: 'INVALID_INPUT' })
+    expect(await other.register([], { host: 'named-elsewhere', instance: 'of another' })).toMatchObject({
+      code: 'INVALID_INPUT',
+    })
     expect(await worker.renew()).toMatchObject({ __typename: 'RenewLeasePayload' })
-    expect(await worker.register([], { instance: 'of named' })).toMatchObject({ epoch: worker.epoch, __typename: 'RegisterWorkerPayload' })
-    expect(await new HandWorker(server.client, 'named').register()).toMatchObject({ __typename: 'RegisterWorkerPayload' })
+    expect(await worker.register([], { instance: 'of named' })).toMatchObject({
+      epoch: worker.epoch,
+      __typename: 'RegisterWorkerPayload',
+    })
+    expect(await new HandWorker(server.client, 'named').register()).toMatchObject({
+      __typename: 'RegisterWorkerPayload',
+    })
     // A worker that was given another name is the same one by its state directory.
     await worker.register([], { instance: 'of named' })
-    expect(await new HandWorker(server.client, 'renamed').register([], { host: 'named', instance: 'of named' })).toMatchObject({
+    expect(
+      await new HandWorker(server.client, 'renamed').register([], { host: 'named', instance: 'of named' }),
+    ).toMatchObject({
       __typename: 'RegisterWorkerPayload',
     })
   })
@@ -330,10 +374,14 @@ describe('a lease', () => {
     const input = { worker: worker.id, epoch: worker.epoch }
     const { prisma } = server.app.database
     await prisma.worker.updateMany({ where: { name: 'leased' }, data: { leaseUntil: new Date(0) } })
-    expect(await server.client.ask(renew, { input })).toEqual({ renewLease: { __typename: 'RenewLeasePayload', resync: false } })
+    expect(await server.client.ask(renew, { input })).toEqual({
+      renewLease: { __typename: 'RenewLeasePayload', resync: false },
+    })
     const row = await prisma.worker.findFirstOrThrow({ where: { name: 'leased' } })
     expect(row.leaseUntil.getTime()).toBeGreaterThan(server.app.clock.now())
-    expect(await server.client.ask(renew, { input: { ...input, epoch: 0 } })).toMatchObject({ renewLease: { code: 'FENCED' } })
+    expect(await server.client.ask(renew, { input: { ...input, epoch: 0 } })).toMatchObject({
+      renewLease: { code: 'FENCED' },
+    })
   })
 })
 
@@ -367,12 +415,16 @@ describe('reports', () => {
     await worker.register()
     await createService(server.client, 'taken', 1)
     const [placed] = await placedReplicas(server.client, 'taken', 1)
-    const row = () => server.app.database.prisma.replica.findUniqueOrThrow({ where: { id: idOf('Replica', placed?.id ?? '') ?? '' } })
+    const row = () =>
+      server.app.database.prisma.replica.findUniqueOrThrow({ where: { id: idOf('Replica', placed?.id ?? '') ?? '' } })
     const portsOf = async () => ((await row()).ports as { port: number }[]).map(({ port }) => port)
     const before = await portsOf()
     const said = { replica: placed?.id ?? '', state: 'ENDED', endReason: 'PORT_TAKEN', ports: before } as const
     await worker.report(said)
-    await until(async () => (await row()).hostId !== null && (await portsOf()).join() !== before.join(), 'it is placed anew')
+    await until(
+      async () => (await row()).hostId !== null && (await portsOf()).join() !== before.join(),
+      'it is placed anew',
+    )
     expect(await worker.report(said)).toMatchObject({ __typename: 'ReportReplicasPayload', fenced: [] })
     expect(await row()).toMatchObject({ state: 'STARTING', portConflicts: 1 })
     await remove(server.client, 'taken')
@@ -405,7 +457,9 @@ describe('reports', () => {
         ],
       },
     })
-    expect(await worker.register([{ ...running, state: 'RUNNING', start: -1 }])).toMatchObject({ __typename: 'InvalidInputError' })
+    expect(await worker.register([{ ...running, state: 'RUNNING', start: -1 }])).toMatchObject({
+      __typename: 'InvalidInputError',
+    })
     expect(await worker.report()).toMatchObject({ __typename: 'ReportReplicasPayload' })
   })
 })
@@ -422,7 +476,15 @@ describe('assignments', () => {
       kind: 'SNAPSHOT',
       last: true,
       assignments: [
-        { replica: first?.id, goal: 'RUN', service: 'first', project: 'default', index: 0, versionNumber: 1, command: ['sleep', '1000'] },
+        {
+          replica: first?.id,
+          goal: 'RUN',
+          service: 'first',
+          project: 'default',
+          index: 0,
+          versionNumber: 1,
+          command: ['sleep', '1000'],
+        },
       ],
     })
     await scale(server.client, 'first', 0)
@@ -443,11 +505,22 @@ describe('assignments', () => {
     const [replica] = await placedReplicas(server.client, 'logged', 1)
     const frames = follow(worker)
     await frames.next()
-    const query = 'query ($id: ID!) { node(id: $id) { ... on Replica { log(tailLines: 7) { stdout stderr truncated } } } }'
+    const query =
+      'query ($id: ID!) { node(id: $id) { ... on Replica { log(tailLines: 7) { stdout stderr truncated } } } }'
     const reading = server.client.ask(query, { id: replica?.id })
-    const request = await until(async () => (await frames.next()).value?.data?.assignmentsChanged.logRequests[0], 'a log request comes')
+    const request = await until(
+      async () => (await frames.next()).value?.data?.assignmentsChanged.logRequests[0],
+      'a log request comes',
+    )
     expect(request).toMatchObject({ replica: replica?.id, tailLines: 7 })
-    const input = { worker: worker.id, epoch: worker.epoch, request: request.id, stdout: ['a', 'b'], stderr: [], truncated: true }
+    const input = {
+      worker: worker.id,
+      epoch: worker.epoch,
+      request: request.id,
+      stdout: ['a', 'b'],
+      stderr: [],
+      truncated: true,
+    }
     const answer =
       'mutation ($input: AnswerLogRequestInput!) { answerLogRequest(input: $input) { ... on AnswerLogRequestPayload { accepted } } }'
     expect(await server.client.ask(answer, { input })).toEqual({ answerLogRequest: { accepted: true } })
@@ -457,7 +530,8 @@ describe('assignments', () => {
     expect(await server.client.ask(query, { id: replica?.id })).toEqual({ node: { log: null } })
   })
 
-  test('nothing is left of those who followed', () => until(() => server.app.feed.topics === 0, 'the feed has no topic'))
+  test('nothing is left of those who followed', () =>
+    until(() => server.app.feed.topics === 0, 'the feed has no topic'))
 })
 
 function ended({ id }: { readonly id: string }) {

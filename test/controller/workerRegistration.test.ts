@@ -35,7 +35,8 @@ eachDatabase((database) => {
     running: readonly ReplicaReport[] = [],
     { committer }: Pick<TestStore, 'committer'> = store,
   ) => registerWorker({ committer, database: database(), log: silent }, registrationOf(worker), running)
-  const hostOf = (name: string) => database().prisma.host.findUniqueOrThrow({ where: { name }, include: { workers: true } })
+  const hostOf = (name: string) =>
+    database().prisma.host.findUniqueOrThrow({ where: { name }, include: { workers: true } })
 
   test('under a new name on a new host it is the same worker by its state directory: what it is told to stop has left the endpoint', async () => {
     const [host, instance] = [await only(), randomUUID()]
@@ -46,7 +47,11 @@ eachDatabase((database) => {
     const reports = [...(await store.load(id)).replicas.values()].map((row) => reportOf(row))
     // The machine has another name now, and both follow it.
     const answer = await register({ name: `${host}-new`, host: `${host}-new`, instance }, reports)
-    expect(answer).toMatchObject({ kind: 'registered', workerId: before.workerId, stop: reports.map(({ replica }) => replica) })
+    expect(answer).toMatchObject({
+      kind: 'registered',
+      workerId: before.workerId,
+      stop: reports.map(({ replica }) => replica),
+    })
     expect((await readEndpoint(database(), id))?.addresses).toEqual([])
     expect(await hostOf(host)).toMatchObject({ reachability: 'LOST', workers: [] })
     expect((await hostOf(`${host}-new`)).workers).toMatchObject([{ name: `${host}-new`, reachability: 'LOST' }])
@@ -55,12 +60,16 @@ eachDatabase((database) => {
   /** What those hear who follow a host: its last fact, and what its event says. */
   async function lastNewsOf(name: string): Promise<string | undefined> {
     const { id: hostId } = await hostOf(name)
-    const fact = await database().prisma.fact.findFirst({ where: { hostId, kind: 'host' }, orderBy: { revision: 'desc' } })
+    const fact = await database().prisma.fact.findFirst({
+      where: { hostId, kind: 'host' },
+      orderBy: { revision: 'desc' },
+    })
     return (await database().prisma.event.findFirst({ where: { revision: fact?.revision ?? 0n, hostId } }))?.message
   }
   const portsBack = (host: string) =>
     `Host ${host} has the ports back that were kept for a worker which is gone, or runs nothing of it any more.`
-  const keptOn = async (name: string) => database().prisma.hostPort.count({ where: { host: { name }, lostWorkerId: { not: null } } })
+  const keptOn = async (name: string) =>
+    database().prisma.hostPort.count({ where: { host: { name }, lostWorkerId: { not: null } } })
   /** A worker that was lost with a replica, which its services know. Its host keeps the port. */
   async function lostWithReplica(host: string, instance: string) {
     const worker = await store.register({ name: host, host, instance })
@@ -108,7 +117,9 @@ eachDatabase((database) => {
       `Worker ${host} of host ${host} is named ${aside} now: it is lost, and a worker of host ${host}-b has its name.`,
     )
     await database().prisma.hostPort.deleteMany({ where: { lostWorkerId: lost.workerId } })
-    expect(await register({ name: aside, host: `${host}-c`, instance: randomUUID() })).toMatchObject({ kind: 'registered' })
+    expect(await register({ name: aside, host: `${host}-c`, instance: randomUUID() })).toMatchObject({
+      kind: 'registered',
+    })
     expect((await hostOf(host)).workers).toEqual([])
     expect(await lastNewsOf(host)).toBe(
       `Worker ${aside} of host ${host} is forgotten: it was lost, nothing is kept for it, and a worker of host ${host}-c has its name.`,
@@ -163,7 +174,13 @@ eachDatabase((database) => {
     expect(await renewLease(database(), answer.workerId, answer.epoch, 15)).toMatchObject({ resync: true })
     const claim = { workerId: answer.workerId, epoch: answer.epoch, subject: 'worker' }
     const report = (committer: Committer, sequence: number, full: boolean) =>
-      reportReplicas({ committer, database: database(), meter: noMeter, log: silent }, claim, sequence, full ? kept : running.flat(), full)
+      reportReplicas(
+        { committer, database: database(), meter: noMeter, log: silent },
+        claim,
+        sequence,
+        full ? kept : running.flat(),
+        full,
+      )
     // As long as it is broken, the others are heard all the same.
     for (const [at, full] of [true, false].entries()) {
       expect(await report(brokenFor(broken), at + 1, full)).toEqual({ kind: 'done', fenced: [] })
@@ -204,7 +221,14 @@ eachDatabase((database) => {
     await store.committer.write({ kind: 'leaveHost', ...worker, to: 'another' })
     const tail = new Tail({ database: database(), committer: store.committer, log: silent })
     await tail.start()
-    const parts = { database: database(), committer: brokenFor(broken), clock: store.clock, tail, log: silent, newId: randomUUID }
+    const parts = {
+      database: database(),
+      committer: brokenFor(broken),
+      clock: store.clock,
+      tail,
+      log: silent,
+      newId: randomUUID,
+    }
     const leases = new WorkerLeases({ ...parts, config: { leaseSeconds: 600, graceSeconds: 600 } })
     await leases.start()
     expect([await ready(broken), await ready(well)]).toEqual([1, 0])

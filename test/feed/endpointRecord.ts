@@ -66,25 +66,30 @@ export class EndpointRecord {
     if (kind === 'SNAPSHOT' && this.#revision !== null && !mayBeSnapshot)
       this.#faults.push(`a SNAPSHOT at ${revision} after ${this.#revision}`)
     if (kind === 'SNAPSHOT') this.#table.clear()
-    for (const { id } of removed) if (!this.#table.delete(id)) this.#faults.push(`${id} is removed at ${revision} and was not there`)
+    for (const { id } of removed)
+      if (!this.#table.delete(id)) this.#faults.push(`${id} is removed at ${revision} and was not there`)
     for (const { id, ready } of added) this.#table.set(id, ready)
     this.#revision = BigInt(revision)
     const whole =
-      endpoint && JSON.stringify([...endpoint.addresses].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ id, ready }) => [id, ready]))
+      endpoint &&
+      JSON.stringify([...endpoint.addresses].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ id, ready }) => [id, ready]))
     this.frames.push({ kind, revision: this.#revision, whole, table: this.tableText })
   }
 
   /** Compares the next `count` frames with what was so, revision by revision, and forgets them. */
   check(tableAt: (revision: bigint) => readonly EndpointAddress[], faults: string[], count = this.frames.length): void {
-    const say = (fault: string) => faults.push(`${this.service}${this.view.includeNotReady ? ' with not ready ones' : ''}: ${fault}`)
+    const say = (fault: string) =>
+      faults.push(`${this.service}${this.view.includeNotReady ? ' with not ready ones' : ''}: ${fault}`)
     for (const fault of this.#faults.splice(0)) say(fault)
     for (const { kind, revision, whole, table } of this.frames.splice(0, count)) {
-      if (revision < this.#checked || (revision === this.#checked && kind === 'DELTA')) say(`${kind} ${revision} follows ${this.#checked}`)
+      if (revision < this.#checked || (revision === this.#checked && kind === 'DELTA'))
+        say(`${kind} ${revision} follows ${this.#checked}`)
       this.#checked = revision
       const truth = tableAt(revision)
       const wholeTruth = JSON.stringify(shownOf(truth, { port: null, includeNotReady: true }))
       const viewTruth = JSON.stringify(shownOf(truth, this.view))
-      if (whole !== null && whole !== wholeTruth) say(`${kind} ${revision} has the table ${whole}, and it was ${wholeTruth}`)
+      if (whole !== null && whole !== wholeTruth)
+        say(`${kind} ${revision} has the table ${whole}, and it was ${wholeTruth}`)
       if (table !== viewTruth) say(`after ${kind} ${revision} the subscriber has ${table}, and it was ${viewTruth}`)
     }
   }

@@ -25,7 +25,8 @@ test('on the embedded database: frames abut, tables are right at every frame, ta
 test('on PostgreSQL, with two servers and an open transaction', async () => {
   const database = await freshPostgreSQL()
   const { url = '' } = database.options
-  const start = () => TestServer.start(undefined, mkdtempSync(path.join(tmpdir(), 'xce-test-')), { databaseUrl: url, bookmarkMillis })
+  const start = () =>
+    TestServer.start(undefined, mkdtempSync(path.join(tmpdir(), 'xce-test-')), { databaseUrl: url, bookmarkMillis })
   const first = await start()
   const second = await start()
   // The second server has no token of its own: tokens are the database's.

@@ -56,7 +56,8 @@ export async function runExactness(run: ExactnessRun): Promise<ExactnessResult> 
     }),
   )
   const names = Array.from({ length: run.services }, (_, index) => `exact-${index}`)
-  for (const name of names) await createService(server.client, name, 3, { readiness: { tcp: { port: 'http' }, periodSeconds: 1 } })
+  for (const name of names)
+    await createService(server.client, name, 3, { readiness: { tcp: { port: 'http' }, periodSeconds: 1 } })
 
   let done = 0
   const half = Math.floor((run.writers * run.operationsEach) / 2)
@@ -64,7 +65,13 @@ export async function runExactness(run: ExactnessRun): Promise<ExactnessResult> 
   const subscribers = Array.from({ length: run.subscribers }, (_, index) => {
     const clients = run.servers.map(({ client }) => client)
     const view = { port: null, includeNotReady: index % 2 === 0 }
-    return new RandomSubscriber(clients, names[index % names.length] ?? '', view, rng.fork(), Math.ceil(run.disconnects / run.subscribers))
+    return new RandomSubscriber(
+      clients,
+      names[index % names.length] ?? '',
+      view,
+      rng.fork(),
+      Math.ceil(run.disconnects / run.subscribers),
+    )
   })
   const following = subscribers.map((subscriber) => subscriber.run())
   const writing = Array.from({ length: run.writers }, async (_, index) => {
@@ -74,7 +81,9 @@ export async function runExactness(run: ExactnessRun): Promise<ExactnessResult> 
       const began = performance.now()
       if (own.below(10) < 3) {
         const input = { service: { name: own.of(names) }, replicas: 2 + own.below(9) }
-        await client.ask('mutation ($input: ScaleServiceInput!) { scaleService(input: $input) { __typename } }', { input })
+        await client.ask('mutation ($input: ScaleServiceInput!) { scaleService(input: $input) { __typename } }', {
+          input,
+        })
         ;(done < half ? millis.before : millis.after).push(performance.now() - began)
       } else {
         await own.of(workers).tick(own)
@@ -86,7 +95,8 @@ export async function runExactness(run: ExactnessRun): Promise<ExactnessResult> 
   for (const subscriber of subscribers)
     await until(() => subscriber.hasDisconnected, 'the subscriber has come back as often as it should', 120)
   const head = await settledHead(server)
-  for (const subscriber of subscribers) await until(() => subscriber.revision >= head, `a subscriber comes to ${head}`, 60)
+  for (const subscriber of subscribers)
+    await until(() => subscriber.revision >= head, `a subscriber comes to ${head}`, 60)
   for (const subscriber of subscribers) await subscriber.stop()
   await Promise.all(following)
 
@@ -94,7 +104,8 @@ export async function runExactness(run: ExactnessRun): Promise<ExactnessResult> 
     await until(() => app.tail.head >= head, 'the tail is at the head')
     leave()
     heard.forEach(({ revision }, index) => {
-      if (revision !== from + 1n + BigInt(index)) faults.push(`a tail heard ${revision} as fact ${index + 1} after ${from}`)
+      if (revision !== from + 1n + BigInt(index))
+        faults.push(`a tail heard ${revision} as fact ${index + 1} after ${from}`)
     })
   }
   const histories = await historiesOf(server, names)
@@ -109,7 +120,9 @@ export async function runExactness(run: ExactnessRun): Promise<ExactnessResult> 
   }
   for (const [name, { inDatabase, tableAt }] of histories) {
     const view = { port: null, includeNotReady: true }
-    const [rows, facts] = [inDatabase.addresses, tableAt(inDatabase.revision)].map((table) => JSON.stringify(shownOf(table, view)))
+    const [rows, facts] = [inDatabase.addresses, tableAt(inDatabase.revision)].map((table) =>
+      JSON.stringify(shownOf(table, view)),
+    )
     if (rows !== facts) faults.push(`${name} at ${inDatabase.revision}: the database has ${rows}, its facts ${facts}`)
   }
   const frames = Object.values(kinds).reduce((sum, count) => sum + count, 0)

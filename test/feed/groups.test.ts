@@ -46,7 +46,13 @@ describe('alike subscriptions', () => {
     for (const { socket } of sockets) {
       socket.on('message', (data) => void raw.push(String(data)))
       for (let id = 0; id < 50; id++) {
-        socket.send(JSON.stringify({ id: `op${id}`, type: 'subscribe', payload: { query: document, variables: { service: 'many' } } }))
+        socket.send(
+          JSON.stringify({
+            id: `op${id}`,
+            type: 'subscribe',
+            payload: { query: document, variables: { service: 'many' } },
+          }),
+        )
       }
     }
     await until(() => raw.length === 1_000, 'each has its SNAPSHOT')
@@ -86,8 +92,14 @@ describe('alike subscriptions', () => {
 
   test('do not share with another document, other variables or another scope', async () => {
     await replicaOf('apart')
-    const other = new ApiClient(server.url, await createToken(server.app.database, { subject: 'other', roles: ['admin', 'metrics'] }))
-    const same = new ApiClient(server.url, await createToken(server.app.database, { subject: 'same', roles: ['admin'] }))
+    const other = new ApiClient(
+      server.url,
+      await createToken(server.app.database, { subject: 'other', roles: ['admin', 'metrics'] }),
+    )
+    const same = new ApiClient(
+      server.url,
+      await createToken(server.app.database, { subject: 'same', roles: ['admin'] }),
+    )
     const one = await open()
     one.subscribe(document, { service: 'apart' })
     await one.frame()
@@ -99,7 +111,11 @@ describe('alike subscriptions', () => {
     two.subscribe(`${document} `, { service: 'apart' }, 'document')
     await two.frame('document')
     expect(groups()).toBe(2)
-    two.subscribe(document.replace('service: $service', 'service: $service, includeNotReady: true'), { service: 'apart' }, 'literal')
+    two.subscribe(
+      document.replace('service: $service', 'service: $service, includeNotReady: true'),
+      { service: 'apart' },
+      'literal',
+    )
     await two.frame('literal')
     expect(groups()).toBe(3)
     const three = await open(other)
@@ -136,7 +152,9 @@ describe('a token that is taken away', () => {
   test('cuts also without a next frame, and when it only loses a role', async () => {
     await replicaOf('roles')
     const { database } = server.app
-    const leaver = await open(new ApiClient(server.url, await createToken(database, { subject: 'demoted', roles: ['admin'] })))
+    const leaver = await open(
+      new ApiClient(server.url, await createToken(database, { subject: 'demoted', roles: ['admin'] })),
+    )
     leaver.subscribe(document, { service: 'roles' })
     await leaver.frame()
     await database.prisma.token.updateMany({ where: { subject: 'demoted' }, data: { roles: ['worker'] } })

@@ -41,7 +41,8 @@ async function delta(): Promise<Frame & { hosts: Shown[]; removedIds: string[] }
 async function shown(fits: Partial<Shown>): Promise<Shown> {
   for (;;) {
     const host = last
-    if (host !== undefined && Object.entries(fits).every(([key, value]) => host[key as keyof Shown] === value)) return host
+    if (host !== undefined && Object.entries(fits).every(([key, value]) => host[key as keyof Shown] === value))
+      return host
     await delta()
   }
 }
@@ -55,7 +56,9 @@ async function removal(): Promise<string[]> {
 }
 
 test('hostChanged tells what operators want of a host, its silence, its return, its loss and its removal', async () => {
-  subscriber.subscribe('subscription { hostChanged { kind revision last hosts { id name scheduling reachability } removedIds } }')
+  subscriber.subscribe(
+    'subscription { hostChanged { kind revision last hosts { id name scheduling reachability } removedIds } }',
+  )
   expect(await subscriber.frame()).toMatchObject({ kind: 'SNAPSHOT', last: true, hosts: [], removedIds: [] })
   const worker = new HandWorker(server.client, 'n1')
   // A renewal alone brings nobody back, but keeps who is there for as long as the test looks.

@@ -86,7 +86,9 @@ describe('lists in parts', () => {
     await createService(server.client, 'large', 1_100)
     const replicas = async () => server.app.database.prisma.replica.count({ where: { service: { name: 'large' } } })
     await until(async () => (await replicas()) === 1_100, 'all have rows')
-    const subscriber = await follow(`subscription { replicaChanged(service: "large") { kind revision last replicas { id } removedIds } }`)
+    const subscriber = await follow(
+      `subscription { replicaChanged(service: "large") { kind revision last replicas { id } removedIds } }`,
+    )
     const parts = [await news(subscriber), await news(subscriber), await news(subscriber)]
     expect(parts.map(({ kind, last }) => [kind, last])).toEqual([
       ['SNAPSHOT', false],
@@ -103,10 +105,19 @@ describe('lists in parts', () => {
 
 describe('hostChanged', () => {
   test('follows registrations, and use by replicas', async () => {
-    const subscriber = await follow('subscription { hostChanged { kind last hosts { name cpuMillis usedCpuMillis } removedIds } }')
-    expect(await news(subscriber)).toMatchObject({ kind: 'SNAPSHOT', last: true, hosts: [{ name: 'hand' }], removedIds: [] })
+    const subscriber = await follow(
+      'subscription { hostChanged { kind last hosts { name cpuMillis usedCpuMillis } removedIds } }',
+    )
+    expect(await news(subscriber)).toMatchObject({
+      kind: 'SNAPSHOT',
+      last: true,
+      hosts: [{ name: 'hand' }],
+      removedIds: [],
+    })
     await new HandWorker(server.client, 'second').register([], { cpuMillis: 1 })
-    expect(await newsUntil(subscriber, ({ hosts }) => (hosts as { name: string }[]).some(({ name }) => name === 'second'))).toMatchObject({
+    expect(
+      await newsUntil(subscriber, ({ hosts }) => (hosts as { name: string }[]).some(({ name }) => name === 'second')),
+    ).toMatchObject({
       kind: 'DELTA',
     })
     await createService(server.client, 'user', 1)
@@ -145,9 +156,12 @@ describe('eventAdded', () => {
         SELECT head + n, 'PROFILE', 'Event ' || n, 'test', now() FROM moved, generate_series(1, 1200) n)
       SELECT head, pg_notify('facts', '')::text FROM moved`
     await until(() => feed.position >= head + 1200n, 'the feed has them')
-    const subscriber = await follow('subscription ($after: Revision) { eventAdded(after: $after) { kind revision events { revision } } }', {
-      after: String(head),
-    })
+    const subscriber = await follow(
+      'subscription ($after: Revision) { eventAdded(after: $after) { kind revision events { revision } } }',
+      {
+        after: String(head),
+      },
+    )
     const seen: bigint[] = []
     let position = head
     while (seen.length < 1_200) {
@@ -163,19 +177,26 @@ describe('eventAdded', () => {
 
   test('resumes from where all events are kept, and with a SNAPSHOT from before, although the facts go further back', async () => {
     const { database } = server.app
-    const document = 'subscription ($after: Revision) { eventAdded(after: $after) { kind revision events { revision } } }'
+    const document =
+      'subscription ($after: Revision) { eventAdded(after: $after) { kind revision events { revision } } }'
     // Who was there before the trim keeps the changes in memory.
     const always = await follow(document)
     expect((await news(always)).kind).toBe('SNAPSHOT')
     // Nothing follows by itself from a profile.
     for (const memoryMiB of [1, 2, 3, 4, 5]) {
-      await change(server.client, 'applyProfile', 'ApplyProfileInput', { name: 'trimmed', command: ['sleep', '1'], memoryMiB })
+      await change(server.client, 'applyProfile', 'ApplyProfileInput', {
+        name: 'trimmed',
+        command: ['sleep', '1'],
+        memoryMiB,
+      })
     }
     const { head, floor } = await database.prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
     await newsUntil(always, ({ revision }) => BigInt(revision) >= head)
     const trim = deletions.find(({ what }) => what === 'events')
     await trim?.run(database, { ...server.app.config.retention, events: { keptHours: 1, mostKept: 3 } }, 10_000)
-    const kept = (await database.prisma.event.findMany({ orderBy: { revision: 'asc' } })).map(({ revision }) => revision)
+    const kept = (await database.prisma.event.findMany({ orderBy: { revision: 'asc' } })).map(
+      ({ revision }) => revision,
+    )
     const [oldest = 0n] = kept
     expect(kept).toHaveLength(3)
     expect(oldest - 2n).toBeGreaterThan(floor)

@@ -40,7 +40,11 @@ export class RandomSubscriber {
       const leaveAfter = this.hasDisconnected ? Number.POSITIVE_INFINITY : this.#rng.below(6)
       let heard = 0
       while (heard < leaveAfter && !this.#stopped) {
-        const message = await until(() => this.#stopped || subscriber.closed || subscriber.waiting > 0, 'something comes', 60)
+        const message = await until(
+          () => this.#stopped || subscriber.closed || subscriber.waiting > 0,
+          'something comes',
+          60,
+        )
         if (message !== true || subscriber.waiting === 0) break
         this.record.take((await subscriber.frame()) as EndpointFrame)
         heard++

@@ -66,7 +66,8 @@ describe('endpointChanged resumes', () => {
     const replicas = await placedReplicas(server.client, 'history', 3)
     const [one, two, three] = replicas.map(({ id }) => id)
     if (one === undefined || two === undefined || three === undefined) throw new Error('3 replicas are placed')
-    const report = (replica: string, start: number, ready: boolean) => worker.report({ replica, start, state: 'RUNNING', ready })
+    const report = (replica: string, start: number, ready: boolean) =>
+      worker.report({ replica, start, state: 'RUNNING', ready })
     for (const change of [
       () => report(one, 1, true),
       () => report(two, 1, true),
@@ -119,9 +120,12 @@ describe('endpointChanged resumes', () => {
     expect(await kindAfter('history', undefined)).toBe('SNAPSHOT')
   })
 
-  test.each(['-1', 'yesterday', '1.5', '', 1.5, -1, true, '9223372036854775808'])('not from %j: a top-level error', async (after) => {
-    expect(await (await follow('history', after)).errorCode()).toBe('BAD_USER_INPUT')
-  })
+  test.each(['-1', 'yesterday', '1.5', '', 1.5, -1, true, '9223372036854775808'])(
+    'not from %j: a top-level error',
+    async (after) => {
+      expect(await (await follow('history', after)).errorCode()).toBe('BAD_USER_INPUT')
+    },
+  )
 
   test('from the floor of the log, and with a SNAPSHOT from below it', async () => {
     const { prisma } = server.app.database
@@ -191,9 +195,12 @@ describe('other subscriptions resume', () => {
     const registered = String(await head())
     await worker.register([{ replica: replica?.id ?? '', state: 'RUNNING', ready: true }])
     const hosts = await open()
-    hosts.subscribe('subscription ($after: Revision) { hostChanged(after: $after) { kind last hosts { name } removedIds } }', {
-      after: registered,
-    })
+    hosts.subscribe(
+      'subscription ($after: Revision) { hostChanged(after: $after) { kind last hosts { name } removedIds } }',
+      {
+        after: registered,
+      },
+    )
     expect(await hosts.frame()).toEqual({ kind: 'DELTA', last: true, hosts: [{ name: 'hand' }], removedIds: [] })
   })
 })

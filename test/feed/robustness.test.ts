@@ -20,7 +20,10 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const subscriber of subscribers.splice(0)) await subscriber.close()
   const { feed, sessions } = server.app
-  await until(() => feed.topics === 0 && feed.groups.size === 0 && feed.counts.subscribers === 0, 'nothing is left in the feed')
+  await until(
+    () => feed.topics === 0 && feed.groups.size === 0 && feed.counts.subscribers === 0,
+    'nothing is left in the feed',
+  )
   await until(() => sessions.open === 0, 'no token is followed')
 })
 afterAll(() => server.stop())
@@ -75,8 +78,9 @@ describe('sockets', () => {
       const closed = Promise.all(sockets.map((socket) => once(socket, 'close')))
       const free = await takeConnection()
       for (const [index, socket] of sockets.entries()) {
-        socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: document, variables: { service: 'left' } } }), () =>
-          index % 2 === 0 ? socket.terminate() : socket.close(),
+        socket.send(
+          JSON.stringify({ id: '1', type: 'subscribe', payload: { query: document, variables: { service: 'left' } } }),
+          () => (index % 2 === 0 ? socket.terminate() : socket.close()),
         )
       }
       await closed
@@ -91,8 +95,9 @@ describe('sockets', () => {
     await once(socket, 'open')
     const free = await takeConnection()
     const closed = once(socket, 'close')
-    socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${server.client.token}` } }), () =>
-      socket.terminate(),
+    socket.send(
+      JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${server.client.token}` } }),
+      () => socket.terminate(),
     )
     await closed
     await free()
@@ -160,25 +165,35 @@ describe('an error in a resolver', () => {
     const { prisma } = server.app.database
     await scale(server.client, 'breaks', 2)
     const [replica] = await placedReplicas(server.client, 'breaks', 2)
-    await until(() => server.app.feed.position === server.app.tail.head && subscriber.messages.length >= 5, 'each has a change')
+    await until(
+      () => server.app.feed.position === server.app.tail.head && subscriber.messages.length >= 5,
+      'each has a change',
+    )
     await prisma.$executeRaw`ALTER TABLE "Queue" RENAME COLUMN "name" TO "elsewhere"`
     try {
       await worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready: true })
-      const failed = (own: string) => subscriber.messages.find(({ id, payload }) => id === own && payload?.errors !== undefined)
+      const failed = (own: string) =>
+        subscriber.messages.find(({ id, payload }) => id === own && payload?.errors !== undefined)
       await until(() => failed('nullable') && failed('lost'), 'both have the error')
       expect(failed('nullable')?.payload).toMatchObject({
         data: { serviceChanged: { kind: 'DELTA', service: null } },
         errors: [{ extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
       })
       expect(failed('lost')?.payload).toMatchObject({ errors: [{ extensions: { code: 'INTERNAL_SERVER_ERROR' } }] })
-      await until(() => subscriber.messages.some(({ id, type }) => id === 'lost' && type === 'complete'), 'it is complete')
+      await until(
+        () => subscriber.messages.some(({ id, type }) => id === 'lost' && type === 'complete'),
+        'it is complete',
+      )
       expect(JSON.stringify(failed('lost'))).not.toContain('elsewhere')
     } finally {
       await prisma.$executeRaw`ALTER TABLE "Queue" RENAME COLUMN "elsewhere" TO "name"`
     }
     await scale(server.client, 'breaks', 3)
     const shown = { serviceChanged: { kind: 'DELTA', service: { desiredReplicas: 3, queue: { name: 'default' } } } }
-    await until(() => subscriber.messages.some(({ id, payload }) => id === 'nullable' && isShown(payload?.data, shown)), 'it goes on')
+    await until(
+      () => subscriber.messages.some(({ id, payload }) => id === 'nullable' && isShown(payload?.data, shown)),
+      'it goes on',
+    )
     expect(subscriber.messages.some(({ id, type }) => id === 'other' && type !== 'next')).toBe(false)
     expect(subscriber.closed).toBeNull()
   })
@@ -189,40 +204,48 @@ function isShown(data: unknown, shown: unknown): boolean {
 }
 
 // The others, and longer: test/long/sleepers.long.ts
-describe.each(sleepers.filter((_sleeper, index) => index % 2 === 0))('a consumer that sleeps, over %s', (transport, frameKiB, open) => {
-  test('gets one SNAPSHOT when it wakes, and others hear everything meanwhile', async () => {
-    const service = await FlippingService.on(server, worker, `sleepy-${sleepers.findIndex(([name]) => name === transport)}`)
-    const { counts } = server.app.feed
-    const sleeper = await open(server, service.document(frameKiB))
-    const other = await openSubscriber()
-    other.subscribe(document, { service: service.name })
-    expect([(await sleeper.frame()).kind, (await other.frame()).kind]).toEqual(['SNAPSHOT', 'SNAPSHOT'])
-    sleeper.sleep()
-    const collapsed = counts.collapsed
-    let flips = 0
-    for (; counts.collapsed === collapsed && flips < 10_000; flips++) await service.flip()
-    expect(counts.collapsed).toBe(collapsed + 1)
-    await service.flip()
-    const { head } = await server.app.database.prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
-    let revision = 0n
-    while (revision < head) {
-      const frame = await other.frame()
-      expect(frame.kind).toBe('DELTA')
-      revision = BigInt(frame.revision)
-    }
-    sleeper.wake()
-    const frames = await heardUpTo(sleeper, head)
-    const revisions = frames.map((frame) => BigInt(frame.revision))
-    expect(revisions).toEqual([...new Set(revisions)].sort((a, b) => Number(a - b)))
-    expect(frames.map(({ kind }) => kind).filter((kind) => kind === 'SNAPSHOT')).toHaveLength(1)
-    expect(frames.at(-1)?.kind).toBe('SNAPSHOT')
-    expect(frames.length).toBeLessThan(flips - 200)
-    await sleeper.close()
-  })
-})
+describe.each(sleepers.filter((_sleeper, index) => index % 2 === 0))(
+  'a consumer that sleeps, over %s',
+  (transport, frameKiB, open) => {
+    test('gets one SNAPSHOT when it wakes, and others hear everything meanwhile', async () => {
+      const service = await FlippingService.on(
+        server,
+        worker,
+        `sleepy-${sleepers.findIndex(([name]) => name === transport)}`,
+      )
+      const { counts } = server.app.feed
+      const sleeper = await open(server, service.document(frameKiB))
+      const other = await openSubscriber()
+      other.subscribe(document, { service: service.name })
+      expect([(await sleeper.frame()).kind, (await other.frame()).kind]).toEqual(['SNAPSHOT', 'SNAPSHOT'])
+      sleeper.sleep()
+      const collapsed = counts.collapsed
+      let flips = 0
+      for (; counts.collapsed === collapsed && flips < 10_000; flips++) await service.flip()
+      expect(counts.collapsed).toBe(collapsed + 1)
+      await service.flip()
+      const { head } = await server.app.database.prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
+      let revision = 0n
+      while (revision < head) {
+        const frame = await other.frame()
+        expect(frame.kind).toBe('DELTA')
+        revision = BigInt(frame.revision)
+      }
+      sleeper.wake()
+      const frames = await heardUpTo(sleeper, head)
+      const revisions = frames.map((frame) => BigInt(frame.revision))
+      expect(revisions).toEqual([...new Set(revisions)].sort((a, b) => Number(a - b)))
+      expect(frames.map(({ kind }) => kind).filter((kind) => kind === 'SNAPSHOT')).toHaveLength(1)
+      expect(frames.at(-1)?.kind).toBe('SNAPSHOT')
+      expect(frames.length).toBeLessThan(flips - 200)
+      await sleeper.close()
+    })
+  },
+)
 
 describe('a reader for whom too many bytes wait', () => {
-  const query = '{ __schema { types { name description fields { name description type { name } args { name description } } } } }'
+  const query =
+    '{ __schema { types { name description fields { name description type { name } args { name description } } } } }'
 
   test('is closed on a WebSocket, with 4413', async () => {
     const { counts } = server.app.feed

@@ -2,7 +2,10 @@ import { type EndpointView, inView } from '../../src/controller/feed/endpointNet
 import type { EndpointAddress } from '../../src/model/endpoint.ts'
 
 /** What a subscriber with this view has, as it writes it down: id and readiness, by id. */
-export function shownOf(addresses: readonly EndpointAddress[], view: EndpointView): readonly (readonly [string, boolean])[] {
+export function shownOf(
+  addresses: readonly EndpointAddress[],
+  view: EndpointView,
+): readonly (readonly [string, boolean])[] {
   return [...addresses]
     .filter((address) => inView(address, view))
     .sort((a, b) => (a.id < b.id ? -1 : 1))

@@ -23,11 +23,16 @@ type Open = (server: TestServer, query: string) => Promise<Sleeper>
  */
 export const sleepers: readonly (readonly [transport: string, frameKiB: number, open: Open])[] = [
   ['a WebSocket', 200, openSocket],
-  ['server-sent events of one request', 12, async ({ client }, query) => ofStream(await EventStream.open(client, query))],
+  [
+    'server-sent events of one request',
+    12,
+    async ({ client }, query) => ofStream(await EventStream.open(client, query)),
+  ],
   [
     "graphql-sse's distinct connections",
     12,
-    async (server, query) => ofStream(await EventStream.open({ url: server.at('/graphql/stream'), token: server.client.token }, query)),
+    async (server, query) =>
+      ofStream(await EventStream.open({ url: server.at('/graphql/stream'), token: server.client.token }, query)),
   ],
   ["graphql-sse's single connection", 12, async (server, query) => ofStream(await openSingle(server, query))],
 ]
@@ -71,11 +76,18 @@ export async function openSingleConnection(server: TestServer) {
   const { client } = server
   const url = server.at('/graphql/stream')
   const headers = { authorization: `Bearer ${client.token}` }
-  const own = { ...headers, 'x-graphql-event-stream-token': await (await fetch(url, { method: 'PUT', headers })).text() }
+  const own = {
+    ...headers,
+    'x-graphql-event-stream-token': await (await fetch(url, { method: 'PUT', headers })).text(),
+  }
   const stream = await EventStream.request(url, { headers: { ...own, accept: 'text/event-stream' } })
   const send = async (operationId: string, query: string) => {
     const body = JSON.stringify({ query, extensions: { operationId } })
-    const { status } = await fetch(url, { method: 'POST', headers: { ...own, 'content-type': 'application/json' }, body })
+    const { status } = await fetch(url, {
+      method: 'POST',
+      headers: { ...own, 'content-type': 'application/json' },
+      body,
+    })
     if (status !== 202) throw new Error(`The operation is answered with ${status}.`)
   }
   return { stream, send }

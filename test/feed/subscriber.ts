@@ -39,7 +39,10 @@ export class Subscriber {
 
   /** Opens a socket and, unless `init` is false, says who is there and waits for the acknowledgement. */
   static async open({ url, token }: ApiClient, init = true): Promise<Subscriber> {
-    const socket = new WebSocket(url.replace(/^http/, 'ws'), 'graphql-transport-ws', { perMessageDeflate: false, handshakeTimeout: 10_000 })
+    const socket = new WebSocket(url.replace(/^http/, 'ws'), 'graphql-transport-ws', {
+      perMessageDeflate: false,
+      handshakeTimeout: 10_000,
+    })
     const subscriber = new Subscriber(socket)
     await once(socket, 'open')
     if (!init) return subscriber
@@ -103,7 +106,9 @@ export async function firstFrames(
   const frames: Record<string, Frame> = {}
   for (const [field, asked] of Object.entries(streams)) {
     const subscriber = await Subscriber.open(client)
-    subscriber.subscribe(`subscription ($after: Revision) { ${field}${asked} }`, { after: after?.[field]?.revision ?? null })
+    subscriber.subscribe(`subscription ($after: Revision) { ${field}${asked} }`, {
+      after: after?.[field]?.revision ?? null,
+    })
     frames[field] = await subscriber.frame()
     await subscriber.close()
   }

@@ -58,7 +58,10 @@ describe.each(sleepers)('over %s', (transport, _kib, open) => {
     await worker.report(...placed.map(({ id }) => ({ replica: id, state: 'ENDED', endReason: 'STOPPED' }) as const))
     for (const field of ofService) await frameOf(following.get(field) as Sleeper, 'GONE')
     for (const subscriber of following.values()) await subscriber.close()
-    await until(() => server.app.feed.topics === 0 && server.app.feed.counts.subscribers === 0, 'nothing is left in the feed')
+    await until(
+      () => server.app.feed.topics === 0 && server.app.feed.counts.subscribers === 0,
+      'nothing is left in the feed',
+    )
   })
 })
 

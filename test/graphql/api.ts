@@ -76,7 +76,12 @@ export function openApi(fresh: () => Promise<TestDatabase> = freshEmbedded): () 
 
 function apiOf(app: App): Api {
   const ask: Api['ask'] = async (source, variables = {}, viewer = admin) => {
-    const { data, errors = [] } = await graphql({ schema, source, variableValues: variables, contextValue: createContext(app, viewer) })
+    const { data, errors = [] } = await graphql({
+      schema,
+      source,
+      variableValues: variables,
+      contextValue: createContext(app, viewer),
+    })
     return {
       data: JSON.parse(JSON.stringify(data ?? null)),
       errors: errors.map(({ message, extensions }) => ({ message, code: extensions['code'] })),
@@ -112,7 +117,9 @@ export function documentOf(mutation: string, payload = ''): string {
 export function selectionOf(name: string, payload = ''): string {
   const union = schema.getType(`${name}Result`)
   if (!isUnionType(union)) throw new Error(`There is no ${name}Result.`)
-  const own = union.getTypes().map(({ name: member }) => (ownFields[member] ? `... on ${member} { ${ownFields[member]} }` : ''))
+  const own = union
+    .getTypes()
+    .map(({ name: member }) => (ownFields[member] ? `... on ${member} { ${ownFields[member]} }` : ''))
   return `{ __typename ... on Error { code message } ${own.join(' ')} ${payload === '' ? '' : `... on ${name}Payload { ${payload} }`} }`
 }
 

@@ -86,7 +86,12 @@ const profiles: readonly Case[] = [
   ['port 0', port({ port: 0 }), ['ports', '0', 'port'], '0 is out of range: ports are 1 to 65535'],
   ['port 65536', port({ port: 65_536 }), ['ports', '0', 'port'], '65536 is out of range'],
   ['port -1', port({ port: -1 }), ['ports', '0', 'port'], '-1 is out of range'],
-  ['two ports of one name', { ports: [{ name: 'http' }, { name: 'http' }] }, ['ports', '1', 'name'], '"http" is declared twice'],
+  [
+    'two ports of one name',
+    { ports: [{ name: 'http' }, { name: 'http' }] },
+    ['ports', '1', 'name'],
+    '"http" is declared twice',
+  ],
   ['a port PATH', port({ name: 'PATH' }), ['ports', '0', 'name'], '"PATH" is no DNS label'],
   ['a port LD_PRELOAD', port({ name: 'LD_PRELOAD' }), ['ports', '0', 'name'], '"LD_PRELOAD" is no DNS label'],
   ['a port a=b', port({ name: 'a=b' }), ['ports', '0', 'name'], '"a=b" is no DNS label'],
@@ -102,16 +107,46 @@ const profiles: readonly Case[] = [
     ['ports', '1', 'port'],
     '80/TCP is declared twice',
   ],
-  ['17 ports', { ports: Array.from({ length: 17 }, (_, at) => ({ name: `p${at}` })) }, ['ports'], '17 ports: at most 16'],
-  ['a variable name with =', { env: [{ name: 'A=B', value: '1' }] }, ['env', '0', 'name'], '"A=B" is no name of a variable'],
+  [
+    '17 ports',
+    { ports: Array.from({ length: 17 }, (_, at) => ({ name: `p${at}` })) },
+    ['ports'],
+    '17 ports: at most 16',
+  ],
+  [
+    'a variable name with =',
+    { env: [{ name: 'A=B', value: '1' }] },
+    ['env', '0', 'name'],
+    '"A=B" is no name of a variable',
+  ],
   ['an empty variable name', { env: [{ name: '', value: '1' }] }, ['env', '0', 'name'], '"" is no name of a variable'],
-  ['a variable name with a line break', { env: [{ name: 'A\n', value: '1' }] }, ['env', '0', 'name'], 'no name of a variable'],
+  [
+    'a variable name with a line break',
+    { env: [{ name: 'A\n', value: '1' }] },
+    ['env', '0', 'name'],
+    'no name of a variable',
+  ],
   ['a reserved variable', { env: [{ name: 'XCE_SERVICE', value: '1' }] }, ['env', '0', 'name'], 'reserved'],
-  ['PORT with one port', { ...port({}), env: [{ name: 'PORT', value: '1' }] }, ['env', '0', 'name'], '"PORT" is set by the system'],
+  [
+    'PORT with one port',
+    { ...port({}), env: [{ name: 'PORT', value: '1' }] },
+    ['env', '0', 'name'],
+    '"PORT" is set by the system',
+  ],
   ['a value with NUL', { env: [{ name: 'A', value: 'a\0b' }] }, ['env', '0', 'value'], 'NUL'],
-  ['a value with half of a character', { env: [{ name: 'A', value: 'a\ud83d' }] }, ['env', '0', 'value'], 'half of a character'],
+  [
+    'a value with half of a character',
+    { env: [{ name: 'A', value: 'a\ud83d' }] },
+    ['env', '0', 'value'],
+    'half of a character',
+  ],
   ['a word with half of a character', { command: ['serve', '\ude00'] }, ['command', '1'], 'half of a character'],
-  ['a value of 40,000 bytes', { env: [{ name: 'A', value: long }] }, ['env', '0', 'value'], '40000 bytes: at most 32768'],
+  [
+    'a value of 40,000 bytes',
+    { env: [{ name: 'A', value: long }] },
+    ['env', '0', 'value'],
+    '40000 bytes: at most 32768',
+  ],
   ['a variable without a value', { env: [{ name: 'A', value: null }] }, ['env', '0', 'value'], 'has no value'],
   [
     'a variable twice',
@@ -142,7 +177,12 @@ const profiles: readonly Case[] = [
     ['readiness', 'tcp', 'port'],
     'a UDP port',
   ],
-  ['a probe with an empty command', { readiness: { exec: { command: [] } } }, ['readiness', 'exec', 'command'], 'The command is empty'],
+  [
+    'a probe with an empty command',
+    { readiness: { exec: { command: [] } } },
+    ['readiness', 'exec', 'command'],
+    'The command is empty',
+  ],
   [
     'a probe of a relative path',
     probe({ http: { port: 'http', path: 'health' } }),
@@ -155,7 +195,12 @@ const profiles: readonly Case[] = [
     ['readiness', 'http', 'path'],
     'percent-encode it',
   ],
-  ['a probe of a path with a blank', probe({ http: { port: 'http', path: '/a b' } }), ['readiness', 'http', 'path'], 'contains a blank'],
+  [
+    'a probe of a path with a blank',
+    probe({ http: { port: 'http', path: '/a b' } }),
+    ['readiness', 'http', 'path'],
+    'contains a blank',
+  ],
   [
     'a period of 0',
     probe({ periodSeconds: 0 }),
@@ -169,9 +214,24 @@ const profiles: readonly Case[] = [
   ['a window of 0', { restart: { windowSeconds: 0 } }, ['restart', 'windowSeconds'], '0 is out of range'],
   ['an unknown signal', { stop: { signal: 'BANG' } }, ['stop', 'signal'], '"BANG" is no signal'],
   ['a negative drain', { stop: { drainSeconds: -1 } }, ['stop', 'drainSeconds'], '-1 is out of range'],
-  ['-1 replicas', { service: { replicas: -1 } }, ['service', 'replicas'], '-1 is out of range: replicas are 0 to 50000'],
-  ['0 per host', { service: { spread: { mode: 'STRICT', maxPerHost: 0 } } }, ['service', 'spread', 'maxPerHost'], '0 is out of range'],
-  ['limits 0 and 0', rollout({ maxSurge: { count: 0 }, maxUnavailable: { percent: 0 } }), ['service', 'rollout'], 'both 0'],
+  [
+    '-1 replicas',
+    { service: { replicas: -1 } },
+    ['service', 'replicas'],
+    '-1 is out of range: replicas are 0 to 50000',
+  ],
+  [
+    '0 per host',
+    { service: { spread: { mode: 'STRICT', maxPerHost: 0 } } },
+    ['service', 'spread', 'maxPerHost'],
+    '0 is out of range',
+  ],
+  [
+    'limits 0 and 0',
+    rollout({ maxSurge: { count: 0 }, maxUnavailable: { percent: 0 } }),
+    ['service', 'rollout'],
+    'both 0',
+  ],
   [
     '-5 percent',
     rollout({ maxSurge: { percent: -5 } }),
@@ -196,8 +256,18 @@ const profiles: readonly Case[] = [
     ['service', 'rollout', 'minReadySeconds'],
     'must be the longer one',
   ],
-  ['a backoff that falls', { service: { backoff: { baseSeconds: 400 } } }, ['service', 'backoff', 'baseSeconds'], 'may not be shorter'],
-  ['a reset after 0', { service: { backoff: { resetAfterSeconds: 0 } } }, ['service', 'backoff', 'resetAfterSeconds'], '0 is out of range'],
+  [
+    'a backoff that falls',
+    { service: { backoff: { baseSeconds: 400 } } },
+    ['service', 'backoff', 'baseSeconds'],
+    'may not be shorter',
+  ],
+  [
+    'a reset after 0',
+    { service: { backoff: { resetAfterSeconds: 0 } } },
+    ['service', 'backoff', 'resetAfterSeconds'],
+    '0 is out of range',
+  ],
   ['an empty key', { idempotencyKey: '' }, ['idempotencyKey'], '0 characters: give 1 to 128'],
   ['a key with NUL', { idempotencyKey: 'a\0' }, ['idempotencyKey'], 'NUL'],
 ]
@@ -213,7 +283,12 @@ const services: readonly Case[] = [
   ['an empty command', { command: [] }, ['command'], 'The command is empty'],
   ['a variable name with =', { env: [{ name: 'A=B', value: null }] }, ['env', '0', 'name'], 'no name of a variable'],
   ['a value with NUL', { env: [{ name: 'A', value: '\0' }] }, ['env', '0', 'value'], 'NUL'],
-  ['PORT beside a profile with one port', { env: [{ name: 'PORT', value: '1' }] }, ['env', '0', 'name'], '"PORT" is set by the system'],
+  [
+    'PORT beside a profile with one port',
+    { env: [{ name: 'PORT', value: '1' }] },
+    ['env', '0', 'name'],
+    '"PORT" is set by the system',
+  ],
 ]
 
 test.each(services)('createService refuses %s', async (_what, input, path, sentence) => {
@@ -235,14 +310,24 @@ const updates: readonly Case[] = [
   ['50001 replicas', { replicas: 50_001 }, ['replicas'], '50001 is out of range'],
   ['an empty command', { command: [] }, ['command'], 'The command is empty'],
   ['a variable twice', { env: [{ name: 'A' }, { name: 'A' }] }, ['env', '1', 'name'], 'given twice'],
-  ['PORT beside a profile with one port', { env: [{ name: 'PORT', value: '1' }] }, ['env', '0', 'name'], '"PORT" is set by the system'],
+  [
+    'PORT beside a profile with one port',
+    { env: [{ name: 'PORT', value: '1' }] },
+    ['env', '0', 'name'],
+    '"PORT" is set by the system',
+  ],
   [
     '-5 percent',
     ofRollout({ maxSurge: { percent: -5 } }),
     ['rollout', 'maxSurge', 'percent'],
     '-5 is out of range: percentages are 0 to 100',
   ],
-  ['101 percent', ofRollout({ maxUnavailable: { percent: 101 } }), ['rollout', 'maxUnavailable', 'percent'], '101 is out of range'],
+  [
+    '101 percent',
+    ofRollout({ maxUnavailable: { percent: 101 } }),
+    ['rollout', 'maxUnavailable', 'percent'],
+    '101 is out of range',
+  ],
   ['a negative count', ofRollout({ maxSurge: { count: -1 } }), ['rollout', 'maxSurge', 'count'], '-1 is out of range'],
   ['limits 0 and 0', ofRollout({ maxSurge: { count: 0 }, maxUnavailable: { percent: 0 } }), ['rollout'], 'both 0'],
   [
@@ -269,12 +354,20 @@ const updates: readonly Case[] = [
     ['rollout', 'maxSurge'],
     'would both be 0',
   ],
-  ['a negative deadline', ofRollout({ progressDeadlineSeconds: -1 }), ['rollout', 'progressDeadlineSeconds'], '-1 is out of range'],
+  [
+    'a negative deadline',
+    ofRollout({ progressDeadlineSeconds: -1 }),
+    ['rollout', 'progressDeadlineSeconds'],
+    '-1 is out of range',
+  ],
 ]
 
 describe('updateService', () => {
   beforeAll(async () => {
-    await withProfile(api(), { name: 'slow', service: { rollout: { minReadySeconds: 60, maxUnavailable: { count: 0 } } } })
+    await withProfile(api(), {
+      name: 'slow',
+      service: { rollout: { minReadySeconds: 60, maxUnavailable: { count: 0 } } },
+    })
     await withService(api(), 'slow', { profile: 'slow' })
   })
 
@@ -320,7 +413,12 @@ const unknown = 'Replica_01890a5d-ac96-774b-bcce-b302099a8057'
 test.each([
   ['createService', { name: 'new', profile: 'nothing' }, ['profile'], 'There is no profile "nothing"'],
   ['createService', { name: 'new', profile: 'a\0' }, ['profile'], 'There is no profile'],
-  ['createService', { name: 'new', profile: 'web', profileRevision: 7 }, ['profileRevision'], 'no revision 7: it has 1 to 1'],
+  [
+    'createService',
+    { name: 'new', profile: 'web', profileRevision: 7 },
+    ['profileRevision'],
+    'no revision 7: it has 1 to 1',
+  ],
   ['createService', { name: 'new', profile: 'web', profileRevision: -1 }, ['profileRevision'], 'no revision -1'],
   [
     'createService',
@@ -344,7 +442,12 @@ test.each([
   ['resetBackoff', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
   ['deleteService', { service: { name: 'nothing\0' } }, ['service', 'name'], 'There is no service'],
   ['updateService', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
-  ['updateService', { service: { name: 'api' }, profileRevision: 7 }, ['profileRevision'], 'no revision 7: it has 1 to 1'],
+  [
+    'updateService',
+    { service: { name: 'api' }, profileRevision: 7 },
+    ['profileRevision'],
+    'no revision 7: it has 1 to 1',
+  ],
   ['updateService', { service: { name: 'api' }, profileRevision: 0 }, ['profileRevision'], 'no revision 0'],
   ['restartService', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
   ['pauseRollout', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
@@ -365,8 +468,14 @@ test.each([
 })
 
 test('a name that is held is NameTakenError', async () => {
-  const data = await unchanged(() => api().data(documentOf('createService'), { input: { name: 'api', profile: 'web' } }))
-  expect(data.createService).toMatchObject({ __typename: 'NameTakenError', code: 'NAME_TAKEN', path: ['input', 'name'] })
+  const data = await unchanged(() =>
+    api().data(documentOf('createService'), { input: { name: 'api', profile: 'web' } }),
+  )
+  expect(data.createService).toMatchObject({
+    __typename: 'NameTakenError',
+    code: 'NAME_TAKEN',
+    path: ['input', 'name'],
+  })
 })
 
 test.each([
@@ -375,22 +484,42 @@ test.each([
   ['rollbackService', {}, 'InvalidStateError', ['input', 'service'], 'it has one version only'],
   ['rollbackService', { toVersion: 1 }, 'NoChangeError', ['input', 'toVersion'], 'is at version 1 already'],
   ['resumeRollout', {}, 'InvalidStateError', ['input', 'service'], 'is not paused'],
-  ['pauseRollout', { expectedRevision: '0' }, 'ConflictError', ['input', 'expectedRevision'], 'was changed since revision 0'],
-  ['restartService', { expectedRevision: '0' }, 'ConflictError', ['input', 'expectedRevision'], 'was changed since revision 0'],
+  [
+    'pauseRollout',
+    { expectedRevision: '0' },
+    'ConflictError',
+    ['input', 'expectedRevision'],
+    'was changed since revision 0',
+  ],
+  [
+    'restartService',
+    { expectedRevision: '0' },
+    'ConflictError',
+    ['input', 'expectedRevision'],
+    'was changed since revision 0',
+  ],
 ])('%s of %j is %s', async (mutation, input, __typename, path, sentence) => {
-  const data = await unchanged(() => api().data(documentOf(mutation), { input: { service: { name: 'api' }, ...input } }))
+  const data = await unchanged(() =>
+    api().data(documentOf(mutation), { input: { service: { name: 'api' }, ...input } }),
+  )
   expect(data[mutation]).toMatchObject({ __typename, path, message: expect.stringContaining(sentence) })
 })
 
-test.each(['1.5', '4294967295', '"3"'])('replicas: %s is a top-level error, written in the document or as a variable', async (replicas) => {
-  const inline = `mutation { scaleService(input: { service: { name: "api" }, replicas: ${replicas} }) ${selectionOf('ScaleService')} }`
-  expect(await unchanged(() => api().ask(inline))).toMatchObject({ data: null, errors: [{ message: expect.stringContaining('Int') }] })
-  const input = { service: { name: 'api' }, replicas: JSON.parse(replicas) }
-  expect(await unchanged(() => api().ask(documentOf('scaleService'), { input }))).toMatchObject({
-    data: null,
-    errors: [{ message: expect.stringContaining('Int') }],
-  })
-})
+test.each(['1.5', '4294967295', '"3"'])(
+  'replicas: %s is a top-level error, written in the document or as a variable',
+  async (replicas) => {
+    const inline = `mutation { scaleService(input: { service: { name: "api" }, replicas: ${replicas} }) ${selectionOf('ScaleService')} }`
+    expect(await unchanged(() => api().ask(inline))).toMatchObject({
+      data: null,
+      errors: [{ message: expect.stringContaining('Int') }],
+    })
+    const input = { service: { name: 'api' }, replicas: JSON.parse(replicas) }
+    expect(await unchanged(() => api().ask(documentOf('scaleService'), { input }))).toMatchObject({
+      data: null,
+      errors: [{ message: expect.stringContaining('Int') }],
+    })
+  },
+)
 
 test.each(['{}', '{ count: 1, percent: 1 }', '{ count: null }'])('maxSurge: %s is a top-level error', async (limit) => {
   const document = `mutation { applyProfile(input: { name: "bad", command: ["x"], service: { rollout: { maxSurge: ${limit} } } }) ${selectionOf('ApplyProfile')} }`
@@ -399,9 +528,12 @@ test.each(['{}', '{ count: 1, percent: 1 }', '{ count: null }'])('maxSurge: %s i
   expect(errors.length).toBeGreaterThan(0)
 })
 
-test.each(['"x"', '"-1"', '"1.0"', '"99999999999999999999"', '""'])('expectedRevision: %s is a top-level error', async (revision) => {
-  const document = `mutation { scaleService(input: { service: { name: "api" }, replicas: 1, expectedRevision: ${revision} }) ${selectionOf('ScaleService')} }`
-  const { data, errors } = await unchanged(() => api().ask(document))
-  expect(data).toBeNull()
-  expect(errors).toMatchObject([{ message: expect.stringContaining('no revision') }])
-})
+test.each(['"x"', '"-1"', '"1.0"', '"99999999999999999999"', '""'])(
+  'expectedRevision: %s is a top-level error',
+  async (revision) => {
+    const document = `mutation { scaleService(input: { service: { name: "api" }, replicas: 1, expectedRevision: ${revision} }) ${selectionOf('ScaleService')} }`
+    const { data, errors } = await unchanged(() => api().ask(document))
+    expect(data).toBeNull()
+    expect(errors).toMatchObject([{ message: expect.stringContaining('no revision') }])
+  },
+)

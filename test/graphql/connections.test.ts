@@ -68,7 +68,10 @@ describe('paging', () => {
     expect(services.nodes).toHaveLength(20)
     expect(services.pageInfo.hasNextPage).toBe(true)
     const none = await api().data(page, { first: 0 })
-    expect(none.services).toMatchObject({ nodes: [], pageInfo: { hasNextPage: true, startCursor: null, endCursor: null } })
+    expect(none.services).toMatchObject({
+      nodes: [],
+      pageInfo: { hasNextPage: true, startCursor: null, endCursor: null },
+    })
     await api().data('mutation { deleteService(input: { service: { name: "service-zz" } }) { __typename } }')
   })
 
@@ -80,7 +83,10 @@ describe('paging', () => {
     [{ first: 1, last: 1 }, 'first is 1 and last is 1'],
     [{ after: 'nonsense' }, 'no cursor of this connection (Query.services)'],
     [{ before: '' }, 'no cursor of this connection (Query.services)'],
-    [{ after: Buffer.from('["Query.services:name:id:ASC","a\\u0000","b"]').toString('base64url') }, 'no cursor of this connection'],
+    [
+      { after: Buffer.from('["Query.services:name:id:ASC","a\\u0000","b"]').toString('base64url') },
+      'no cursor of this connection',
+    ],
     [
       {
         after: Buffer.from('["Query.services:createdAt:id:ASC","2026-02-31T00:00:00.000Z","b"]').toString('base64url'),
@@ -99,12 +105,17 @@ describe('paging', () => {
       '{ services(first: 2) { nodes { replicas(first: 1) { pageInfo { endCursor } } } pageInfo { endCursor } } replicas(first: 1) { pageInfo { endCursor } } }',
     )
     const [mine, others] = services.nodes.map((node: Data) => node.replicas.pageInfo.endCursor)
-    const replicas = 'query Replicas($after: String) { service(name: "service-a") { replicas(first: 1, after: $after) { nodes { id } } } }'
+    const replicas =
+      'query Replicas($after: String) { service(name: "service-a") { replicas(first: 1, after: $after) { nodes { id } } } }'
     expect((await api().ask(replicas, { after: mine })).errors).toEqual([])
     expect((await api().ask(replicas, { after: others })).errors).toMatchObject([{ code: 'BAD_USER_INPUT' }])
-    expect((await api().ask(replicas, { after: services.pageInfo.endCursor })).errors).toMatchObject([{ code: 'BAD_USER_INPUT' }])
+    expect((await api().ask(replicas, { after: services.pageInfo.endCursor })).errors).toMatchObject([
+      { code: 'BAD_USER_INPUT' },
+    ])
     const orderBy = { field: 'NAME', direction: 'DESC' }
-    expect((await api().ask(page, { after: services.pageInfo.endCursor, orderBy })).errors).toMatchObject([{ code: 'BAD_USER_INPUT' }])
+    expect((await api().ask(page, { after: services.pageInfo.endCursor, orderBy })).errors).toMatchObject([
+      { code: 'BAD_USER_INPUT' },
+    ])
   })
 })
 
@@ -150,7 +161,11 @@ describe('many parents', () => {
 describe('filters', () => {
   const services = async (filter: Data) =>
     namesOf(
-      (await api().data('query Services($filter: ServiceFilter) { services(filter: $filter) { nodes { name } } }', { filter })).services,
+      (
+        await api().data('query Services($filter: ServiceFilter) { services(filter: $filter) { nodes { name } } }', {
+          filter,
+        })
+      ).services,
     )
 
   test('of services', async () => {
@@ -185,7 +200,8 @@ describe('filters', () => {
   })
 
   test('of events and rollouts', async () => {
-    const source = 'query Events($filter: EventFilter) { events(first: 100, filter: $filter) { nodes { kind revision service { name } } } }'
+    const source =
+      'query Events($filter: EventFilter) { events(first: 100, filter: $filter) { nodes { kind revision service { name } } } }'
     const events = async (filter: Data) => (await api().data(source, { filter })).events.nodes
     expect(await events({ service: 'service-a', kinds: ['SERVICE_CREATED'] })).toMatchObject([
       { kind: 'SERVICE_CREATED', service: { name: 'service-a' } },
@@ -202,9 +218,12 @@ describe('filters', () => {
   })
 
   test('a text with NUL is refused', async () => {
-    const { errors } = await api().ask('query Services($filter: ServiceFilter) { services(filter: $filter) { nodes { name } } }', {
-      filter: { names: ['a\0'] },
-    })
+    const { errors } = await api().ask(
+      'query Services($filter: ServiceFilter) { services(filter: $filter) { nodes { name } } }',
+      {
+        filter: { names: ['a\0'] },
+      },
+    )
     expect(errors).toEqual([
       {
         code: 'BAD_USER_INPUT',
@@ -233,13 +252,15 @@ describe('ids', () => {
     ]
     const { nodes } = await api().data('query Nodes($ids: [ID!]!) { nodes(ids: $ids) { id __typename } }', { ids })
     expect(nodes).toEqual(ids.map((id) => ({ id, __typename: id.split('_')[0] })))
-    for (const id of ids) expect((await api().data('query Node($id: ID!) { node(id: $id) { id } }', { id })).node).toEqual({ id })
+    for (const id of ids)
+      expect((await api().data('query Node($id: ID!) { node(id: $id) { id } }', { id })).node).toEqual({ id })
   })
 
   test('nodes reads all of one type with one statement', async () => {
     const { services } = await api().data('{ services { nodes { id name } } }')
     const ids = services.nodes.map(({ id }: Data) => id)
-    const ask = () => api().data('query Nodes($ids: [ID!]!) { nodes(ids: $ids) { ... on Service { id name } } }', { ids })
+    const ask = () =>
+      api().data('query Nodes($ids: [ID!]!) { nodes(ids: $ids) { ... on Service { id name } } }', { ids })
     expect(await ask()).toEqual({ nodes: services.nodes })
     expect(await statementsOf(ask)).toBe(1)
   })

@@ -38,7 +38,11 @@ beforeAll(async () => {
 
 describe.each(mutations)('%s', (mutation) => {
   test.each([['no host'], [''], ['a\u0000b']])('of %j: NotFoundError with the path', async (host) => {
-    expect(await call(mutation, { host })).toMatchObject({ __typename: 'NotFoundError', code: 'NOT_FOUND', path: ['input', 'host'] })
+    expect(await call(mutation, { host })).toMatchObject({
+      __typename: 'NotFoundError',
+      code: 'NOT_FOUND',
+      path: ['input', 'host'],
+    })
   })
 
   test('by somebody without the role admin: nothing happens', async () => {
@@ -50,7 +54,9 @@ describe.each(mutations)('%s', (mutation) => {
 })
 
 test('what operators want of a host: each change once, with its reason and its event', async () => {
-  expect(await call('cordonHost', { host: 'n1' })).toMatchObject({ host: { scheduling: 'CORDONED', reachability: 'REACHABLE' } })
+  expect(await call('cordonHost', { host: 'n1' })).toMatchObject({
+    host: { scheduling: 'CORDONED', reachability: 'REACHABLE' },
+  })
   expect(await call('cordonHost', { host: 'n1' })).toMatchObject({
     code: 'NO_CHANGE',
     message: 'Host n1 is CORDONED already: there is nothing to change.',
@@ -73,12 +79,20 @@ test('what operators want of a host: each change once, with its reason and its e
       message: 'alice drained host n1: it has no replicas, and takes none.',
       host: { name: 'n1' },
     },
-    { kind: 'HOST', actor: 'alice', message: 'alice cordoned host n1: it takes no new replicas.', host: { name: 'n1' } },
+    {
+      kind: 'HOST',
+      actor: 'alice',
+      message: 'alice cordoned host n1: it takes no new replicas.',
+      host: { name: 'n1' },
+    },
   ])
 })
 
 test('a reachable host is neither lost nor removed', async () => {
-  expect(await call('confirmHostLoss', { host: 'n2' })).toMatchObject({ code: 'INVALID_STATE', path: ['input', 'host'] })
+  expect(await call('confirmHostLoss', { host: 'n2' })).toMatchObject({
+    code: 'INVALID_STATE',
+    path: ['input', 'host'],
+  })
   expect(await call('removeHost', { host: 'n2' })).toMatchObject({ code: 'INVALID_STATE', path: ['input', 'host'] })
 })
 

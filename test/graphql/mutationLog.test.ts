@@ -21,9 +21,27 @@ test('one line per mutation: what, whose, of which service, what became of it an
   await run('deleteService', { service: { project: 'team', name: 'none' } })
   await run('applyQueue', { name: 'urgent', priority: 1 })
   expect(lines.map(({ level: _, msg, ...line }) => line)).toEqual([
-    { operation: 'scaleService', subject: 'alice', service: 'default/web', outcome: 'DONE', milliseconds: expect.any(Number) },
-    { operation: 'scaleService', subject: 'alice', service: 'default/web', outcome: 'INVALID_INPUT', milliseconds: expect.any(Number) },
-    { operation: 'deleteService', subject: 'alice', service: 'team/none', outcome: 'NOT_FOUND', milliseconds: expect.any(Number) },
+    {
+      operation: 'scaleService',
+      subject: 'alice',
+      service: 'default/web',
+      outcome: 'DONE',
+      milliseconds: expect.any(Number),
+    },
+    {
+      operation: 'scaleService',
+      subject: 'alice',
+      service: 'default/web',
+      outcome: 'INVALID_INPUT',
+      milliseconds: expect.any(Number),
+    },
+    {
+      operation: 'deleteService',
+      subject: 'alice',
+      service: 'team/none',
+      outcome: 'NOT_FOUND',
+      milliseconds: expect.any(Number),
+    },
     { operation: 'applyQueue', subject: 'alice', queue: 'urgent', outcome: 'DONE', milliseconds: expect.any(Number) },
   ])
 })

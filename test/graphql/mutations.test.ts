@@ -19,7 +19,9 @@ const serviceFields =
 
 const mutate = async (mutation: string, input: Data, viewer = admin): Promise<Data> => {
   const payload =
-    mutation === 'killReplica' ? `replica { id state endReason service { ${serviceFields} } }` : `service { ${serviceFields} }`
+    mutation === 'killReplica'
+      ? `replica { id state endReason service { ${serviceFields} } }`
+      : `service { ${serviceFields} }`
   return (await api().data(documentOf(mutation, payload), { input }, viewer))[mutation]
 }
 
@@ -138,7 +140,10 @@ describe('profiles', () => {
     const changed = await applyProfile({ ...input, service: { replicas: 2 } })
     expect(changed).toMatchObject({
       created: true,
-      profile: { revision: 2, profile: { current: { revision: 2 }, revisions: { nodes: [{ revision: 2 }, { revision: 1 }] } } },
+      profile: {
+        revision: 2,
+        profile: { current: { revision: 2 }, revisions: { nodes: [{ revision: 2 }, { revision: 1 }] } },
+      },
     })
   })
 })
@@ -180,7 +185,10 @@ describe('services', () => {
       },
       rollout: { number: 1, state: 'ROLLING', from: null, to: { number: 1 } },
     })
-    expect(created.replicas.nodes).toMatchObject([{ state: 'PENDING', pending: { reason: 'QUEUED' } }, { state: 'PENDING' }])
+    expect(created.replicas.nodes).toMatchObject([
+      { state: 'PENDING', pending: { reason: 'QUEUED' } },
+      { state: 'PENDING' },
+    ])
 
     const service = { name: 'life' }
     const { service: scaled } = await mutate('scaleService', { service, replicas: 4 })
@@ -257,8 +265,12 @@ describe('services', () => {
     const input = { project: 'small', name: 'big', profile: 'web' }
     const refusal = { __typename: 'QuotaExceededError', code: 'QUOTA_EXCEEDED', limit: 3, requested: 4 }
     expect(await mutate('createService', { ...input, replicas: 4 })).toMatchObject(refusal)
-    expect(await mutate('createService', { ...input, replicas: 3 })).toMatchObject({ __typename: 'CreateServicePayload' })
-    expect(await mutate('scaleService', { service: { project: 'small', name: 'big' }, replicas: 4 })).toMatchObject(refusal)
+    expect(await mutate('createService', { ...input, replicas: 3 })).toMatchObject({
+      __typename: 'CreateServicePayload',
+    })
+    expect(await mutate('scaleService', { service: { project: 'small', name: 'big' }, replicas: 4 })).toMatchObject(
+      refusal,
+    )
   })
 
   test('two mutations of one document: the second sees what it did', async () => {
@@ -288,7 +300,10 @@ describe('projects and queues', () => {
     const queue =
       'mutation Apply($input: ApplyQueueInput!) { applyQueue(input: $input) { ... on ApplyQueuePayload { queue { id name priority } } } }'
     const first = (await api().data(queue, { input: { name: 'urgent', priority: 10 } })).applyQueue.queue
-    expect((await api().data(queue, { input: { name: 'urgent', priority: -3 } })).applyQueue.queue).toEqual({ ...first, priority: -3 })
+    expect((await api().data(queue, { input: { name: 'urgent', priority: -3 } })).applyQueue.queue).toEqual({
+      ...first,
+      priority: -3,
+    })
     const names = (await api().data('{ queues { nodes { name } } }')).queues.nodes.map(({ name }: Data) => name)
     expect(names).toEqual(['default', 'urgent'])
   })
@@ -305,10 +320,13 @@ describe('idempotencyKey (R17)', () => {
     expect(await mutate('createService', { ...input, replicas: 3 })).toMatchObject({
       __typename: 'IdempotencyMismatchError',
       code: 'IDEMPOTENCY_MISMATCH',
-      message: 'The idempotencyKey "k1" was used for createService with another input: repeat that input, or take a new key.',
+      message:
+        'The idempotencyKey "k1" was used for createService with another input: repeat that input, or take a new key.',
     })
     // Per subject and operation.
-    expect(await mutate('createService', input, { subject: 'bob', roles: ['admin'] })).toMatchObject({ __typename: 'NameTakenError' })
+    expect(await mutate('createService', input, { subject: 'bob', roles: ['admin'] })).toMatchObject({
+      __typename: 'NameTakenError',
+    })
     expect(await mutate('deleteService', { service: { name: 'once' }, idempotencyKey: 'k1' })).toMatchObject({
       __typename: 'DeleteServicePayload',
     })
@@ -340,7 +358,14 @@ describe('idempotencyKey (R17)', () => {
       { name: 'B', value: 'ü' },
       { value: null, name: 'A' },
     ]
-    await mutate('createService', { name: 'pinned', profile: 'web', replicas: 1, command: null, env, idempotencyKey: 'pinned' })
+    await mutate('createService', {
+      name: 'pinned',
+      profile: 'web',
+      replicas: 1,
+      command: null,
+      env,
+      idempotencyKey: 'pinned',
+    })
     const { inputHash } = await api().app.database.prisma.idempotencyKey.findFirstOrThrow({ where: { key: 'pinned' } })
     expect(inputHash).toBe('96ac41924fbe09185b38f0d28f8c063402fbc9514304b1e1c118df7854d57ea0')
   })
@@ -366,7 +391,8 @@ test('the log of a replica that was never placed is null, and tailLines has boun
   const ask = (tailLines: number) =>
     api().ask(`{ service(name: "logs") { replicas { nodes { log(tailLines: ${tailLines}) { stdout } } } } }`)
   expect((await ask(1)).data.service.replicas.nodes).toEqual([{ log: null }])
-  for (const tailLines of [-1, 10_001]) expect((await ask(tailLines)).errors).toMatchObject([{ code: 'BAD_USER_INPUT' }])
+  for (const tailLines of [-1, 10_001])
+    expect((await ask(tailLines)).errors).toMatchObject([{ code: 'BAD_USER_INPUT' }])
 })
 
 test('a context is for one request', () => {

@@ -23,14 +23,20 @@ const input = {
 let registered: Data
 
 beforeAll(async () => {
-  registered = (await api().data(documentOf('registerWorker', 'worker { id host { id } } epoch'), { input }, worker)).registerWorker
+  registered = (await api().data(documentOf('registerWorker', 'worker { id host { id } } epoch'), { input }, worker))
+    .registerWorker
   await withProfile(api(), { readiness: { tcp: { port: 'http' } } })
   await withService(api(), 'web', { replicas: 3 })
   const { app } = api()
   const { grants } = place({ ...(await readPlacement(app.database)), now: app.clock.now() })
   await app.committer.submit(grants[0]?.serviceId as ServiceId, { kind: 'grant', grants })
   const { service } = await api().data('{ service(name: "web") { replicas { nodes { id index } } } }')
-  const reports = service.replicas.nodes.map(({ id: replica, index }: Data) => ({ replica, start: 1, state: 'RUNNING', ready: index < 2 }))
+  const reports = service.replicas.nodes.map(({ id: replica, index }: Data) => ({
+    replica,
+    start: 1,
+    state: 'RUNNING',
+    ready: index < 2,
+  }))
   const report = { worker: registered.worker.id, epoch: registered.epoch, sequence: 1, reports }
   expect((await api().data(documentOf('reportReplicas'), { input: report }, worker)).reportReplicas.__typename).toBe(
     'ReportReplicasPayload',
@@ -92,11 +98,14 @@ test('a port in quarantine is shown while it lasts', async () => {
       { hostId, port: 20_051, protocol: 'TCP', quarantinedUntil: until(-1) },
     ],
   })
-  expect(await api().data('{ host(name: "node1") { quarantinedPorts } }')).toEqual({ host: { quarantinedPorts: [20_050] } })
+  expect(await api().data('{ host(name: "node1") { quarantinedPorts } }')).toEqual({
+    host: { quarantinedPorts: [20_050] },
+  })
 })
 
 test('the endpoint lists what is ready, and on request what runs', async () => {
-  const address = 'id replicaId replica { id } index start host address addresses port protocol portName hostPort ready serving terminating'
+  const address =
+    'id replicaId replica { id } index start host address addresses port protocol portName hostPort ready serving terminating'
   const { endpoint, service } = await api().data(
     `{ endpoint(service: "web") { id revision service { name } addresses { ${address} } all: addresses(includeNotReady: true) { index ready } other: addresses(port: "other") { id } } service(name: "web") { endpoint { addresses { index } } revision readyReplicas runningReplicas } }`,
   )
@@ -123,7 +132,11 @@ test('the endpoint lists what is ready, and on request what runs', async () => {
     terminating: false,
   })
   expect(first.id).toBe(`${first.replicaId.slice('Replica_'.length)}:http:1`)
-  expect(service).toMatchObject({ endpoint: { addresses: [{ index: 0 }, { index: 1 }] }, readyReplicas: 2, runningReplicas: 3 })
+  expect(service).toMatchObject({
+    endpoint: { addresses: [{ index: 0 }, { index: 1 }] },
+    readyReplicas: 2,
+    runningReplicas: 3,
+  })
   expect(BigInt(endpoint.revision)).toBeGreaterThanOrEqual(BigInt(service.revision))
 })
 
@@ -162,7 +175,12 @@ test('a replica shows its host, ports and log', async () => {
 
 test('back with an IPv6 address as its primary one, its replicas are listed there, in brackets', async () => {
   const { service } = await api().data('{ service(name: "web") { replicas { nodes { id index } } } }')
-  const running = service.replicas.nodes.map(({ id: replica, index }: Data) => ({ replica, start: 1, state: 'RUNNING', ready: index < 2 }))
+  const running = service.replicas.nodes.map(({ id: replica, index }: Data) => ({
+    replica,
+    start: 1,
+    state: 'RUNNING',
+    ready: index < 2,
+  }))
   registered = (
     await api().data(
       documentOf('registerWorker', 'worker { id host { id } } epoch'),
@@ -170,7 +188,9 @@ test('back with an IPv6 address as its primary one, its replicas are listed ther
       worker,
     )
   ).registerWorker
-  const { endpoint } = await api().data('{ endpoint(service: "web") { addresses { address addresses port hostPort } } }')
+  const { endpoint } = await api().data(
+    '{ endpoint(service: "web") { addresses { address addresses port hostPort } } }',
+  )
   expect(endpoint.addresses).toHaveLength(2)
   for (const { port, ...shown } of endpoint.addresses) {
     expect(shown).toEqual({ address: 'fd00::1', addresses: ['fd00::1'], hostPort: `[fd00::1]:${port}` })

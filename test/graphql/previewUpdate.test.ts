@@ -51,7 +51,14 @@ const rowsOf = (serviceId: string) => api().app.database.prisma.replica.findMany
 async function endStopped(serviceId: string): Promise<void> {
   const stopping = (await rowsOf(serviceId)).filter(({ state }) => state === 'STOPPING')
   await report(
-    stopping.map(({ id, start }) => ({ replica: `Replica_${id}`, start, state: 'ENDED', ready: false, endReason: 'STOPPED', exitCode: 0 })),
+    stopping.map(({ id, start }) => ({
+      replica: `Replica_${id}`,
+      start,
+      state: 'ENDED',
+      ready: false,
+      endReason: 'STOPPED',
+      exitCode: 0,
+    })),
   )
 }
 
@@ -80,7 +87,9 @@ async function stepSince(id: string, known: Map<string, string>) {
   const isStopped = (state: string | undefined) => state === 'STOPPING' || state === 'ENDED'
   const numbers = (of: readonly { index: number }[]) => of.map(({ index }) => index).sort((a, b) => a - b)
   const starts = numbers(rows.filter((row) => !known.has(row.id)))
-  const stops = numbers(rows.filter((row) => isStopped(row.state) && known.has(row.id) && !isStopped(known.get(row.id))))
+  const stops = numbers(
+    rows.filter((row) => isStopped(row.state) && known.has(row.id) && !isStopped(known.get(row.id))),
+  )
   for (const row of rows) known.set(row.id, row.state)
   const {
     activeReplicas: active,
@@ -115,7 +124,9 @@ describe('a preview is what then happens', () => {
     }
     expect(told.steps).toEqual(steps)
     const { rollouts } = (
-      await api().data('query ($name: String!) { service(name: $name) { rollouts(first: 1) { nodes { state } } } }', { name })
+      await api().data('query ($name: String!) { service(name: $name) { rollouts(first: 1) { nodes { state } } } }', {
+        name,
+      })
     ).service
     expect(rollouts.nodes).toEqual([{ state: 'COMPLETED' }])
   })
@@ -144,8 +155,13 @@ test('a preview changes nothing', async () => {
 
 test('the seconds until ready are the caller’s, and the stopped ones of another update count as they are', async () => {
   const id = await readyService('half', 4)
-  expect(await preview({ service: { name: 'half' }, command: ['serve', 'two'] }, 60)).toMatchObject({ durationSeconds: 120 })
-  expect(await preview({ service: { name: 'half' }, command: ['serve', 'two'] }, 0)).toMatchObject({ durationSeconds: 0, highestActive: 5 })
+  expect(await preview({ service: { name: 'half' }, command: ['serve', 'two'] }, 60)).toMatchObject({
+    durationSeconds: 120,
+  })
+  expect(await preview({ service: { name: 'half' }, command: ['serve', 'two'] }, 0)).toMatchObject({
+    durationSeconds: 0,
+    highestActive: 5,
+  })
   await mutate('updateService', { service: { name: 'half' }, command: ['serve', 'two'] })
   await placeAll()
   // Half way there, back to what it ran before: the three old ones are kept.
@@ -176,7 +192,8 @@ test('what does not finish says why', async () => {
   })
 })
 
-const usedReplicas = async () => (await api().app.database.prisma.project.findFirstOrThrow({ where: { name: 'default' } })).usedReplicas
+const usedReplicas = async () =>
+  (await api().app.database.prisma.project.findFirstOrThrow({ where: { name: 'default' } })).usedReplicas
 
 describe('what is refused is data', () => {
   beforeAll(async () => {
@@ -185,15 +202,31 @@ describe('what is refused is data', () => {
 
   test.each([
     ['nothing of it differs', {}, { __typename: 'NoChangeError', code: 'NO_CHANGE', path: ['input'] }],
-    ['an unknown service', { service: { name: 'nobody' } }, { __typename: 'NotFoundError', path: ['input', 'service', 'name'] }],
+    [
+      'an unknown service',
+      { service: { name: 'nobody' } },
+      { __typename: 'NotFoundError', path: ['input', 'service', 'name'] },
+    ],
     [
       'an unknown project',
       { service: { project: 'none', name: 'refused' } },
       { __typename: 'NotFoundError', path: ['input', 'service', 'project'] },
     ],
-    ['an unknown revision', { profileRevision: 9 }, { __typename: 'NotFoundError', path: ['input', 'profileRevision'] }],
-    ['too many replicas', { replicas: 50_001 }, { __typename: 'InvalidInputError', issues: [{ path: ['input', 'replicas'] }] }],
-    ['an empty command', { command: [] }, { __typename: 'InvalidInputError', issues: [{ path: ['input', 'command'] }] }],
+    [
+      'an unknown revision',
+      { profileRevision: 9 },
+      { __typename: 'NotFoundError', path: ['input', 'profileRevision'] },
+    ],
+    [
+      'too many replicas',
+      { replicas: 50_001 },
+      { __typename: 'InvalidInputError', issues: [{ path: ['input', 'replicas'] }] },
+    ],
+    [
+      'an empty command',
+      { command: [] },
+      { __typename: 'InvalidInputError', issues: [{ path: ['input', 'command'] }] },
+    ],
     [
       'an old revision',
       { replicas: 3, expectedRevision: '1' },
@@ -217,14 +250,21 @@ describe('what is refused is data', () => {
 
   test('more than the quota could ever hold, and a service that is being deleted', async () => {
     await mutate('applyProject', { name: 'default', maxReplicas: 100 })
-    expect(await preview({ service: { name: 'refused' }, replicas: 101 })).toMatchObject({ issues: [{ path: ['input', 'replicas'] }] })
+    expect(await preview({ service: { name: 'refused' }, replicas: 101 })).toMatchObject({
+      issues: [{ path: ['input', 'replicas'] }],
+    })
     await mutate('deleteService', { service: { name: 'refused' } })
-    expect(await preview({ service: { name: 'refused' }, replicas: 3 })).toMatchObject({ issues: [{ path: ['input', 'service'] }] })
+    expect(await preview({ service: { name: 'refused' }, replicas: 3 })).toMatchObject({
+      issues: [{ path: ['input', 'service'] }],
+    })
   })
 
   test('no token, and a worker’s', async () => {
     const variables = { input: { service: { name: 'refused' }, replicas: 3 } }
     expect((await api().ask(document, variables, null)).errors.map(({ code }) => code)).toEqual(['UNAUTHENTICATED'])
-    expect((await api().data(document, variables, worker)).previewUpdate).toMatchObject({ __typename: 'ForbiddenError', code: 'FORBIDDEN' })
+    expect((await api().data(document, variables, worker)).previewUpdate).toMatchObject({
+      __typename: 'ForbiddenError',
+      code: 'FORBIDDEN',
+    })
   })
 })

@@ -1,4 +1,12 @@
-import { type GraphQLField, type GraphQLObjectType, getNamedType, isLeafType, isObjectType, isRequiredArgument, parse } from 'graphql'
+import {
+  type GraphQLField,
+  type GraphQLObjectType,
+  getNamedType,
+  isLeafType,
+  isObjectType,
+  isRequiredArgument,
+  parse,
+} from 'graphql'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createContext } from '../../src/graphql/context.ts'
 import { schema } from '../../src/graphql/schema.ts'
@@ -42,7 +50,8 @@ describe.each([
   })
 
   test('5 replicas of each of 100 services: two statements, and no more rows than are shown, with one of each to know of more', async () => {
-    const document = '{ services(first: 100) { nodes { replicas(first: 5) { nodes { index } pageInfo { hasNextPage } } } } }'
+    const document =
+      '{ services(first: 100) { nodes { replicas(first: 5) { nodes { index } pageInfo { hasNextPage } } } } }'
     const { result, statements, rows } = await readsOf(many().app.database, () => many().data(document))
     expect(result.services.nodes).toHaveLength(100)
     expect(objectsIn(result.services.nodes)).toBeGreaterThan(100 * 5)
@@ -58,8 +67,14 @@ describe('where there are 20 of everything', () => {
     const twenty = Array.from({ length: 20 }, (_, number) => number)
     await Promise.all(twenty.map((number) => withProfile(api(), { name: `profile-${number}` })))
     await Promise.all(twenty.map((number) => withService(api(), `plain-${number}`, { profile: `profile-${number}` })))
-    await Promise.all(twenty.map((number) => api().data(documentOf('applyProject'), { input: { name: `project-${number}` } })))
-    await Promise.all(twenty.map((priority) => api().data(documentOf('applyQueue'), { input: { name: `queue-${priority}`, priority } })))
+    await Promise.all(
+      twenty.map((number) => api().data(documentOf('applyProject'), { input: { name: `project-${number}` } })),
+    )
+    await Promise.all(
+      twenty.map((priority) =>
+        api().data(documentOf('applyQueue'), { input: { name: `queue-${priority}`, priority } }),
+      ),
+    )
   })
 
   test('no field of any type sends a statement for each of its parents', async () => {
@@ -127,7 +142,9 @@ function selectionOf(field: GraphQLField<unknown, unknown>, steps: number): stri
   const node = nodeOf(field)
   const selected = node ?? (isObjectType(type) ? type : null)
   const fields = Object.values(selected?.getFields() ?? {}).filter(canBeAsked)
-  const parts = fields.filter((inner) => steps > 0 || isLeafType(getNamedType(inner.type))).map((inner) => selectionOf(inner, steps - 1))
+  const parts = fields
+    .filter((inner) => steps > 0 || isLeafType(getNamedType(inner.type)))
+    .map((inner) => selectionOf(inner, steps - 1))
   const selection = `{ __typename ${parts.join(' ')} }`
   return node === null ? `${field.name} ${selection}` : `${field.name}(first: 2) { nodes ${selection} }`
 }

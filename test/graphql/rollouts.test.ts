@@ -17,13 +17,18 @@ const rolloutFields = `id number state automatic from { number } to { number } d
   progressDeadlineSeconds hold { reason message count replica { index } } oldReplicas updatedReplicas deadlineAt finishedAt startedBy`
 
 const mutate = async (mutation: string, input: Data): Promise<Data> =>
-  (await api().data(documentOf(mutation, `service { ${serviceFields} } rollout { ${rolloutFields} }`), { input }))[mutation]
+  (await api().data(documentOf(mutation, `service { ${serviceFields} } rollout { ${rolloutFields} }`), { input }))[
+    mutation
+  ]
 
 const stateOf = async (name: string): Promise<Data> =>
   (await api().data(`query ($name: String!) { service(name: $name) { ${serviceFields} } }`, { name })).service
 
 const eventsOf = async (name: string): Promise<string[]> => {
-  const { service } = await api().data('query ($name: String!) { service(name: $name) { events { nodes { message } } } }', { name })
+  const { service } = await api().data(
+    'query ($name: String!) { service(name: $name) { events { nodes { message } } } }',
+    { name },
+  )
   return service.events.nodes.map(({ message }: Data) => message).reverse()
 }
 
@@ -34,7 +39,10 @@ beforeAll(async () => {
 describe('updateService', () => {
   test('makes a version and a rollout, whose hold names a replica at once', async () => {
     await withService(api(), 'update', { replicas: 4 })
-    const { service, rollout } = await mutate('updateService', { service: { name: 'update' }, command: ['serve', 'two'] })
+    const { service, rollout } = await mutate('updateService', {
+      service: { name: 'update' },
+      command: ['serve', 'two'],
+    })
     expect(service).toMatchObject({
       version: { number: 2, command: ['serve', 'two'], sameContentAs: null, cause: 'UPDATE', createdBy: 'alice' },
       updatedReplicas: 2,
@@ -55,7 +63,12 @@ describe('updateService', () => {
       maxUnavailable: 1,
       startedBy: 'alice',
       finishedAt: null,
-      hold: { reason: 'QUEUED', message: 'Waiting for update[3] and 1 more to be placed.', count: 2, replica: { index: 3 } },
+      hold: {
+        reason: 'QUEUED',
+        message: 'Waiting for update[3] and 1 more to be placed.',
+        count: 2,
+        replica: { index: 3 },
+      },
     })
     expect(await eventsOf('update')).toEqual(
       expect.arrayContaining([
@@ -78,7 +91,9 @@ describe('updateService', () => {
     expect(await env({ command: null })).toEqual([['serve'], {}])
     const { service } = await update({ env: [] })
     expect(service.version).toMatchObject({ number: 6, sameContentAs: 1, command: ['serve'] })
-    expect(service.rollouts.nodes.map(({ number, state, from }: Data) => [number, state, from?.number ?? null])).toEqual([
+    expect(
+      service.rollouts.nodes.map(({ number, state, from }: Data) => [number, state, from?.number ?? null]),
+    ).toEqual([
       [6, 'COMPLETED', 5],
       [5, 'COMPLETED', 4],
       [4, 'COMPLETED', 3],
@@ -93,8 +108,11 @@ describe('updateService', () => {
     await withService(api(), 'revised', { profile: 'revised', replicas: 0 })
     await withProfile(api(), { name: 'revised', command: ['two'] })
     await withProfile(api(), { name: 'revised', command: ['two'], service: { rollout: { minReadySeconds: 7 } } })
-    const update = (profileRevision: number) => mutate('updateService', { service: { name: 'revised' }, profileRevision })
-    expect(await update(2)).toMatchObject({ service: { profile: { revision: 2 }, version: { number: 2, command: ['two'] } } })
+    const update = (profileRevision: number) =>
+      mutate('updateService', { service: { name: 'revised' }, profileRevision })
+    expect(await update(2)).toMatchObject({
+      service: { profile: { revision: 2 }, version: { number: 2, command: ['two'] } },
+    })
     await mutate('updateService', { service: { name: 'revised' }, replicas: 2 })
     expect(await update(3)).toMatchObject({
       service: { profile: { revision: 3 }, version: { number: 3, sameContentAs: 2 } },
@@ -113,7 +131,9 @@ describe('updateService', () => {
     const update = (input: Data) => mutate('updateService', { service: { name: 'limits' }, ...input })
     const first = await update({ command: ['x'], rollout: { maxSurge: { count: 3 }, maxUnavailable: { percent: 0 } } })
     expect(first.rollout).toMatchObject({ number: 2, maxSurge: 3, maxUnavailable: 0 })
-    const second = await update({ rollout: { maxUnavailable: { count: 2 }, progressDeadlineSeconds: 30, minReadySeconds: 5 } })
+    const second = await update({
+      rollout: { maxUnavailable: { count: 2 }, progressDeadlineSeconds: 30, minReadySeconds: 5 },
+    })
     expect(second.rollout).toMatchObject({
       id: first.rollout.id,
       maxSurge: 3,
@@ -121,21 +141,40 @@ describe('updateService', () => {
       progressDeadlineSeconds: 30,
       minReadySeconds: 5,
     })
-    for (const input of [{}, { command: ['x'] }, { replicas: 8 }, { rollout: { maxSurge: { count: 3 } } }, { startPaused: true }]) {
+    for (const input of [
+      {},
+      { command: ['x'] },
+      { replicas: 8 },
+      { rollout: { maxSurge: { count: 3 } } },
+      { startPaused: true },
+    ]) {
       expect(await update(input)).toMatchObject({ __typename: 'NoChangeError', code: 'NO_CHANGE' })
     }
-    expect((await update({ command: ['y'] })).rollout).toMatchObject({ number: 3, maxSurge: 2, maxUnavailable: 2, minReadySeconds: 0 })
+    expect((await update({ command: ['y'] })).rollout).toMatchObject({
+      number: 3,
+      maxSurge: 2,
+      maxUnavailable: 2,
+      minReadySeconds: 0,
+    })
   })
 
   test('replicas and version in one mutation; replicas alone begin no rollout', async () => {
     await withService(api(), 'both', { replicas: 2 })
     const both = await mutate('updateService', { service: { name: 'both' }, replicas: 6, command: ['x'] })
-    expect(both).toMatchObject({ service: { desiredReplicas: 6, version: { number: 2 } }, rollout: { number: 2, desiredReplicas: 6 } })
+    expect(both).toMatchObject({
+      service: { desiredReplicas: 6, version: { number: 2 } },
+      rollout: { number: 2, desiredReplicas: 6 },
+    })
     const alone = await mutate('updateService', { service: { name: 'both' }, replicas: 3 })
-    expect(alone).toMatchObject({ service: { desiredReplicas: 3, version: { number: 2 } }, rollout: { number: 2, desiredReplicas: 3 } })
+    expect(alone).toMatchObject({
+      service: { desiredReplicas: 3, version: { number: 2 } },
+      rollout: { number: 2, desiredReplicas: 3 },
+    })
     await api().data(documentOf('applyProject'), { input: { name: 'small', maxReplicas: 3 } })
     await withService(api(), 'small', { project: 'small', replicas: 1 })
-    expect(await mutate('updateService', { service: { project: 'small', name: 'small' }, replicas: 4, command: ['x'] })).toMatchObject({
+    expect(
+      await mutate('updateService', { service: { project: 'small', name: 'small' }, replicas: 4, command: ['x'] }),
+    ).toMatchObject({
       __typename: 'QuotaExceededError',
       limit: 3,
       requested: 4,
@@ -152,7 +191,9 @@ describe('updateService', () => {
     expect(again.rollout).toMatchObject({ id: first.rollout.id, number: 2, state: 'SUPERSEDED' })
     for (const mutation of ['updateService', 'restartService', 'pauseRollout', 'resumeRollout', 'rollbackService']) {
       const change = mutation === 'updateService' ? { command: ['z'] } : {}
-      expect(await mutate(mutation, { service: { name: 'keyed' }, expectedRevision: specRevision, ...change })).toMatchObject({
+      expect(
+        await mutate(mutation, { service: { name: 'keyed' }, expectedRevision: specRevision, ...change }),
+      ).toMatchObject({
         __typename: 'ConflictError',
         path: ['input', 'expectedRevision'],
         specRevision: (await stateOf('keyed')).specRevision,
@@ -164,7 +205,9 @@ describe('updateService', () => {
     await withService(api(), 'race', { replicas: 1 })
     const { specRevision: expectedRevision } = await stateOf('race')
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => mutate('updateService', { service: { name: 'race' }, command: [`c${at}`], expectedRevision })),
+      Array.from({ length: 20 }, (_, at) =>
+        mutate('updateService', { service: { name: 'race' }, command: [`c${at}`], expectedRevision }),
+      ),
     )
     expect(answers.filter(({ __typename }) => __typename === 'UpdateServicePayload')).toHaveLength(1)
     expect(answers.filter(({ __typename }) => __typename === 'ConflictError')).toHaveLength(19)
@@ -209,7 +252,11 @@ describe('pauseRollout and resumeRollout', () => {
 
   test('startPaused: nothing steps before resumeRollout', async () => {
     await withService(api(), 'start-paused', { replicas: 2 })
-    const { service, rollout } = await mutate('updateService', { service: { name: 'start-paused' }, command: ['x'], startPaused: true })
+    const { service, rollout } = await mutate('updateService', {
+      service: { name: 'start-paused' },
+      command: ['x'],
+      startPaused: true,
+    })
     expect(service).toMatchObject({ paused: true, status: 'PAUSED', version: { number: 2 } })
     expect(service.replicas.nodes.map(({ version }: Data) => version.number)).toEqual([1, 1])
     expect(rollout).toMatchObject({ state: 'PAUSED', deadlineAt: null })
@@ -294,11 +341,15 @@ describe('rollbackService', () => {
       sameContentAs: 299,
       command: ['v299'],
     })
-    expect((await mutate('updateService', { service: { name: 'many' }, command: ['v7'] })).service.version).toMatchObject({
+    expect(
+      (await mutate('updateService', { service: { name: 'many' }, command: ['v7'] })).service.version,
+    ).toMatchObject({
       number: 302,
       sameContentAs: 7,
     })
-    expect((await mutate('rollbackService', { service: { name: 'many' } })).service.version).toMatchObject({ sameContentAs: 299 })
+    expect((await mutate('rollbackService', { service: { name: 'many' } })).service.version).toMatchObject({
+      sameContentAs: 299,
+    })
   }, 120_000)
 
   test('deleted and created again under the same name there is no old history', async () => {
@@ -307,8 +358,12 @@ describe('rollbackService', () => {
     await api().data(documentOf('deleteService'), { input: { service: { name: 'anew' } } })
     await withService(api(), 'anew', { replicas: 0 })
     expect((await stateOf('anew')).versions.nodes).toEqual([{ number: 1, cause: 'CREATE' }])
-    expect(await mutate('rollbackService', { service: { name: 'anew' } })).toMatchObject({ __typename: 'InvalidStateError' })
-    expect(await mutate('rollbackService', { service: { name: 'anew' }, toVersion: 2 })).toMatchObject({ __typename: 'NotFoundError' })
+    expect(await mutate('rollbackService', { service: { name: 'anew' } })).toMatchObject({
+      __typename: 'InvalidStateError',
+    })
+    expect(await mutate('rollbackService', { service: { name: 'anew' }, toVersion: 2 })).toMatchObject({
+      __typename: 'NotFoundError',
+    })
   })
 })
 
@@ -336,12 +391,17 @@ test('while it is being deleted nothing of this is possible', async () => {
       message: expect.stringMatching(/^Service going is being deleted: /),
     })
   }
-  expect(await stateOf('going')).toMatchObject({ status: 'DELETING', rollouts: { nodes: [{ number: 1, state: 'CANCELLED' }] } })
+  expect(await stateOf('going')).toMatchObject({
+    status: 'DELETING',
+    rollouts: { nodes: [{ number: 1, state: 'CANCELLED' }] },
+  })
 })
 
 test('Query.rollouts finds the unfinished ones', async () => {
   await withService(api(), 'listed', { replicas: 1 })
-  const { rollouts } = await api().data('{ rollouts(states: [ROLLING], first: 100) { nodes { number state service { name } } } }')
+  const { rollouts } = await api().data(
+    '{ rollouts(states: [ROLLING], first: 100) { nodes { number state service { name } } } }',
+  )
   expect(rollouts.nodes).toContainEqual({ number: 1, state: 'ROLLING', service: { name: 'listed' } })
   expect(rollouts.nodes.every(({ state }: Data) => state === 'ROLLING')).toBe(true)
 })

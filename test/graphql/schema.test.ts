@@ -18,7 +18,9 @@ import { decodeGlobalId, encodeGlobalId } from '../../src/graphql/globalId.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import { openApi } from './api.ts'
 
-const types = Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type))
+const types = Object.values(schema.getTypeMap()).filter(
+  (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),
+)
 
 test('everything of the API is described', () => {
   const bare: string[] = []
@@ -31,7 +33,8 @@ test('everything of the API is described', () => {
     if (!('getFields' in type)) continue
     for (const field of Object.values(type.getFields())) {
       look(`${type.name}.${field.name}`, field)
-      for (const argument of 'args' in field ? field.args : []) look(`${type.name}.${field.name}(${argument.name})`, argument)
+      for (const argument of 'args' in field ? field.args : [])
+        look(`${type.name}.${field.name}(${argument.name})`, argument)
     }
   }
   expect(types.length).toBeGreaterThan(100)
@@ -65,27 +68,44 @@ test('the ids of every node are known, and of nothing else', () => {
 describe('closed by default', () => {
   const api = openApi()
   const roots = [schema.getQueryType(), schema.getMutationType()].filter((root) => root !== undefined && root !== null)
-  const fields = roots.flatMap((root) => Object.values(root.getFields()).map((field) => [documentOf(root, field), field.name] as const))
+  const fields = roots.flatMap((root) =>
+    Object.values(root.getFields()).map((field) => [documentOf(root, field), field.name] as const),
+  )
 
   test.each(fields)('%s without a token is UNAUTHENTICATED', async (document) => {
     const { errors } = await api().ask(document, {}, null)
     expect(errors.map(({ code }) => code)).toEqual(['UNAUTHENTICATED'])
   })
 
-  const workers = ['viewer', 'registerWorker', 'renewLease', 'reportReplicas', 'answerLogRequest', 'drainWorker', 'workerDrain']
+  const workers = [
+    'viewer',
+    'registerWorker',
+    'renewLease',
+    'reportReplicas',
+    'answerLogRequest',
+    'drainWorker',
+    'workerDrain',
+  ]
 
-  test.each(fields.filter(([, name]) => !workers.includes(name)))('%s with a token of a worker is FORBIDDEN', async (document, name) => {
-    const { data, errors } = await api().ask(document, {}, { subject: 'worker-1', roles: ['worker'] })
-    if (errors.length === 0) expect(data[name].__typename).toBe('ForbiddenError')
-    else expect(errors.map(({ code }) => code)).toEqual(['FORBIDDEN'])
-  })
+  test.each(fields.filter(([, name]) => !workers.includes(name)))(
+    '%s with a token of a worker is FORBIDDEN',
+    async (document, name) => {
+      const { data, errors } = await api().ask(document, {}, { subject: 'worker-1', roles: ['worker'] })
+      if (errors.length === 0) expect(data[name].__typename).toBe('ForbiddenError')
+      else expect(errors.map(({ code }) => code)).toEqual(['FORBIDDEN'])
+    },
+  )
 
   const subscription = schema.getSubscriptionType()
-  const feeds = Object.values(subscription?.getFields() ?? {}).map((field) => documentOf(subscription as GraphQLObjectType, field))
+  const feeds = Object.values(subscription?.getFields() ?? {}).map((field) =>
+    documentOf(subscription as GraphQLObjectType, field),
+  )
 
   test.each(feeds)('%s without a token is UNAUTHENTICATED', async (document) => {
     const result = await subscribe({ schema, document: parse(document), contextValue: createContext(api().app, null) })
-    expect('errors' in result ? result.errors?.map(({ extensions }) => extensions['code']) : 'it subscribes').toEqual(['UNAUTHENTICATED'])
+    expect('errors' in result ? result.errors?.map(({ extensions }) => extensions['code']) : 'it subscribes').toEqual([
+      'UNAUTHENTICATED',
+    ])
   })
 
   test('a viewer sees itself', async () => {

@@ -36,7 +36,11 @@ describe('over HTTP', () => {
   })
 
   test('another scheme than Bearer is no token', async () => {
-    const response = await fetch(server.url, { method: 'POST', headers: { authorization: `Basic ${server.client.token}` }, body: '{}' })
+    const response = await fetch(server.url, {
+      method: 'POST',
+      headers: { authorization: `Basic ${server.client.token}` },
+      body: '{}',
+    })
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
   })
 

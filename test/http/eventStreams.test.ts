@@ -23,7 +23,8 @@ const endpointChanged = `subscription ($service: String!) { endpointChanged(serv
 
 const tokenHeader = 'x-graphql-event-stream-token'
 const reserve = async () => (await fetch(url, { method: 'PUT', headers })).text()
-const operation = (id: string, query = '{ viewer { subject } }') => JSON.stringify({ query, extensions: { operationId: id } })
+const operation = (id: string, query = '{ viewer { subject } }') =>
+  JSON.stringify({ query, extensions: { operationId: id } })
 
 describe.each([
   ['distinct connections', false],
@@ -83,12 +84,17 @@ describe.each([
 
 describe('the single connection mode', () => {
   test('a stream is the caller’s own', async () => {
-    const stranger = { authorization: `Bearer ${await createToken(server.app.database, { subject: 'stranger', roles: ['admin'] })}` }
+    const stranger = {
+      authorization: `Bearer ${await createToken(server.app.database, { subject: 'stranger', roles: ['admin'] })}`,
+    }
     const token = await reserve()
     const open = await fetch(url, { headers: { ...stranger, accept: 'text/event-stream', [tokenHeader]: token } })
     expect(open.status).toBe(403)
     const stream = new AbortController()
-    const own = await fetch(url, { headers: { ...headers, accept: 'text/event-stream', [tokenHeader]: token }, signal: stream.signal })
+    const own = await fetch(url, {
+      headers: { ...headers, accept: 'text/event-stream', [tokenHeader]: token },
+      signal: stream.signal,
+    })
     expect(own.status).toBe(200)
     const sent = await fetch(url, {
       method: 'POST',
@@ -111,7 +117,10 @@ describe('the single connection mode', () => {
 
   test('a body that is too large, or of unknown length, is not read', async () => {
     const post = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } }
-    expect((await fetch(url, { ...post, body: operation('1', `# ${'x'.repeat(2_000_000)}\n{ viewer { subject } }`) })).status).toBe(413)
+    expect(
+      (await fetch(url, { ...post, body: operation('1', `# ${'x'.repeat(2_000_000)}\n{ viewer { subject } }`) }))
+        .status,
+    ).toBe(413)
     const chunks = new Blob([operation('1')]).stream()
     expect((await fetch(url, { ...post, body: chunks, duplex: 'half' } as RequestInit)).status).toBe(411)
   })

@@ -14,8 +14,13 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 /** Like a browser, without its decompression. */
-async function visit(headers: Record<string, string> = {}, path = '/graphql'): Promise<{ response: IncomingMessage; body: Buffer }> {
-  const sent = request(server.at(path), { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers } }).end()
+async function visit(
+  headers: Record<string, string> = {},
+  path = '/graphql',
+): Promise<{ response: IncomingMessage; body: Buffer }> {
+  const sent = request(server.at(path), {
+    headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', ...headers },
+  }).end()
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   return { response, body: Buffer.concat(await response.toArray()) }
 }

@@ -23,5 +23,8 @@ test('the suite is whole', () => {
 
 test.each(audits)('GraphQL over HTTP: the server $name', async ({ fn }) => {
   const result = await fn()
-  expect({ status: result.status, reason: 'reason' in result ? result.reason : null }).toEqual({ status: 'ok', reason: null })
+  expect({ status: result.status, reason: 'reason' in result ? result.reason : null }).toEqual({
+    status: 'ok',
+    reason: null,
+  })
 })

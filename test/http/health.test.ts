@@ -23,7 +23,10 @@ describe('without a token', () => {
     try {
       await other.app.tail.stop()
       const response = await fetch(other.at('/readyz'))
-      expect([response.status, await response.text()]).toEqual([503, 'The feed is not live: the server is not following the database.\n'])
+      expect([response.status, await response.text()]).toEqual([
+        503,
+        'The feed is not live: the server is not following the database.\n',
+      ])
       expect((await fetch(other.at('/healthz'))).status).toBe(200)
     } finally {
       await other.stop()
@@ -38,7 +41,8 @@ describe('without a token', () => {
 })
 
 describe('GraphiQL', () => {
-  const visit = (headers: Record<string, string> = {}) => fetch(server.at('/graphql'), { headers: { accept: 'text/html,*/*', ...headers } })
+  const visit = (headers: Record<string, string> = {}) =>
+    fetch(server.at('/graphql'), { headers: { accept: 'text/html,*/*', ...headers } })
 
   test('is whole from this server: nothing in the page is loaded from elsewhere', async () => {
     const response = await visit()

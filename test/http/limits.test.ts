@@ -47,8 +47,12 @@ describe('over HTTP', () => {
   })
 
   test('a mutation by GET is refused', async () => {
-    const query = new URLSearchParams({ query: 'mutation { deleteService(input: { service: { name: "a" } }) { __typename } }' })
-    const response = await fetch(`${server.url}?${query}`, { headers: { authorization: `Bearer ${server.client.token}` } })
+    const query = new URLSearchParams({
+      query: 'mutation { deleteService(input: { service: { name: "a" } }) { __typename } }',
+    })
+    const response = await fetch(`${server.url}?${query}`, {
+      headers: { authorization: `Bearer ${server.client.token}` },
+    })
     expect(response.status).toBe(405)
   })
 

@@ -30,7 +30,9 @@ async function scrape(): Promise<Map<string, number>> {
   const samples = new Map<string, number>()
   for (const line of text.split('\n')) {
     if (line === '' || line.startsWith('#')) continue
-    const sample = /^([a-zA-Z_:][a-zA-Z0-9_:]*(?:\{(?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\]|\\.)*",?)*\})?) (\S+)$/.exec(line)
+    const sample = /^([a-zA-Z_:][a-zA-Z0-9_:]*(?:\{(?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\]|\\.)*",?)*\})?) (\S+)$/.exec(
+      line,
+    )
     if (!sample?.[1]) throw new Error(`Prometheus would not understand: ${line}`)
     expect(samples.has(sample[1]), `${sample[1]} comes once`).toBe(false)
     samples.set(sample[1], Number(sample[2]))
@@ -86,7 +88,9 @@ test('what happens is counted: commits, facts, placement, what waits and why, su
   await worker.register()
   await createService(server.client, 'measured', 2)
   const placed = await placedReplicas(server.client, 'measured', 2)
-  const frames = server.client.socket().iterate({ query: 'subscription { endpointChanged(service: "measured") { kind } }' })
+  const frames = server.client
+    .socket()
+    .iterate({ query: 'subscription { endpointChanged(service: "measured") { kind } }' })
   await frames.next()
   await worker.report(...placed.map(({ id }) => ({ replica: id, state: 'RUNNING', ready: true }) as const))
   await frames.next()

@@ -17,7 +17,8 @@ afterAll(() => server.stop())
 const endpointChanged = `subscription ($service: String!) { endpointChanged(service: $service) {
   kind revision endpoint { addresses { hostPort index } } added { index } removed { index }
 } }`
-const serviceChanged = 'subscription ($name: String!) { serviceChanged(name: $name) { kind revision service { desiredReplicas status } } }'
+const serviceChanged =
+  'subscription ($name: String!) { serviceChanged(name: $name) { kind revision service { desiredReplicas status } } }'
 const replicaChanged = `subscription ($service: String!) { replicaChanged(service: $service) {
   kind last replicas { id index state endReason } removedIds
 } }`
@@ -32,7 +33,10 @@ describe('over a WebSocket', () => {
       query: endpointChanged,
       variables: { service: 'table' },
     })
-    expect((await frames.next()).value?.data?.endpointChanged).toMatchObject({ kind: 'SNAPSHOT', endpoint: { addresses: [] } })
+    expect((await frames.next()).value?.data?.endpointChanged).toMatchObject({
+      kind: 'SNAPSHOT',
+      endpoint: { addresses: [] },
+    })
     await worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready: true })
     expect((await frames.next()).value?.data?.endpointChanged).toMatchObject({
       kind: 'DELTA',
@@ -46,11 +50,16 @@ describe('over a WebSocket', () => {
 
   test('serviceChanged shows the service as it is now, in each frame anew', async () => {
     await createService(server.client, 'scaled', 1)
-    const frames = server.client.socket().iterate<{ serviceChanged: { kind: string; service: { desiredReplicas: number } | null } }>({
-      query: serviceChanged,
-      variables: { name: 'scaled' },
+    const frames = server.client
+      .socket()
+      .iterate<{ serviceChanged: { kind: string; service: { desiredReplicas: number } | null } }>({
+        query: serviceChanged,
+        variables: { name: 'scaled' },
+      })
+    expect((await frames.next()).value?.data?.serviceChanged).toMatchObject({
+      kind: 'SNAPSHOT',
+      service: { desiredReplicas: 1 },
     })
-    expect((await frames.next()).value?.data?.serviceChanged).toMatchObject({ kind: 'SNAPSHOT', service: { desiredReplicas: 1 } })
     await scale(server.client, 'scaled', 3)
     await until(async () => {
       const { value } = await frames.next()
@@ -63,13 +72,17 @@ describe('over a WebSocket', () => {
   test('replicaChanged shows new replicas, and those that ended a last time; GONE ends it', async () => {
     await createService(server.client, 'parts', 2)
     const [one, two] = await placedReplicas(server.client, 'parts', 2)
-    const frames = server.client.socket().iterate<{ replicaChanged: { kind: string; replicas: { id: string }[]; removedIds: string[] } }>({
-      query: replicaChanged,
-      variables: { service: 'parts' },
-    })
+    const frames = server.client
+      .socket()
+      .iterate<{ replicaChanged: { kind: string; replicas: { id: string }[]; removedIds: string[] } }>({
+        query: replicaChanged,
+        variables: { service: 'parts' },
+      })
     const first = (await frames.next()).value?.data?.replicaChanged
     expect(first).toMatchObject({ kind: 'SNAPSHOT', last: true, removedIds: [] })
-    expect(first?.replicas.map((replica: { id: string }) => replica.id).toSorted()).toEqual([one?.id, two?.id].toSorted())
+    expect(first?.replicas.map((replica: { id: string }) => replica.id).toSorted()).toEqual(
+      [one?.id, two?.id].toSorted(),
+    )
     await remove(server.client, 'parts')
     await worker.report(
       { replica: one?.id ?? '', state: 'ENDED', endReason: 'STOPPED' },
@@ -92,7 +105,9 @@ describe('over a WebSocket', () => {
       Array.from({ length: 20 }, async () => {
         const socket = new WebSocket(server.url.replace(/^http/, 'ws'), 'graphql-transport-ws')
         await once(socket, 'open')
-        socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${server.client.token}` } }))
+        socket.send(
+          JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${server.client.token}` } }),
+        )
         await once(socket, 'message')
         const payload = { query: endpointChanged, variables: { service: 'broken' } }
         const first = once(socket, 'message').catch(() => undefined)
@@ -113,7 +128,10 @@ describe('over server-sent events', () => {
     await createService(server.client, 'events', 1)
     const [replica] = await placedReplicas(server.client, 'events', 1)
     const stream = await EventStream.open(server.client, endpointChanged, { service: 'events' })
-    expect(await stream.next()).toMatchObject({ event: 'next', data: { data: { endpointChanged: { kind: 'SNAPSHOT', added: [] } } } })
+    expect(await stream.next()).toMatchObject({
+      event: 'next',
+      data: { data: { endpointChanged: { kind: 'SNAPSHOT', added: [] } } },
+    })
     await worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready: true })
     expect(await stream.next()).toMatchObject({
       event: 'next',

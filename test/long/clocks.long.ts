@@ -20,22 +20,25 @@ function newClock(hours = 0): ShiftedClock {
   return clock
 }
 
-test.each([1, -1])('a worker whose clock is off by %i h: its replicas serve, outlive it, and are found again', async (hours) => {
-  const scene = await start(3, 60)
-  const worker = await scene.worker('a', { env: newClock(hours).env() })
-  const web = await scene.service('web', 2)
-  const before = web.table
-  const pids = await Promise.all(before.map(pidOf))
-  const query = '{ host(name: "a") { workers { lastSeenAt } } }'
-  const { host } = await scene.client.ask<{ host: { workers: { lastSeenAt: string }[] } }>(query)
-  // On the database's clock, like all else.
-  expect(Math.abs(Date.parse(host.workers[0]?.lastSeenAt ?? '') - Date.now())).toBeLessThan(60_000)
-  await worker.end('SIGKILL')
-  await web.until('the addresses have left with the lease', (table) => table.length === 0)
-  worker.start()
-  expect(await web.until('they are back', (table) => table.length === 2)).toEqual(before)
-  expect(await Promise.all(before.map(pidOf))).toEqual(pids)
-})
+test.each([1, -1])(
+  'a worker whose clock is off by %i h: its replicas serve, outlive it, and are found again',
+  async (hours) => {
+    const scene = await start(3, 60)
+    const worker = await scene.worker('a', { env: newClock(hours).env() })
+    const web = await scene.service('web', 2)
+    const before = web.table
+    const pids = await Promise.all(before.map(pidOf))
+    const query = '{ host(name: "a") { workers { lastSeenAt } } }'
+    const { host } = await scene.client.ask<{ host: { workers: { lastSeenAt: string }[] } }>(query)
+    // On the database's clock, like all else.
+    expect(Math.abs(Date.parse(host.workers[0]?.lastSeenAt ?? '') - Date.now())).toBeLessThan(60_000)
+    await worker.end('SIGKILL')
+    await web.until('the addresses have left with the lease', (table) => table.length === 0)
+    worker.start()
+    expect(await web.until('they are back', (table) => table.length === 2)).toEqual(before)
+    expect(await Promise.all(before.map(pidOf))).toEqual(pids)
+  },
+)
 
 // The embedded database reads the server's clock, so it steps with it; PostgreSQL has one of its own.
 test.each([
@@ -64,7 +67,11 @@ test.each([
     await mortal.end('SIGKILL')
     await clock.step(0, signal)
     await scene.becomes('b', 'LOST')
-    await web.until('it is replaced', (table) => table.length === 2 && table.every((address) => portOf(address) < 21_100), 60)
+    await web.until(
+      'it is replaced',
+      (table) => table.length === 2 && table.every((address) => portOf(address) < 21_100),
+      60,
+    )
     // Nothing may be left: its worker stops what runs there still.
     mortal.start()
     await scene.becomes('b', 'REACHABLE')
@@ -84,7 +91,8 @@ test('the whole machine is suspended for an hour: nothing is lost for it, and wh
     restart: { maxAttempts: 0 },
     service: { backoff: { baseSeconds: 1_200, maxSeconds: 1_200 } },
   })
-  const waits = async () => (await aliveReplicas(client, 'fails')).map(({ id, state }) => (state === 'PENDING' ? id : null))
+  const waits = async () =>
+    (await aliveReplicas(client, 'fails')).map(({ id, state }) => (state === 'PENDING' ? id : null))
   await until(async () => (await blockers(scene)).includes('BACKOFF'), 'it waits for 20 minutes')
   const waiting = await waits()
   const seen = web.frames.length

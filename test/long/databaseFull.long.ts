@@ -13,7 +13,8 @@ import { until } from '../support/until.ts'
 
 // A disk that is really full, under either database: a tmpfs of its own. Without the right to mount one there is no honest way.
 
-const full = "The database's disk is full: nothing was changed, reads and running replicas go on; try again when an operator has mended it."
+const full =
+  "The database's disk is full: nothing was changed, reads and running replicas go on; try again when an operator has mended it."
 
 const cleanUp: (() => unknown)[] = []
 let disk: SmallDisk
@@ -54,7 +55,9 @@ test('PostgreSQL: changes are refused with a sentence, reads and subscribers go 
   disk.fill()
   expect(await refusal(server.client)).toBe(full)
   expect(await scene.ready()).toEqual([503, "The database's disk is full: reads work, changes are refused."])
-  expect(await server.client.ask('{ service(name: "web") { readyReplicas } }')).toEqual({ service: { readyReplicas: 1 } })
+  expect(await server.client.ask('{ service(name: "web") { readyReplicas } }')).toEqual({
+    service: { readyReplicas: 1 },
+  })
   const seen = scene.frames('service').length
   await until(() => scene.frames('service').length > seen, 'a BOOKMARK comes')
 
@@ -87,5 +90,7 @@ test('embedded: changes are refused with a sentence, reads go on, with room ther
   expect(await ready()).toBe(200)
   await running.end('SIGKILL')
   await running.start()
-  expect(await running.client().ask('{ service(name: "web") { desiredReplicas } }')).toEqual({ service: { desiredReplicas: 3 } })
+  expect(await running.client().ask('{ service(name: "web") { desiredReplicas } }')).toEqual({
+    service: { desiredReplicas: 3 },
+  })
 })

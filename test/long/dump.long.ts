@@ -56,7 +56,10 @@ test('a stopped server’s data is dumped and loaded into a new database; the ne
 
   // As when a new version brings another PostgreSQL: the database is moved away, tokens and the workers' state stay.
   renameSync(path.join(directory, 'database'), path.join(scratch, 'old'))
-  expect(await run('load', directory, file)).toMatchObject({ code: 0, said: expect.stringMatching(/Loaded \d+ rows of 20/) })
+  expect(await run('load', directory, file)).toMatchObject({
+    code: 0,
+    said: expect.stringMatching(/Loaded \d+ rows of 20/),
+  })
   expect(await run('load', directory, file)).toMatchObject({ code: 1, said: expect.stringMatching(/not empty/) })
 
   server = await TestServer.start(undefined, directory)
@@ -76,7 +79,10 @@ test('a stopped server’s data is dumped and loaded into a new database; the ne
 
 test('without a file, or with more than one, a tool says how it is used', async () => {
   expect(await run('dump', scratch)).toMatchObject({ code: 2, said: expect.stringMatching(/npm run dump -- FILE/) })
-  expect(await run('load', scratch, 'a', 'b')).toMatchObject({ code: 2, said: expect.stringMatching(/npm run load -- FILE/) })
+  expect(await run('load', scratch, 'a', 'b')).toMatchObject({
+    code: 2,
+    said: expect.stringMatching(/npm run load -- FILE/),
+  })
   expect(await run('dump', scratch, path.join(scratch, 'none.xce'))).toMatchObject({
     code: 1,
     said: expect.stringMatching(/no embedded database/),

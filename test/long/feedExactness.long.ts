@@ -10,7 +10,8 @@ import { TestServer } from '../support/testServer.ts'
 const size = { writers: 50, operationsEach: 60, services: 8, subscribers: 16, disconnects: 500, bookmarkMillis: 500 }
 
 function tell(where: string, { facts, frames, disconnects, kinds, millis }: ExactnessResult): void {
-  const p = (list: readonly number[], share: number) => Math.round(list.toSorted((a, b) => a - b)[Math.floor(list.length * share)] ?? 0)
+  const p = (list: readonly number[], share: number) =>
+    Math.round(list.toSorted((a, b) => a - b)[Math.floor(list.length * share)] ?? 0)
   const { before, after } = millis
   console.log(`${where}: ${facts} facts, ${frames} frames (${JSON.stringify(kinds)}), ${disconnects} disconnects.`)
   console.log(
@@ -30,27 +31,33 @@ test.each([1, 2, 3])('on the embedded database, seed %i', async (seed) => {
   }
 })
 
-test.each([4, 5, 6])('on PostgreSQL with two servers, and a transaction that stays open in the second half, seed %i', async (seed) => {
-  const database = await freshPostgreSQL()
-  const { url = '' } = database.options
-  const start = () =>
-    TestServer.start(undefined, mkdtempSync(path.join(tmpdir(), 'xce-test-')), { databaseUrl: url, bookmarkMillis: size.bookmarkMillis })
-  const servers = [await start(), await start()]
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    const atHalf = async () => {
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
-      await client.query('CREATE TABLE "Held" AS SELECT * FROM "Fact"')
+test.each([4, 5, 6])(
+  'on PostgreSQL with two servers, and a transaction that stays open in the second half, seed %i',
+  async (seed) => {
+    const database = await freshPostgreSQL()
+    const { url = '' } = database.options
+    const start = () =>
+      TestServer.start(undefined, mkdtempSync(path.join(tmpdir(), 'xce-test-')), {
+        databaseUrl: url,
+        bookmarkMillis: size.bookmarkMillis,
+      })
+    const servers = [await start(), await start()]
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    try {
+      const atHalf = async () => {
+        await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
+        await client.query('CREATE TABLE "Held" AS SELECT * FROM "Fact"')
+      }
+      const result = await runExactness({ servers, ...size, seed, atHalf })
+      await client.query('ROLLBACK')
+      tell('PostgreSQL, two servers, an open transaction in the second half', result)
+      expect(result.faults).toEqual([])
+      expect(result.disconnects).toBeGreaterThanOrEqual(size.disconnects)
+    } finally {
+      await client.end()
+      for (const server of servers) await server.stop()
+      await database.drop()
     }
-    const result = await runExactness({ servers, ...size, seed, atHalf })
-    await client.query('ROLLBACK')
-    tell('PostgreSQL, two servers, an open transaction in the second half', result)
-    expect(result.faults).toEqual([])
-    expect(result.disconnects).toBeGreaterThanOrEqual(size.disconnects)
-  } finally {
-    await client.end()
-    for (const server of servers) await server.stop()
-    await database.drop()
-  }
-})
+  },
+)

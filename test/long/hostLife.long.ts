@@ -62,7 +62,8 @@ test('no server for longer than lease and grace: nothing is lost; only what its 
   await scene.server.start()
   const again = scene.watch('keeps')
   expect(await again.until('the table', (table) => table.length === 2)).toEqual(kept)
-  const isReplaced = (table: readonly { replicaId: string }[]) => table.length === 1 && table[0]?.replicaId !== gone?.replicaId
+  const isReplaced = (table: readonly { replicaId: string }[]) =>
+    table.length === 1 && table[0]?.replicaId !== gone?.replicaId
   await scene.watch('stops').until('it is replaced', isReplaced, 90)
   const replicas = await aliveReplicas(scene.client, 'keeps')
   expect(replicas.map(({ id, start }) => [id, start])).toEqual(kept.map(({ replicaId }) => [replicaId, 1]))

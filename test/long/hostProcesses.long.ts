@@ -49,10 +49,18 @@ test('a drained host: each replica leaves when its replacement serves elsewhere,
   await scene.worker('b')
   const seen = web.frames.length
   await change(scene.client, 'drainHost', 'DrainHostInput', { host: 'a' })
-  await web.until('all have moved', (table) => table.length === 3 && table.every((address) => portOf(address) >= 21_100), 90)
+  await web.until(
+    'all have moved',
+    (table) => table.length === 3 && table.every((address) => portOf(address) >= 21_100),
+    90,
+  )
   // 3 replicas at 25 %: one more at most, none fewer.
   const sizes = web.frames.slice(seen).map(({ endpoint }) => endpoint?.addresses.length ?? 3)
   expect(Math.min(...sizes)).toBeGreaterThanOrEqual(3)
   const { client } = scene
-  await until(async () => (await aliveReplicas(client, 'web')).every(({ host }) => host?.name === 'b'), 'nothing is left there', 60)
+  await until(
+    async () => (await aliveReplicas(client, 'web')).every(({ host }) => host?.name === 'b'),
+    'nothing is left there',
+    60,
+  )
 })

@@ -34,8 +34,15 @@ function keepAlive(of: HandWorker): () => void {
 const running = ({ id }: ReplicaSeen): Seen => ({ replica: id, state: 'RUNNING', ready: true })
 const stopped = ({ id }: ReplicaSeen): Seen => ({ replica: id, state: 'ENDED', endReason: 'STOPPED' })
 const host = async (name: string) => {
-  const query = 'query ($name: String!) { host(name: $name) { reachability scheduling reason workers { reachability } usedPorts } }'
-  type Host = { reachability: string; scheduling: string; reason: string | null; workers: { reachability: string }[]; usedPorts: number }
+  const query =
+    'query ($name: String!) { host(name: $name) { reachability scheduling reason workers { reachability } usedPorts } }'
+  type Host = {
+    reachability: string
+    scheduling: string
+    reason: string | null
+    workers: { reachability: string }[]
+    usedPorts: number
+  }
   return (await server.client.ask<{ host: Host | null }>(query, { name })).host
 }
 const becomes = (name: string, reachability: string) =>
@@ -46,7 +53,9 @@ const table = async (service: string) => {
   return endpoint.addresses.map(({ replicaId }) => replicaId)
 }
 const events = async () => {
-  const { events } = await server.client.ask<{ events: { nodes: { message: string }[] } }>('{ events(first: 100) { nodes { message } } }')
+  const { events } = await server.client.ask<{ events: { nodes: { message: string }[] } }>(
+    '{ events(first: 100) { nodes { message } } }',
+  )
   return events.nodes.map(({ message }) => message)
 }
 
@@ -75,7 +84,9 @@ describe('a host that is silent', () => {
     expect(await table('web')).toHaveLength(2)
     expect(await host('a')).toMatchObject({ reachability: 'REACHABLE', reason: null })
     expect(await silent.renew()).toMatchObject({ resync: false })
-    expect(await aliveReplicas(server.client, 'web')).toMatchObject(replicas.map(({ id }) => ({ id, start: 1, ready: true })))
+    expect(await aliveReplicas(server.client, 'web')).toMatchObject(
+      replicas.map(({ id }) => ({ id, start: 1, ready: true })),
+    )
   })
 
   test('is lost after its grace: fenced, its replicas replaced elsewhere with their indexes, and it takes nothing before it is clean', async () => {
@@ -115,7 +126,10 @@ describe('a host that is silent', () => {
     expect((await placedReplicas(server.client, 'later', 1))[0]?.host?.name).toBe('a')
     expect(await table('web')).toEqual(after.map(({ id }) => id))
     expect(await events()).toEqual(
-      expect.arrayContaining([expect.stringContaining('Host a is lost'), expect.stringContaining("Host a can't be reached")]),
+      expect.arrayContaining([
+        expect.stringContaining('Host a is lost'),
+        expect.stringContaining("Host a can't be reached"),
+      ]),
     )
   })
 
@@ -140,18 +154,29 @@ describe('a host that is silent', () => {
     await Promise.all(silent.map((one) => one.renew()))
     await until(async () => (await host('a'))?.reason?.includes('confirmHostLoss'), 'the brake is on', 40)
     expect((await host('a'))?.reachability).toBe('UNREACHABLE')
-    await expect(change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'c' })).rejects.toThrow('INVALID_STATE')
+    await expect(change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'c' })).rejects.toThrow(
+      'INVALID_STATE',
+    )
     await change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'a' })
     expect(await host('a')).toMatchObject({ reachability: 'LOST', reason: 'admin confirmed that it is lost.' })
-    await expect(change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'a' })).rejects.toThrow('INVALID_STATE')
+    await expect(change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'a' })).rejects.toThrow(
+      'INVALID_STATE',
+    )
     expect(await silent[0]?.renew()).toMatchObject({ code: 'FENCED' })
 
     // That was said of a: b is held still, however long the others are heard.
     const { prisma } = server.app.database
-    const heardOf = async (name: string) => (await prisma.worker.findUniqueOrThrow({ where: { name } })).lastSeenAt.getTime()
+    const heardOf = async (name: string) =>
+      (await prisma.worker.findUniqueOrThrow({ where: { name } })).lastSeenAt.getTime()
     const confirmedAt = await heardOf('c')
-    await until(async () => (await heardOf('c')) - confirmedAt > (leaseSeconds + graceSeconds) * 1_000, 'a lease and a grace have passed')
-    expect(await host('b')).toMatchObject({ reachability: 'UNREACHABLE', reason: expect.stringContaining('confirmHostLoss') })
+    await until(
+      async () => (await heardOf('c')) - confirmedAt > (leaseSeconds + graceSeconds) * 1_000,
+      'a lease and a grace have passed',
+    )
+    expect(await host('b')).toMatchObject({
+      reachability: 'UNREACHABLE',
+      reason: expect.stringContaining('confirmHostLoss'),
+    })
     // One returns: b has a lease and a grace more to return too.
     keepAlive(await worker('a'))
     await becomes('b', 'LOST')

@@ -18,7 +18,9 @@ afterEach(() => {
 
 /** A worker whose way to every server leads through `proxies`. */
 async function cutOff(scene: HostScene, name: string) {
-  proxies = await Promise.all(scene.servers.map(({ url }) => tcpProxy({ host: '127.0.0.1', port: Number(new URL(url).port) })))
+  proxies = await Promise.all(
+    scene.servers.map(({ url }) => tcpProxy({ host: '127.0.0.1', port: Number(new URL(url).port) })),
+  )
   return scene.worker(name, { urls: proxies.map(({ port }) => `http://127.0.0.1:${port}/graphql`) })
 }
 

@@ -53,7 +53,12 @@ const streams = {
 }
 
 /** A service of small HTTP servers, and who follows it. */
-async function serve(client: ApiClient, name: string, replicas: number, command = helloCommand()): Promise<EndpointWatch> {
+async function serve(
+  client: ApiClient,
+  name: string,
+  replicas: number,
+  command = helloCommand(),
+): Promise<EndpointWatch> {
   await createService(client, name, replicas, helloProfile({ command }))
   return follow(client, name)
 }
@@ -64,7 +69,8 @@ function follow(client: ApiClient, name: string): EndpointWatch {
   return watch
 }
 
-const has = (watch: EndpointWatch, count: number) => watch.until(`${count} serve`, (table) => table.length === count, 90)
+const has = (watch: EndpointWatch, count: number) =>
+  watch.until(`${count} serve`, (table) => table.length === count, 90)
 const pidsOf = (watch: EndpointWatch) => Promise.all(watch.table.map(pidOf))
 const open = (client: ApiClient, host: string) => change(client, 'uncordonHost', 'UncordonHostInput', { host })
 const cordon = (client: ApiClient, host: string) => change(client, 'cordonHost', 'CordonHostInput', { host })
@@ -77,7 +83,13 @@ test('a backup is restored after much has changed: what it knows runs on, what i
   const few = await serve(client, 'few', 2)
   // Its replica runs, and is ready only once this file is there.
   const gate = path.join(scratch, 'gate')
-  const late = await serve(client, 'late', 1, ['sh', '-c', `until test -e "$0"; do sleep 0.1; done; exec "$@"`, gate, ...helloCommand()])
+  const late = await serve(client, 'late', 1, [
+    'sh',
+    '-c',
+    `until test -e "$0"; do sleep 0.1; done; exec "$@"`,
+    gate,
+    ...helloCommand(),
+  ])
   await until(async () => (await aliveReplicas(client, 'late'))[0]?.state === 'RUNNING', 'the late one runs')
   await cordon(client, 'quiet')
   const restarted = await scene.worker('restarted')
@@ -92,7 +104,10 @@ test('a backup is restored after much has changed: what it knows runs on, what i
 
   const backup = await copyPostgreSQL(scene.database as TestDatabase)
   databases.push(backup)
-  await until(async () => (await fetch(new URL('/readyz', server.url))).status === 200, 'the server has its database back')
+  await until(
+    async () => (await fetch(new URL('/readyz', server.url))).status === 200,
+    'the server has its database back',
+  )
 
   // Life goes on.
   writeFileSync(gate, '')
@@ -124,7 +139,10 @@ test('a backup is restored after much has changed: what it knows runs on, what i
   await psql(restored, statementOfReadme())
   // As a backup's are.
   await until(async () => {
-    const [worker] = await psql<{ over: boolean }>(restored, 'SELECT bool_and("leaseUntil" < clock_timestamp()) AS over FROM "Worker"')
+    const [worker] = await psql<{ over: boolean }>(
+      restored,
+      'SELECT bool_and("leaseUntil" < clock_timestamp()) AS over FROM "Worker"',
+    )
     return worker?.over
   }, 'its leases are over')
   const [feed] = await psql<{ head: string; floor: string }>(restored, 'SELECT "head", "floor" FROM "Feed"')
@@ -161,7 +179,8 @@ test('a backup is restored after much has changed: what it knows runs on, what i
   await has(few, 2)
 
   // Whose registration it does not know begins anew.
-  for (const { output } of [joined, restarted]) expect(output).toContain('fenced: this worker stops all its replicas and registers anew')
+  for (const { output } of [joined, restarted])
+    expect(output).toContain('fenced: this worker stops all its replicas and registers anew')
   expect(fenced.some(isRunning)).toBe(false)
   await other.until(
     'both are started again',
@@ -181,7 +200,10 @@ test('a backup is restored after much has changed: what it knows runs on, what i
   lasts.set(behind, behind.frames.length)
   behind.resumeOn(again)
   await until(async () => {
-    const [wanted] = await psql<{ count: number }>(restored, `SELECT "desiredReplicas" AS count FROM "Service" WHERE "name" = 'web'`)
+    const [wanted] = await psql<{ count: number }>(
+      restored,
+      `SELECT "desiredReplicas" AS count FROM "Service" WHERE "name" = 'web'`,
+    )
     return [web, behind].every(({ table }) => table.length === wanted?.count)
   }, 'both know what there is')
   expect(behind.table).toEqual(web.table)

@@ -31,7 +31,11 @@ interface Seen {
   readonly availableReplicas: number
   readonly status: string
   readonly version: { readonly number: number }
-  readonly rollout: { readonly number: number; readonly state: string; readonly hold: { readonly message: string } | null }
+  readonly rollout: {
+    readonly number: number
+    readonly state: string
+    readonly hold: { readonly message: string } | null
+  }
 }
 
 const query = `{ service(name: "web") { revision desiredReplicas activeReplicas availableReplicas status version { number }
@@ -60,7 +64,11 @@ describe.each(['embedded', 'PostgreSQL'] as const)('%s', (kind) => {
     await running.start()
     let client = running.client()
     await createService(client, 'web', 4, helloProfile())
-    await until(async () => (await client.ask<{ service: Seen }>(query)).service.status === 'HEALTHY', 'web is healthy', 60)
+    await until(
+      async () => (await client.ask<{ service: Seen }>(query)).service.status === 'HEALTHY',
+      'web is healthy',
+      60,
+    )
 
     let rollouts = 1
     for (let kill = 0; kill < kills; kill++) {
@@ -100,6 +108,10 @@ describe.each(['embedded', 'PostgreSQL'] as const)('%s', (kind) => {
     const { replicas } = await client.ask<{ replicas: { nodes: { endReason: string }[] } }>(ended)
     expect(new Set(replicas.nodes.map(({ endReason }) => endReason))).toEqual(new Set(['REPLACED_BY_ROLLOUT']))
     await change(client, 'deleteService', 'DeleteServiceInput', { service: { name: 'web' } })
-    await until(async () => (await client.ask<{ service: unknown }>('{ service(name: "web") { id } }')).service === null, 'web is gone', 60)
+    await until(
+      async () => (await client.ask<{ service: unknown }>('{ service(name: "web") { id } }')).service === null,
+      'web is gone',
+      60,
+    )
   })
 })

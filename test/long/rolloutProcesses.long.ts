@@ -17,7 +17,11 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 const hello = helloCommand()
 const stop = { drainSeconds: 1, graceSeconds: 10 }
 
-const server = new ServerProcess({ XCE_LOCAL_WORKER: 'on', XCE_WORKER_ADDRESSES: '127.0.0.1', XCE_STOP_REPLICAS_ON_EXIT: 'on' })
+const server = new ServerProcess({
+  XCE_LOCAL_WORKER: 'on',
+  XCE_WORKER_ADDRESSES: '127.0.0.1',
+  XCE_STOP_REPLICAS_ON_EXIT: 'on',
+})
 let client: ApiClient
 let failed = false
 beforeAll(async () => {
@@ -42,7 +46,12 @@ async function processesOf(watch: EndpointWatch): Promise<ReadonlyMap<string, nu
 }
 
 test.each([
-  ['crashes', 'exits-at-once', 'CRASH_LOOP', /^Waiting for crashes\[3\] and 1 more, which have failed again and again: read the log/],
+  [
+    'crashes',
+    'exits-at-once',
+    'CRASH_LOOP',
+    /^Waiting for crashes\[3\] and 1 more, which have failed again and again: read the log/,
+  ],
   ['never-ready', 'runs', 'WAITING_FOR_READY', /^Waiting for never-ready\[3\] and 1 more to become ready\.$/],
 ] as const)(
   'a version that %s is told as what it is, and rolled back: no request fails, no old replica that serves is stopped',
@@ -68,7 +77,10 @@ test.each([
       const service = new RolloutView(client, name)
       const begun = await service.change('updateService', { command: program(bad) })
       expect(begun.rollout).toMatchObject({ state: 'ROLLING', hold: { count: 2, replica: { index: 3 } } })
-      const told = await service.seen(reason, ({ rollout }) => rollout.hold?.reason === reason && message.test(rollout.hold.message))
+      const told = await service.seen(
+        reason,
+        ({ rollout }) => rollout.hold?.reason === reason && message.test(rollout.hold.message),
+      )
       expect(told).toMatchObject({
         availableReplicas: 3,
         status: reason === 'CRASH_LOOP' ? reason : 'PROGRESSING',
@@ -76,18 +88,26 @@ test.each([
       })
       const steps = await service.steps(2)
       expect(steps[0]).toBe(`${name}: rolling 1 → 2, 2 of 4 updated, waiting for ${name}[3] and 1 more to be placed.`)
-      if (reason === 'CRASH_LOOP') expect(steps).toContainEqual(expect.stringMatching(/; crashes\[\d\] has failed once: read its log\.$/))
+      if (reason === 'CRASH_LOOP')
+        expect(steps).toContainEqual(expect.stringMatching(/; crashes\[\d\] has failed once: read its log\.$/))
 
       const before = await processesOf(watch)
       expect(before.size).toBe(3)
       const back = await service.change('rollbackService')
       expect(back).toMatchObject({ availableReplicas: 3, version: { cause: 'ROLLBACK', sameContentAs: 1 } })
-      await service.seen('the rollback is complete', ({ status, rollout }) => status === 'HEALTHY' && rollout.number === 3)
+      await service.seen(
+        'the rollback is complete',
+        ({ status, rollout }) => status === 'HEALTHY' && rollout.number === 3,
+      )
       const after = await processesOf(watch)
       expect(after.size).toBe(4)
       for (const [replica, pid] of before) expect(after.get(replica)).toBe(pid)
       const ofService = () => new Set(processesWith(`XCE_SERVICE=${name}`))
-      await until(() => processesWith(`${bad}.mjs`).every((pid) => !ofService().has(pid)), 'no process of the bad version is left', 30)
+      await until(
+        () => processesWith(`${bad}.mjs`).every((pid) => !ofService().has(pid)),
+        'no process of the bad version is left',
+        30,
+      )
       await load.stop()
       expect(load.failures).toEqual([])
       expect([...load.answers.keys()].sort()).toEqual(['1', '3'])
@@ -103,9 +123,13 @@ test('a fixed port on one host: by default the old one makes room; under explici
   const port = await freePort()
   await createService(client, 'fixed', 1, helloProfile({ stop, ports: [{ name: 'http', port }] }))
   const service = new RolloutView(client, 'fixed')
-  const version = async () => ((await (await fetch(`http://127.0.0.1:${port}/`)).json()) as { version: number; pid: number }).version
+  const version = async () =>
+    ((await (await fetch(`http://127.0.0.1:${port}/`)).json()) as { version: number; pid: number }).version
   const complete = (number: number) =>
-    service.seen(`rollout ${number} is complete`, ({ status, rollout }) => status === 'HEALTHY' && rollout.number === number)
+    service.seen(
+      `rollout ${number} is complete`,
+      ({ status, rollout }) => status === 'HEALTHY' && rollout.number === number,
+    )
   await complete(1)
   await service.change('updateService', { command: [...hello, 'two'] })
   await complete(2)

@@ -80,7 +80,11 @@ test('the only server is killed in the middle of a scale, again and again: what 
     await scene.server.end('SIGKILL')
     await scene.server.start()
     const { client } = scene
-    await until(async () => (await aliveReplicas(client, 'web')).length === replicas, `${replicas} are left or there`, 60)
+    await until(
+      async () => (await aliveReplicas(client, 'web')).length === replicas,
+      `${replicas} are left or there`,
+      60,
+    )
     const watch = scene.watch('web')
     await watch.until(`${replicas} serve`, (table) => table.length === replicas, 90)
     watch.close()

@@ -10,7 +10,11 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 const start = hostScenes()
 
 /** `done`: what the timer brings about, in SQL; $1 is when it was due. */
-const stories: readonly { readonly kind: TimerKind; readonly profile: Record<string, unknown>; readonly done: string }[] = [
+const stories: readonly {
+  readonly kind: TimerKind
+  readonly profile: Record<string, unknown>
+  readonly done: string
+}[] = [
   {
     kind: 'MIN_READY',
     profile: { command: program('runs'), service: { rollout: { minReadySeconds: 6 } } },
@@ -18,7 +22,11 @@ const stories: readonly { readonly kind: TimerKind; readonly profile: Record<str
   },
   {
     kind: 'BACKOFF',
-    profile: { command: program('exits-at-once'), restart: { maxAttempts: 0 }, service: { backoff: { baseSeconds: 8, maxSeconds: 8 } } },
+    profile: {
+      command: program('exits-at-once'),
+      restart: { maxAttempts: 0 },
+      service: { backoff: { baseSeconds: 8, maxSeconds: 8 } },
+    },
     done: `SELECT NOT EXISTS (SELECT FROM "Replica" WHERE "state" = 'PENDING' AND "notBefore" <= $1) AS done`,
   },
   {

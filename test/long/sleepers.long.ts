@@ -28,7 +28,11 @@ function usedMiB(): number {
 }
 
 test.each(sleepers)(`${flips} readiness flips while a consumer sleeps, over %s`, async (transport, frameKiB, open) => {
-  const service = await FlippingService.on(server, worker, `sleepy-${sleepers.findIndex(([name]) => name === transport)}`)
+  const service = await FlippingService.on(
+    server,
+    worker,
+    `sleepy-${sleepers.findIndex(([name]) => name === transport)}`,
+  )
   const { counts } = server.app.feed
   const sleeper = await open(server, service.document(frameKiB))
   const other = await Subscriber.open(server.client)

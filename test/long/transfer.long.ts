@@ -23,7 +23,10 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 let files = 0
 const newFile = () => path.join(scratch, `${++files}.xce`)
-const targetOf = ({ options }: TestDatabase): TransferTarget => ({ dataDirectory: options.dataDirectory, url: options.url ?? null })
+const targetOf = ({ options }: TestDatabase): TransferTarget => ({
+  dataDirectory: options.dataDirectory,
+  url: options.url ?? null,
+})
 
 async function dump(source: TestDatabase, file = newFile()): Promise<string> {
   const connection = await connectToDump(targetOf(source), silent)
@@ -73,7 +76,13 @@ async function fill(database: Database): Promise<{ token: string }> {
   const gone = await store.create({ replicas: 0 })
   await store.committer.submit(gone, { kind: 'delete', expectedRevision: null, actor: 'test' })
   await database.prisma.hostPort.create({
-    data: { hostId: churn.reporter.hostId, port: 31_999, protocol: 'UDP', quarantinedUntil: new Date(1_900_000_000_123), conflicts: 2 },
+    data: {
+      hostId: churn.reporter.hostId,
+      port: 31_999,
+      protocol: 'UDP',
+      quarantinedUntil: new Date(1_900_000_000_123),
+      conflicts: 2,
+    },
   })
   await store.committer.stop()
   return { token: await createToken(database, { subject: 'alice', roles: ['admin', 'x,"y'] }) }
@@ -110,7 +119,8 @@ describe.each([
       const after = await contentOf(database)
       // What workers have told since the dump is not in it.
       const told = before['Worker']?.map((row) => row.replace('"restored": false', '"restored": true'))
-      for (const { table } of transferred) expect(after[table], table).toEqual(table === 'Worker' ? told : before[table])
+      for (const { table } of transferred)
+        expect(after[table], table).toEqual(table === 'Worker' ? told : before[table])
       for (const table of ['Service', 'Replica', 'HostPort', 'Event', 'IdempotencyKey', 'Timer']) {
         expect(before[table]?.length, table).toBeGreaterThan(0)
       }
@@ -178,7 +188,9 @@ test('a dump while servers go on is the state of one revision: every service as 
     try {
       expect(await restored.prisma.service.count({ where: { revision: { gt: head } } })).toBe(0)
       expect(await restored.prisma.event.count({ where: { revision: { gt: head } } })).toBe(0)
-      expect(await restored.prisma.event.count()).toBe(await database.prisma.event.count({ where: { revision: { lte: head } } }))
+      expect(await restored.prisma.event.count()).toBe(
+        await database.prisma.event.count({ where: { revision: { lte: head } } }),
+      )
       await expectSound(restored)
     } finally {
       await restored.close()
@@ -254,8 +266,16 @@ describe('what can be wrong', () => {
     ['another gzip file', () => zipped('hello\n'), /no dump of XCE Services/],
     ['an empty file', () => text(''), /no dump of XCE Services|ends early/],
     ['a newer format', () => altered(header({ version: 2, software: '9.1' })), /format 2.*XCE Services 9\.1 or later/],
-    ['a newer schema', () => altered(header({ migrations: ['29990101_x'], software: '9.1' })), /29990101_x.*XCE Services 9\.1 or later/],
-    ['a table of later', () => altered((lines) => lines.toSpliced(1, 0, '{"Quux":{"id":"1"}}')), /Quux.*Nothing was loaded/],
+    [
+      'a newer schema',
+      () => altered(header({ migrations: ['29990101_x'], software: '9.1' })),
+      /29990101_x.*XCE Services 9\.1 or later/,
+    ],
+    [
+      'a table of later',
+      () => altered((lines) => lines.toSpliced(1, 0, '{"Quux":{"id":"1"}}')),
+      /Quux.*Nothing was loaded/,
+    ],
     ['no file', () => path.join(scratch, 'nowhere'), /There is no file/],
   ])('%s is told in a sentence and leaves the database empty', async (_name, make, message) => {
     target = await freshPostgreSQL()
@@ -295,7 +315,9 @@ describe('what can be wrong', () => {
     await expect(dump(source, path.join(scratch, 'none', 'file'))).rejects.toThrow(
       `There is no folder ${path.join(scratch, 'none')}: make it first`,
     )
-    await expect(connectToDump({ dataDirectory: path.join(scratch, 'none'), url: null }, silent)).rejects.toThrow(/no embedded database/)
+    await expect(connectToDump({ dataDirectory: path.join(scratch, 'none'), url: null }, silent)).rejects.toThrow(
+      /no embedded database/,
+    )
     target = await freshEmbedded()
     const server = await openDatabase({ dataDirectory: target.options.dataDirectory, log: silent })
     try {

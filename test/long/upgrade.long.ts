@@ -39,7 +39,12 @@ function release(made: Release): Release {
 /** Not started yet, on a port of its own for good. */
 async function server(database: TestDatabase, of: Release): Promise<{ process: ServerProcess; url: string }> {
   const port = String(await freePort())
-  const env = { DATABASE_URL: database.options.url, XCE_PORT: port, XCE_LEASE_SECONDS: String(leaseSeconds), XCE_GRACE_SECONDS: '120' }
+  const env = {
+    DATABASE_URL: database.options.url,
+    XCE_PORT: port,
+    XCE_LEASE_SECONDS: String(leaseSeconds),
+    XCE_GRACE_SECONDS: '120',
+  }
   const made = new ServerProcess(env, mkdtempSync(path.join(tmpdir(), 'xce-server-')), of.program('server.js'))
   ends.push(() => made.clean())
   return { process: made, url: `http://127.0.0.1:${port}/graphql` }
@@ -178,7 +183,10 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
 
   // The new worker comes too early: the old server says why it is of no use, the new one takes it.
   const early = worker(before, 'early', 21_100, next, [beforeUrl])
-  await until(() => early.output.includes('The worker speaks version 2 of the protocol, this server takes version 1'), 'it is told why')
+  await until(
+    () => early.output.includes('The worker speaks version 2 of the protocol, this server takes version 1'),
+    'it is told why',
+  )
   expect(early.output).toContain('upgrade the servers first, then the workers')
   expect(await knows('early')).toBe(false)
   await early.end()
@@ -194,7 +202,10 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
   steady.resumeOn(after.client())
   await change(after.client(), 'cordonHost', 'CordonHostInput', { host: 'new' })
   await scale(after.client(), 'steady', 4)
-  await until(() => rows.isRenewedAfter('old', diedAt, leaseSeconds), 'the old worker renews its lease at the new server')
+  await until(
+    () => rows.isRenewedAfter('old', diedAt, leaseSeconds),
+    'the old worker renews its lease at the new server',
+  )
   expect(oldWorker.output).toContain(`"url":"${afterUrl}"`)
   await steady.until('the fourth serves', (table) => table.length === 4, 90)
   expect(await rows.workersOf('steady')).toEqual(['old', 'old', 'old', 'old'])
@@ -227,7 +238,10 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
   ends.push(() => opened.close())
   const late = release(
     Release.like({
-      added: { ...added, '99990201000000_late': '-- needs 99990101000000_next\nALTER TABLE "Service" DROP COLUMN "colour";' },
+      added: {
+        ...added,
+        '99990201000000_late': '-- needs 99990101000000_next\nALTER TABLE "Service" DROP COLUMN "colour";',
+      },
       protocol: 2,
     }),
   )
@@ -242,7 +256,9 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
   await scale(last.client(), 'web', 2)
   await before.start()
   expect(await before.end()).toBe(1)
-  expect(before.output).toContain('the migration 99990201000000_late, which this version does not know and cannot go on with')
+  expect(before.output).toContain(
+    'the migration 99990201000000_late, which this version does not know and cannot go on with',
+  )
   expect(before.output).toContain('Start that version or a later one')
 
   // All servers are new: the old worker's turn. The new one finds what it left in its directory.

@@ -44,10 +44,12 @@ describe('two workers on one host, as a batch system starts them', () => {
     readonly ports: readonly { readonly port: number }[]
   }
   const placed = async (client: HostScene['client']) =>
-    (await client.ask<{ replicas: { nodes: readonly Placed[] } }>(replicasOf)).replicas.nodes.map(({ worker, ports }) => ({
-      worker: worker.name,
-      port: ports[0]?.port ?? 0,
-    }))
+    (await client.ask<{ replicas: { nodes: readonly Placed[] } }>(replicasOf)).replicas.nodes.map(
+      ({ worker, ports }) => ({
+        worker: worker.name,
+        port: ports[0]?.port ?? 0,
+      }),
+    )
   const portsOf = (rows: readonly { readonly worker: string; readonly port: number }[], name: string) =>
     rows.filter(({ worker }) => worker === name).map(({ port }) => port)
 
@@ -56,7 +58,10 @@ describe('two workers on one host, as a batch system starts them', () => {
     const { client } = scene
     await scene.worker('a', { env: shared, host: 'n1' })
     const b = await scene.worker('b', { env: shared, host: 'n1' })
-    await until(async () => (await client.ask<{ host: { cpuMillis: number } }>(workersOfHost)).host.cpuMillis === 1_000, 'both are there')
+    await until(
+      async () => (await client.ask<{ host: { cpuMillis: number } }>(workersOfHost)).host.cpuMillis === 1_000,
+      'both are there',
+    )
     const web = await scene.service('web', 4)
     const before = await placed(client)
     expect(new Set(before.map(({ port }) => port)).size).toBe(4)
@@ -66,7 +71,10 @@ describe('two workers on one host, as a batch system starts them', () => {
 
     // Its job is killed; what it started runs on, and nobody looks after it.
     await b.end('SIGKILL')
-    await web.until('its addresses leave', (table) => table.length === 2 && table.every((address) => !lost.includes(portOf(address))))
+    await web.until(
+      'its addresses leave',
+      (table) => table.length === 2 && table.every((address) => !lost.includes(portOf(address))),
+    )
     await web.until('all serve on a', (table) => table.length === 4)
     const after = await placed(client)
     expect(portsOf(after, 'a')).toHaveLength(4)
@@ -142,10 +150,16 @@ test('--drain: the running worker moves its replicas, shows how far that is, and
   // Who watches sees the latest word; the worker's own log has all of them.
   expect(leaving.output).toContain('The worker is drained: its replicas are replaced elsewhere.')
   expect(drain.output.trim().split('\n')).toEqual(
-    expect.arrayContaining(['All replicas have moved.', expect.stringMatching(/^The worker with process id \d+ has ended\.$/)]),
+    expect.arrayContaining([
+      'All replicas have moved.',
+      expect.stringMatching(/^The worker with process id \d+ has ended\.$/),
+    ]),
   )
   expect(pids.some(isRunning)).toBe(false)
-  await web.until('all serve on b', (table) => table.length === 3 && table.every((address) => portOf(address) >= 21_100))
+  await web.until(
+    'all serve on b',
+    (table) => table.length === 3 && table.every((address) => portOf(address) >= 21_100),
+  )
   // 3 replicas at 25 %: one more at most, none fewer.
   const sizes = web.frames.slice(seen).map(({ endpoint }) => endpoint?.addresses.length ?? 3)
   expect(Math.min(...sizes)).toBe(3)

@@ -12,7 +12,9 @@ test.each([
   [[1, 2, 3], 100, 0],
 ])('after restarts at %j, at %i, the next one waits %s s', (restarts, now, afterSeconds) => {
   const decision = decideRestart({ maxAttempts: 3, windowSeconds: 60, delaySeconds: 5 }, restarts, now)
-  expect(decision).toEqual(afterSeconds === null ? { kind: 'giveUp', endReason: 'GAVE_UP' } : { kind: 'restart', afterSeconds })
+  expect(decision).toEqual(
+    afterSeconds === null ? { kind: 'giveUp', endReason: 'GAVE_UP' } : { kind: 'restart', afterSeconds },
+  )
 })
 
 test('no attempts, no restart: it has just ended', () => {

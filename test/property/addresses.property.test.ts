@@ -15,7 +15,9 @@ import { grantOf, hostId, reportOf } from '../support/services.ts'
 // Hosts get other addresses before their services hear of it, servers load a service in between or have it in their caches, and some die before
 // they have told it: at every commit the table that facts add up to is the one that a new subscriber reads (R12).
 
-const places = [1, 2].flatMap((host) => ['a', 'b'].map((name) => ({ hostId: hostId(host), workerId: `worker-${host}${name}` as WorkerId })))
+const places = [1, 2].flatMap((host) =>
+  ['a', 'b'].map((name) => ({ hostId: hostId(host), workerId: `worker-${host}${name}` as WorkerId })),
+)
 type Place = (typeof places)[number]
 
 const kinds = [
@@ -45,7 +47,8 @@ class Life {
   #port = 20_000
 
   constructor() {
-    for (const id of [hostId(1), hostId(2)]) this.hosts.set(id, { id, name: `node of ${id}`, addresses: [`first of ${id}`] })
+    for (const id of [hostId(1), hostId(2)])
+      this.hosts.set(id, { id, name: `node of ${id}`, addresses: [`first of ${id}`] })
     this.#late = this.#view(hostId(1))
   }
 
@@ -177,7 +180,9 @@ class Life {
     }
     const read = (snapshot: ServiceSnapshot) =>
       [...snapshot.replicas.values()]
-        .flatMap((row): EndpointAddress[] => addressesOf(row, row.hostId === null ? null : (snapshot.hosts.get(row.hostId) ?? null)))
+        .flatMap((row): EndpointAddress[] =>
+          addressesOf(row, row.hostId === null ? null : (snapshot.hosts.get(row.hostId) ?? null)),
+        )
         .sort(compareAddresses)
     const table = [...store.table.values()].sort(compareAddresses)
     check(isDeepStrictEqual(read(this.loaded()), table), 'a new subscriber reads what the facts have told')

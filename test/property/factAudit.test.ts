@@ -33,7 +33,10 @@ const lastChange = `"revision" = (SELECT max("revision") FROM "Fact" WHERE "kind
 test('finds no fault where all is well, also when it looks again', async () => {
   expect(await audit.look()).toEqual([])
   expect(audit.services.size).toBe(1)
-  expect([...audit.services.values()][0]).toMatchObject({ highestActive: 4, columns: { activeReplicas: 2, readyReplicas: 2 } })
+  expect([...audit.services.values()][0]).toMatchObject({
+    highestActive: 4,
+    columns: { activeReplicas: 2, readyReplicas: 2 },
+  })
   expect(await audit.look()).toEqual([])
 })
 
@@ -55,10 +58,18 @@ test.each([
     `UPDATE "Fact" SET "data" = jsonb_set("data", '{after,availableReplicas}', '1') WHERE ${lastChange}`,
     'the controller itself took',
   ],
-  ['an address too many', `UPDATE "Fact" SET "data" = jsonb_set("data", '{upserted}', '[]') WHERE ${lastChange}`, 'are ready in the table'],
+  [
+    'an address too many',
+    `UPDATE "Fact" SET "data" = jsonb_set("data", '{upserted}', '[]') WHERE ${lastChange}`,
+    'are ready in the table',
+  ],
   ['a row that the facts do not know', `UPDATE "Replica" SET "ready" = false WHERE "ready"`, 'the rows list'],
   ['a count', `UPDATE "Service" SET "readyReplicas" = 9`, 'counts are not those of its rows'],
-  ['an index twice', `UPDATE "Replica" SET "index" = 0 WHERE "state" = 'RUNNING'`, 'two active replicas have one index'],
+  [
+    'an index twice',
+    `UPDATE "Replica" SET "index" = 0 WHERE "state" = 'RUNNING'`,
+    'two active replicas have one index',
+  ],
   ['a port that is not held', `DELETE FROM "HostPort"`, 'is not held for it'],
   ['quota', `UPDATE "Project" SET "usedReplicas" = 1`, 'quota used'],
   ['a host’s use', `UPDATE "Host" SET "usedCpuMillis" = 1`, 'use is not the sum'],

@@ -33,8 +33,11 @@ export function recorded<T>(live: (recording: Recording) => T): T {
     return live(recording)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    throw new Error(`${message}\n\nSave this as broken.yaml; npm run simulate -- broken.yaml tells it again:\n\n${recording.text}`, {
-      cause: error,
-    })
+    throw new Error(
+      `${message}\n\nSave this as broken.yaml; npm run simulate -- broken.yaml tells it again:\n\n${recording.text}`,
+      {
+        cause: error,
+      },
+    )
   }
 }

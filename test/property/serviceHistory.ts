@@ -70,5 +70,7 @@ export const history: fc.Arbitrary<History> = fc.record({
     })
     .map((over) => settings({ ...over, backoffResetAfterSeconds: 60 })),
   probed: fc.boolean(),
-  happenings: fc.array(fc.record({ step: fc.constantFrom(...steps), pick: fc.nat(1000), amount: fc.nat(1000) }), { maxLength: 40 }),
+  happenings: fc.array(fc.record({ step: fc.constantFrom(...steps), pick: fc.nat(1000), amount: fc.nat(1000) }), {
+    maxLength: 40,
+  }),
 })

@@ -27,7 +27,11 @@ export function checkSafety(before: ReadonlyMap<ReplicaId, Replica>, change: Ser
   const n = columns.desiredReplicas
   const { maxSurge, maxUnavailable } = resolveLimits(n, columns.settings)
   const stopped = change.updatedReplicas.filter(
-    (row) => row.stopReason !== null && row.stopReason !== 'KILLED' && served(before, row) && before.get(row.id)?.stopReason === null,
+    (row) =>
+      row.stopReason !== null &&
+      row.stopReason !== 'KILLED' &&
+      served(before, row) &&
+      before.get(row.id)?.stopReason === null,
   )
   const available = columns.availableReplicas
   check(
@@ -35,9 +39,14 @@ export function checkSafety(before: ReadonlyMap<ReplicaId, Replica>, change: Ser
     `available ${available} is not taken below ${n - maxUnavailable}`,
   )
   const activeBefore = [...before.values()].filter(isActive).length
-  const drained = [...before.values(), ...change.updatedReplicas].some((row) => row.leaving === 'DRAIN' && isActive(row))
+  const drained = [...before.values(), ...change.updatedReplicas].some(
+    (row) => row.leaving === 'DRAIN' && isActive(row),
+  )
   const surge = drained ? Math.max(1, maxSurge) : maxSurge
-  check(columns.activeReplicas <= Math.max(activeBefore, n + surge), `active ${columns.activeReplicas} stays within ${n} + ${surge}`)
+  check(
+    columns.activeReplicas <= Math.max(activeBefore, n + surge),
+    `active ${columns.activeReplicas} stays within ${n} + ${surge}`,
+  )
   checkDrained(before, change)
 }
 
@@ -48,13 +57,18 @@ function served(before: ReadonlyMap<ReplicaId, Replica>, row: Replica): boolean 
 
 /** R15: an available replica leaves a drained host only while n have a place without it, but for those that failed and those that a rollout stops. */
 function checkDrained(before: ReadonlyMap<ReplicaId, Replica>, change: ServiceChange): void {
-  const stopped = change.updatedReplicas.filter((row) => row.state === 'STOPPING' && before.get(row.id)?.stopReason === null)
+  const stopped = change.updatedReplicas.filter(
+    (row) => row.state === 'STOPPING' && before.get(row.id)?.stopReason === null,
+  )
   if (!stopped.some((row) => row.stopReason === 'DRAINED' && before.get(row.id)?.available)) return
   const waits = ({ state, notBefore }: Replica) => state === 'PENDING' && notBefore !== null
   const failed = Math.max(...[before, change.next.replicas].map((rows) => [...rows.values()].filter(waits).length))
   const placed = [...change.next.replicas.values()].filter((row) => isActive(row) && isPlaced(row)).length
   const others = stopped.filter((row) => row.leaving !== 'DRAIN').length
-  check(placed + failed + others >= change.columns.desiredReplicas, 'what leaves a drained host has a replacement with a place')
+  check(
+    placed + failed + others >= change.columns.desiredReplicas,
+    'what leaves a drained host has a replacement with a place',
+  )
 }
 
 /** A service as its rows have it, and its table as its facts tell it. */
@@ -108,9 +122,13 @@ export function checkState(state: ServiceState, ctx: Context): void {
     check(!row.ready || (row.state === 'RUNNING' && row.reportedReady && row.readySince !== null), 'ready as R9 says')
     check(!row.available || (row.ready && row.availableSince !== null), 'available as R9 says')
   }
-  check(new Set(columns.blockers.map(({ reason }) => reason)).size === columns.blockers.length, 'one blocker per reason')
+  check(
+    new Set(columns.blockers.map(({ reason }) => reason)).size === columns.blockers.length,
+    'one blocker per reason',
+  )
   checkRollout(snapshot)
-  if (columns.deletionRequestedAt !== null) check((columns.deletedAt !== null) === (alive.length === 0), 'deleted with the last end')
+  if (columns.deletionRequestedAt !== null)
+    check((columns.deletedAt !== null) === (alive.length === 0), 'deleted with the last end')
   checkTimers(snapshot, alive)
   if ([...timers.values()].every((dueAt) => dueAt > ctx.now)) checkTickIsIdle(snapshot, ctx)
 }
@@ -126,15 +144,20 @@ function checkHistory({ snapshot, versions, rollouts }: ServiceStore): void {
   const contentOf = (number: number) => versions.get(number)?.contentNumber
   const completed = [...rollouts.values()].filter((past) => past.state === 'COMPLETED').map((past) => past.toVersion)
   const last = completed.at(-1) ?? null
-  const previous = last === null ? null : (completed.findLast((number) => contentOf(number) !== contentOf(last)) ?? null)
+  const previous =
+    last === null ? null : (completed.findLast((number) => contentOf(number) !== contentOf(last)) ?? null)
   check(columns.completedVersion === last, 'completedVersion is the version that was completed last')
   check(columns.previousVersion === previous, 'previousVersion is the last completed one with other content')
-  if (rollout.finishedAt === null) check(rollout.fromVersion === last, 'a rollout comes from the version that was completed last')
+  if (rollout.finishedAt === null)
+    check(rollout.fromVersion === last, 'a rollout comes from the version that was completed last')
 }
 
 function checkRollout(snapshot: ServiceSnapshot): void {
   const { columns, rollout, replicas } = snapshot
-  check(rollout.toVersion === columns.versionNumber && rollout.number === columns.rolloutNumber, 'the rollout is to the target')
+  check(
+    rollout.toVersion === columns.versionNumber && rollout.number === columns.rolloutNumber,
+    'the rollout is to the target',
+  )
   if (rollout.finishedAt === null) {
     const { hold } = rollout
     check(hold !== null || goesOn(snapshot), 'a rollout that is not finished says what it waits for')
@@ -152,7 +175,9 @@ function checkRollout(snapshot: ServiceSnapshot): void {
 }
 
 function checkTable({ snapshot, table }: ServiceState, alive: readonly Replica[]): void {
-  const listed = alive.flatMap((row) => (row.hostId === null ? [] : addressesOf(row, snapshot.hosts.get(row.hostId) ?? null)))
+  const listed = alive.flatMap((row) =>
+    row.hostId === null ? [] : addressesOf(row, snapshot.hosts.get(row.hostId) ?? null),
+  )
   check(listed.length === table.size, 'the table has as many addresses as follow from the rows')
   for (const address of listed) {
     const known = table.get(address.id)
@@ -196,7 +221,10 @@ function checkHosts(store: ServiceStore): void {
     check(used.ports.size === sum((row) => row.ports.length), 'a host holds the ports of its alive replicas')
   }
   const placed = store.alive.filter(isPlaced)
-  check(new Set(placed.map((row) => row.hostId)).size === store.snapshot.hosts.size, 'the snapshot knows the hosts of its replicas')
+  check(
+    new Set(placed.map((row) => row.hostId)).size === store.snapshot.hosts.size,
+    'the snapshot knows the hosts of its replicas',
+  )
 }
 
 /** On a committed state with no timer due, rules find nothing to do. */

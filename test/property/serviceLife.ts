@@ -1,10 +1,25 @@
 import type { Instant, RolloutId, WorkerId } from '../../src/model/id.ts'
-import type { NewService, ReplicaReport, Reporter, RollbackIntent, ServiceIntent, UpdateIntent } from '../../src/model/intent.ts'
+import type {
+  NewService,
+  ReplicaReport,
+  Reporter,
+  RollbackIntent,
+  ServiceIntent,
+  UpdateIntent,
+} from '../../src/model/intent.ts'
 import { isOn, isPlaced } from '../../src/model/replica.ts'
 import type { Replica, Version } from '../../src/model/service.ts'
 import { pauseIntent, profileRevision, restartIntent, resumeIntent, rollbackTo, updateTo } from '../support/rollouts.ts'
 import { check, ServiceStore } from '../support/serviceStore.ts'
-import { content, grantOf, hostId, type ManualContext, manualContext, newService, reportOf } from '../support/services.ts'
+import {
+  content,
+  grantOf,
+  hostId,
+  type ManualContext,
+  manualContext,
+  newService,
+  reportOf,
+} from '../support/services.ts'
 import { Recording } from './recording.ts'
 import type { Happening, History } from './serviceHistory.ts'
 import { checkInvariants, checkSafety } from './serviceInvariants.ts'
@@ -96,7 +111,9 @@ export class ServiceLife {
         )
         break
       case 'end':
-        this.#reportAll(some(placed).map((row) => ended(row, (['EXITED', 'GAVE_UP', 'START_FAILED'] as const)[pick % 3] ?? 'EXITED')))
+        this.#reportAll(
+          some(placed).map((row) => ended(row, (['EXITED', 'GAVE_UP', 'START_FAILED'] as const)[pick % 3] ?? 'EXITED')),
+        )
         break
       case 'stopped':
         this.#reportAll(
@@ -168,7 +185,13 @@ export class ServiceLife {
         this.#commit(resumeIntent)
         break
       case 'batchUpdate':
-        this.#commit(this.#update(pick, amount), scaleTo(amount % 12), this.#rollback(amount), this.#update(amount, pick), { kind: 'tick' })
+        this.#commit(
+          this.#update(pick, amount),
+          scaleTo(amount % 12),
+          this.#rollback(amount),
+          this.#update(amount, pick),
+          { kind: 'tick' },
+        )
         break
       case 'crash':
         this.store.crash()
@@ -239,7 +262,12 @@ export class ServiceLife {
     for (const place of places) {
       const own = reports.filter((said) => this.store.snapshot.replicas.get(said.replica)?.workerId === place.workerId)
       if (own.length === 0) continue
-      intents.push({ kind: 'report', reporter: this.#reporterOf(place), sequence: this.#nextSequence(place), reports: own })
+      intents.push({
+        kind: 'report',
+        reporter: this.#reporterOf(place),
+        sequence: this.#nextSequence(place),
+        reports: own,
+      })
     }
     this.#commit(...intents)
   }
@@ -252,21 +280,30 @@ export class ServiceLife {
       const reporter = { ...this.#reporterOf(place), epoch: 0 }
       this.#commit({ kind: 'report', reporter, sequence: 0, reports })
     }
-    if (!this.#edited && (due === null || due > this.ctx.now)) check(this.store.snapshot === before, 'a stale report changes nothing')
+    if (!this.#edited && (due === null || due > this.ctx.now))
+      check(this.store.snapshot === before, 'a stale report changes nothing')
   }
 
   #adopt(place: Place, amount: number): void {
     const own = this.store.alive.filter((row) => isOn(row, place.workerId))
     const { hostId: host } = place
-    const running = own.filter((row, at) => row.startedAt !== null && (amount >> at) % 4 !== 0).map((row) => reportOf(row))
+    const running = own
+      .filter((row, at) => row.startedAt !== null && (amount >> at) % 4 !== 0)
+      .map((row) => reportOf(row))
     this.#raiseEpoch(place)
     const number = host.at(-1) ?? ''
     const addresses = amount % 5 === 0 ? [] : [`10.0.${amount % 2}.${number}`]
-    this.#commit({ kind: 'adopt', reporter: this.#reporterOf(place), host: { id: host, name: `node${number}`, addresses }, running })
+    this.#commit({
+      kind: 'adopt',
+      reporter: this.#reporterOf(place),
+      host: { id: host, name: `node${number}`, addresses },
+      running,
+    })
     for (const row of own) {
       const after = this.store.rows.get(row.id)
       const isKept =
-        running.some((said) => said.replica === row.id) || (row.state === 'STARTING' && row.startedAt === null && row.start === 1)
+        running.some((said) => said.replica === row.id) ||
+        (row.state === 'STARTING' && row.startedAt === null && row.start === 1)
       check(
         isKept === (after?.state !== 'ENDED') || this.store.snapshot.columns.deletedAt !== null,
         'what the worker no longer has has ended',
@@ -322,7 +359,10 @@ export class ServiceLife {
     if (kind === 'return') this.#resync(place, (_row, at) => (amount >> at) % 4 !== 0)
     else this.#commit({ kind, worker: place.workerId })
     for (const row of others) {
-      check(this.store.rows.get(row.id)?.hostReachable === row.hostReachable, 'another worker is as reachable as it was')
+      check(
+        this.store.rows.get(row.id)?.hostReachable === row.hostReachable,
+        'another worker is as reachable as it was',
+      )
       check(kind !== 'lose' || this.store.rows.get(row.id)?.endReason !== 'HOST_LOST', 'another worker loses nothing')
     }
     for (const { id } of own) {
@@ -341,7 +381,13 @@ export class ServiceLife {
     const reports = this.store.alive
       .filter((row, at) => isOn(row, place.workerId) && row.startedAt !== null && has(row, at))
       .map((row) => reportOf(row, { ready: row.reportedReady }))
-    this.#commit({ kind: 'report', reporter: this.#reporterOf(place), sequence: this.#nextSequence(place), reports, full: true })
+    this.#commit({
+      kind: 'report',
+      reporter: this.#reporterOf(place),
+      sequence: this.#nextSequence(place),
+      reports,
+      full: true,
+    })
   }
 
   #earliestTimer(): Instant | null {

@@ -16,7 +16,12 @@ test('R15: what still runs is found again: nothing is started, nothing is stoppe
     scene,
     before.map((row) => reportOf(row)),
   )
-  expect([change.insertedReplicas, dataOf(change).upserted, dataOf(change).removed, messagesOf(change)]).toEqual([[], [], [], []])
+  expect([change.insertedReplicas, dataOf(change).upserted, dataOf(change).removed, messagesOf(change)]).toEqual([
+    [],
+    [],
+    [],
+    [],
+  ])
   expect(scene.store.alive).toEqual(before.map((row) => ({ ...row, reportedEpoch: 2, reportedSequence: 0 })))
   expect(change.fences).toEqual([{ workerId: 'worker-1', epoch: 2 }])
 })

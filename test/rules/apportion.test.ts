@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { apportion } from '../../src/rules/apportion.ts'
 
 const shares = (seats: number, counts: Record<number, number>) =>
-  apportion(seats, new Map(Object.entries(counts).map(([version, count]) => [Number(version), count]))).map((share) => share.seats)
+  apportion(seats, new Map(Object.entries(counts).map(([version, count]) => [Number(version), count]))).map(
+    (share) => share.seats,
+  )
 
 test.each([
   // DESIGN R4: 8 + 5 at n = 10 grown to 20 with s = 3 is 14 + 9, with s = 5 it is 15 + 10; 5 + 1 at n = 5 grown to 10 with s = 2 is 10 + 2.

@@ -37,7 +37,12 @@ describe('R10: the waits of a slot', () => {
 test('the replacement waits from the failure on, with its blocker and its timer, and then wakes placement', () => {
   const scene = readyScene({ replicas: 1 })
   scene.end(0)
-  expect(scene.row(0)).toMatchObject({ notBefore: null, pending: { reason: 'QUEUED' }, avoidHostId: hostId(1), holdsQuota: true })
+  expect(scene.row(0)).toMatchObject({
+    notBefore: null,
+    pending: { reason: 'QUEUED' },
+    avoidHostId: hostId(1),
+    holdsQuota: true,
+  })
   scene.place()
   const failedAt = scene.ctx.now
   scene.end(0, { endReason: 'GAVE_UP' })
@@ -66,7 +71,9 @@ test('from the third failure the slot and the service are in CRASH_LOOP, through
   }
   const until = scene.ctx.now + 20_000
   expect(scene.row(0).pending).toMatchObject({ reason: 'CRASH_LOOP', until })
-  expect(scene.snapshot.columns.blockers).toMatchObject([{ reason: 'CRASH_LOOP', count: 1, until, replica: scene.row(0).id }])
+  expect(scene.snapshot.columns.blockers).toMatchObject([
+    { reason: 'CRASH_LOOP', count: 1, until, replica: scene.row(0).id },
+  ])
   scene.wait(20).tick()
   scene.place()
   scene.ready()
@@ -115,7 +122,10 @@ test('each slot has its own failures, and scaling down and up keeps them', () =>
 
 test('resetBackoff forgets the failures and lets what waits be placed at once; with nothing to forget: NO_CHANGE', () => {
   const scene = readyScene({ replicas: 1 })
-  expect(scene.ask({ kind: 'resetBackoff', actor: 'alice' })).toMatchObject({ kind: 'refused', refusal: { code: 'NO_CHANGE' } })
+  expect(scene.ask({ kind: 'resetBackoff', actor: 'alice' })).toMatchObject({
+    kind: 'refused',
+    refusal: { code: 'NO_CHANGE' },
+  })
   scene.end(0)
   scene.place()
   scene.end(0)

@@ -38,7 +38,11 @@ test('overrides replace in place, remove by null and append in their order', () 
       { name: 'MISSING', value: null, secret: false },
     ],
   })
-  expect(merged).toEqual({ ...base, command: ['other'], env: [variable('A', 'one', true), variable('Z', 'last'), variable('Y', '')] })
+  expect(merged).toEqual({
+    ...base,
+    command: ['other'],
+    env: [variable('A', 'one', true), variable('Z', 'last'), variable('Y', '')],
+  })
 })
 
 test('without overrides the content is the profile’s', () => {

@@ -5,7 +5,11 @@ import { sameContent } from '../../src/rules/content.ts'
 import { contentDigest } from '../../src/rules/contentDigest.ts'
 import { content } from '../support/services.ts'
 
-const variable = fc.record({ name: fc.constantFrom('A', 'B', 'C'), value: fc.constantFrom('1', '2'), secret: fc.boolean() })
+const variable = fc.record({
+  name: fc.constantFrom('A', 'B', 'C'),
+  value: fc.constantFrom('1', '2'),
+  secret: fc.boolean(),
+})
 const port = fc.record({
   name: fc.constantFrom('http', 'admin'),
   port: fc.constantFrom(null, 80),
@@ -22,7 +26,10 @@ const some = fc
   })
   .map((over) => content(over))
 
-const reversed = (a: Content): [Content, Content] => [a, { ...a, env: [...a.env].reverse(), ports: [...a.ports].reverse() }]
+const reversed = (a: Content): [Content, Content] => [
+  a,
+  { ...a, env: [...a.env].reverse(), ports: [...a.ports].reverse() },
+]
 
 test('two digests are equal where the contents are, and only there', () => {
   fc.assert(

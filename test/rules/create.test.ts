@@ -16,12 +16,20 @@ test('a service is created whole: version 1, rollout 1, its rows, and all column
   expect(change.insertedVersions).toMatchObject([{ number: 1, contentNumber: 1, cause: 'CREATE', createdBy: 'alice' }])
   expect(change.rollouts).toMatchObject([{ number: 1 }])
   expect(
-    change.insertedReplicas.map(({ index, versionNumber, cpuMillis, memoryMiB }) => [index, versionNumber, cpuMillis, memoryMiB]),
+    change.insertedReplicas.map(({ index, versionNumber, cpuMillis, memoryMiB }) => [
+      index,
+      versionNumber,
+      cpuMillis,
+      memoryMiB,
+    ]),
   ).toEqual([
     [0, 1, 100, 64],
     [1, 1, 100, 64],
   ])
-  expect(messagesOf(change)).toEqual(['alice created service web with 2 replicas.', 'Replicas 0 and 1 are created (version 1).'])
+  expect(messagesOf(change)).toEqual([
+    'alice created service web with 2 replicas.',
+    'Replicas 0 and 1 are created (version 1).',
+  ])
   expect(dataOf(change)).toMatchObject({ before: {}, after: change.columns, wakesPlacement: true })
 })
 

@@ -53,9 +53,14 @@ test('what is said is kept, also 0 and false; null is not said', () => {
 
 test('R1: no surge beside what cannot stand side by side, unless none may be unavailable', () => {
   expect(settingsWith({}, fixed)).toMatchObject({ maxSurge: { percent: 0 }, maxUnavailable: quarter })
-  expect(settingsWith({ spreadMode: 'STRICT' }, [])).toMatchObject({ maxSurge: { percent: 0 }, maxUnavailable: quarter })
+  expect(settingsWith({ spreadMode: 'STRICT' }, [])).toMatchObject({
+    maxSurge: { percent: 0 },
+    maxUnavailable: quarter,
+  })
   expect(settingsWith({ maxUnavailable: none }, fixed)).toMatchObject({ maxSurge: quarter, maxUnavailable: none })
-  expect(settingsWith({ maxSurge: { count: 1 }, maxUnavailable: none }, fixed)).toMatchObject({ maxSurge: { count: 1 } })
+  expect(settingsWith({ maxSurge: { count: 1 }, maxUnavailable: none }, fixed)).toMatchObject({
+    maxSurge: { count: 1 },
+  })
 })
 
 test('what is wrong is said of the field that was said, and of both at once where both were', () => {

@@ -9,7 +9,12 @@ test('all replicas are stopped, and with the last end the service is gone', () =
   scene.scale(3)
   const at = scene.ctx.now
   const change = scene.commit(deletion)
-  expect(scene.snapshot.columns).toMatchObject({ status: 'DELETING', deletionRequestedAt: at, deletedAt: null, blockers: [] })
+  expect(scene.snapshot.columns).toMatchObject({
+    status: 'DELETING',
+    deletionRequestedAt: at,
+    deletedAt: null,
+    blockers: [],
+  })
   expect(change.updatedReplicas.map(({ state, stopReason }) => [state, stopReason])).toEqual([
     ['STOPPING', 'SERVICE_DELETED'],
     ['STOPPING', 'SERVICE_DELETED'],
@@ -42,7 +47,12 @@ test('an unfinished rollout is CANCELLED, failures are forgotten, no timer is le
   scene.place()
   scene.end(0)
   const change = scene.commit(deletion)
-  expect(scene.snapshot.rollout).toMatchObject({ state: 'CANCELLED', finishedAt: scene.ctx.now, deadlineAt: null, hold: null })
+  expect(scene.snapshot.rollout).toMatchObject({
+    state: 'CANCELLED',
+    finishedAt: scene.ctx.now,
+    deadlineAt: null,
+    hold: null,
+  })
   expect(change.slots.deleted).toEqual([{ index: 0, contentNumber: 1 }])
   expect(scene.snapshot.timers.size).toBe(0)
 })
@@ -60,5 +70,8 @@ test('what ends by itself while DELETING is not replaced', () => {
 test('R17: it compares expectedRevision', () => {
   const scene = readyScene({ replicas: 1 })
   expect(scene.ask({ ...deletion, expectedRevision: 999n })).toMatchObject({ refusal: { code: 'CONFLICT' } })
-  expect(scene.ask({ ...deletion, expectedRevision: scene.snapshot.specRevision })).toEqual({ kind: 'done', changed: true })
+  expect(scene.ask({ ...deletion, expectedRevision: scene.snapshot.specRevision })).toEqual({
+    kind: 'done',
+    changed: true,
+  })
 })

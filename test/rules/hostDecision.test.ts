@@ -277,7 +277,9 @@ describe('what becomes of a host (R15)', () => {
         ...none,
         reachability: 'LOST',
         reason: 'alice confirmed that it is lost.',
-        workers: [{ id: a, reachability: 'LOST', reason: 'alice confirmed that it is lost.', held: true, fences: true }],
+        workers: [
+          { id: a, reachability: 'LOST', reason: 'alice confirmed that it is lost.', held: true, fences: true },
+        ],
       },
       'alice confirmed that host n1 is lost.',
       'alice',
@@ -286,7 +288,11 @@ describe('what becomes of a host (R15)', () => {
       'the loss of one worker is confirmed, beside one that is reachable',
       confirms,
       { workers: [silent('a'), worker('b')] },
-      { workers: [{ id: a, reachability: 'LOST', reason: 'alice confirmed that it is lost.', held: true, fences: true }] },
+      {
+        workers: [
+          { id: a, reachability: 'LOST', reason: 'alice confirmed that it is lost.', held: true, fences: true },
+        ],
+      },
       'alice confirmed that 1 silent worker of host n1 (a) is lost.',
       'alice',
     ],
@@ -411,11 +417,29 @@ describe('nothing is changed (R15) where', () => {
 describe('refused (R15)', () => {
   test.each<[HostChange, Host, number, string, string]>([
     [schedule('OPEN'), {}, 0, 'NO_CHANGE', 'Host n1 is OPEN already: there is nothing to change.'],
-    [schedule('CORDONED'), { scheduling: 'CORDONED' }, 0, 'NO_CHANGE', 'Host n1 is CORDONED already: there is nothing to change.'],
-    [schedule('DRAINING'), { scheduling: 'DRAINING' }, 0, 'NO_CHANGE', 'Host n1 is DRAINING already: there is nothing to change.'],
+    [
+      schedule('CORDONED'),
+      { scheduling: 'CORDONED' },
+      0,
+      'NO_CHANGE',
+      'Host n1 is CORDONED already: there is nothing to change.',
+    ],
+    [
+      schedule('DRAINING'),
+      { scheduling: 'DRAINING' },
+      0,
+      'NO_CHANGE',
+      'Host n1 is DRAINING already: there is nothing to change.',
+    ],
     [confirms, { workers: [lost('a')] }, 0, 'INVALID_STATE', 'Host n1 is lost already.'],
     [confirms, {}, 0, 'INVALID_STATE', 'Host n1 is reachable, so that it is not lost: drain it, then stop its worker.'],
-    [removesHost, {}, 0, 'INVALID_STATE', 'Host n1 is reachable: drain it, stop its worker, and remove it when its lease is over.'],
+    [
+      removesHost,
+      {},
+      0,
+      'INVALID_STATE',
+      'Host n1 is reachable: drain it, stop its worker, and remove it when its lease is over.',
+    ],
     [
       removesHost,
       { workers: [lost('a')] },
@@ -438,8 +462,20 @@ describe('refused (R15)', () => {
       'INVALID_STATE',
       'Worker a is not lost yet: wait until its grace is over, or use confirmHostLoss of host n1.',
     ],
-    [removesWorker, { workers: [lost('a')] }, 2, 'INVALID_STATE', 'Worker a has 2 replicas that are being replaced: try again.'],
-    [removesWorker, { workers: [lost('b')] }, 0, 'NOT_FOUND', 'There is no worker named "a": see the workers of the query hosts.'],
+    [
+      removesWorker,
+      { workers: [lost('a')] },
+      2,
+      'INVALID_STATE',
+      'Worker a has 2 replicas that are being replaced: try again.',
+    ],
+    [
+      removesWorker,
+      { workers: [lost('b')] },
+      0,
+      'NOT_FOUND',
+      'There is no worker named "a": see the workers of the query hosts.',
+    ],
   ])('%s with %o and %i replicas: %s', (change, host, replicas, code, message) => {
     const path = ['input', change.kind === 'removeWorker' ? 'worker' : 'host']
     expect(decide(change, host, replicas)).toEqual({ kind: 'refused', refusal: { code, message, path } })

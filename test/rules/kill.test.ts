@@ -13,7 +13,12 @@ test('it stops as KILLED and is replaced at once, with the same index, which is 
     ready: false,
     holdsQuota: true,
   })
-  expect(scene.row(0)).toMatchObject({ state: 'PENDING', holdsQuota: false, pending: { reason: 'QUEUED' }, avoidHostId: null })
+  expect(scene.row(0)).toMatchObject({
+    state: 'PENDING',
+    holdsQuota: false,
+    pending: { reason: 'QUEUED' },
+    avoidHostId: null,
+  })
   expect(messagesOf(change)).toEqual(['alice killed replica 0.'])
   expect([change.quota.delta, change.specFact]).toEqual([0, null])
   scene.confirmStops()
@@ -59,5 +64,7 @@ test('one that has ended or is stopping: INVALID_STATE', () => {
   expect(scene.ask(again)).toMatchObject({ refusal: { code: 'INVALID_STATE', path: ['input', 'replica'] } })
   scene.confirmStops()
   expect(scene.ask(again)).toMatchObject({ refusal: { code: 'INVALID_STATE' } })
-  expect(scene.ask({ ...again, replica: 'id-unknown' as ReplicaId })).toMatchObject({ refusal: { code: 'INVALID_STATE' } })
+  expect(scene.ask({ ...again, replica: 'id-unknown' as ReplicaId })).toMatchObject({
+    refusal: { code: 'INVALID_STATE' },
+  })
 })

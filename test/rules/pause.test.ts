@@ -18,7 +18,11 @@ describe('R7: paused', () => {
     scene.wait(100)
     const change = scene.commit(pauseIntent)
     expect(messagesOf(change)).toEqual(['alice paused rollout 2 of web.', 'web: paused 1 → 2, 4 of 4 updated.'])
-    expect(scene.snapshot.rollout).toMatchObject({ state: 'PAUSED', deadlineAt: null, hold: { reason: 'ROLLOUT_PAUSED' } })
+    expect(scene.snapshot.rollout).toMatchObject({
+      state: 'PAUSED',
+      deadlineAt: null,
+      hold: { reason: 'ROLLOUT_PAUSED' },
+    })
     expect(scene.snapshot.columns).toMatchObject({ paused: true, status: 'PAUSED' })
     expect(scene.snapshot.timers.size).toBe(0)
     scene.place()
@@ -36,7 +40,11 @@ describe('R7: paused', () => {
     const { bestAvailable } = scene.snapshot.rollout
     scene.commit(pauseIntent)
     scene.wait(1_000).commit(resumeIntent)
-    expect(scene.snapshot.rollout).toMatchObject({ state: 'ROLLING', deadlineAt: scene.ctx.now + 600_000, bestAvailable })
+    expect(scene.snapshot.rollout).toMatchObject({
+      state: 'ROLLING',
+      deadlineAt: scene.ctx.now + 600_000,
+      bestAvailable,
+    })
     expect(scene.snapshot.timers.get('PROGRESS_DEADLINE')).toBe(scene.ctx.now + 600_000)
   })
 
@@ -128,9 +136,13 @@ describe('answers', () => {
   test('CONFLICT, and a change of the spec', () => {
     const scene = half()
     const { specRevision } = scene.snapshot
-    expect(scene.ask({ ...pauseIntent, expectedRevision: specRevision - 1n })).toMatchObject({ refusal: { code: 'CONFLICT' } })
+    expect(scene.ask({ ...pauseIntent, expectedRevision: specRevision - 1n })).toMatchObject({
+      refusal: { code: 'CONFLICT' },
+    })
     scene.commit({ ...pauseIntent, expectedRevision: specRevision })
     expect(scene.snapshot.specRevision).toBeGreaterThan(specRevision)
-    expect(scene.ask({ ...resumeIntent, expectedRevision: specRevision })).toMatchObject({ refusal: { code: 'CONFLICT' } })
+    expect(scene.ask({ ...resumeIntent, expectedRevision: specRevision })).toMatchObject({
+      refusal: { code: 'CONFLICT' },
+    })
   })
 })

@@ -68,8 +68,15 @@ const waitingArbitrary = (id: number): fc.Arbitrary<WaitingReplica> =>
     cpuMillis: fc.integer({ min: 1, max: 12 }),
     memoryMiB: fc.constantFrom(1, 4, 12),
     ports: fc.uniqueArray(
-      fc.record({ name: fc.constantFrom('http', 'admin', 'dns', 'bulk'), port: fc.constantFrom(null, null, null, 80, 81, 103), protocol }),
-      { maxLength: 3, selector: (declared) => (declared.port === null ? declared.name : `${declared.port}${declared.protocol}`) },
+      fc.record({
+        name: fc.constantFrom('http', 'admin', 'dns', 'bulk'),
+        port: fc.constantFrom(null, null, null, 80, 81, 103),
+        protocol,
+      }),
+      {
+        maxLength: 3,
+        selector: (declared) => (declared.port === null ? declared.name : `${declared.port}${declared.protocol}`),
+      },
     ),
     spreadMode: fc.constantFrom('NONE', 'BEST_EFFORT', 'STRICT'),
     maxPerHost: fc.integer({ min: 1, max: 2 }),
@@ -115,7 +122,10 @@ test('each replica in turn gets the best host that has room, or a blocker where 
         const blocker = blockers.get(replica.id)
         reasons.set(blocker?.reason ?? '', (reasons.get(blocker?.reason ?? '') ?? 0) + 1)
         holds((blocker?.reason === 'QUOTA') === !quota.allows(replica), 'QUOTA where there is quota, or the reverse')
-        holds(blocker?.reason === 'QUOTA' || fitting.length === 0, `${replica.id} waits though ${fitting[0]?.host.name} has room`)
+        holds(
+          blocker?.reason === 'QUOTA' || fitting.length === 0,
+          `${replica.id} waits though ${fitting[0]?.host.name} has room`,
+        )
         continue
       }
       granted++
@@ -126,7 +136,10 @@ test('each replica in turn gets the best host that has room, or a blocker where 
       holds(grant.allocation === ledger.host.allocation, 'another allocation')
       const others = fitting.filter((other) => other.host.id !== replica.avoidHostId)
       if (replica.avoidHostId !== null && fitting.length > others.length && others.length > 0) elsewhere++
-      holds(others.length === 0 || grant.hostId !== replica.avoidHostId, 'the host it failed on, though there is another')
+      holds(
+        others.length === 0 || grant.hostId !== replica.avoidHostId,
+        'the host it failed on, though there is another',
+      )
       const choice = others.length > 0 ? others : fitting
       const fewest = Math.min(...choice.map((other) => other.count(replica)))
       holds(replica.spreadMode === 'NONE' || ledger.count(replica) === fewest, 'not spread evenly')

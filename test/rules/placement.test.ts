@@ -9,7 +9,8 @@ const run = (replicas: WaitingReplica[], hosts: PlacementHost[], projects: Place
   place({ waiting: replicas, hosts, projects, now })
 const hostsOf = (placement: ReturnType<typeof run>) =>
   Object.fromEntries(placement.grants.map((grant) => [grant.replicaId, grant.hostName]))
-const portsOf = (placement: ReturnType<typeof run>) => placement.grants.map((grant) => grant.ports.map((port) => port.port))
+const portsOf = (placement: ReturnType<typeof run>) =>
+  placement.grants.map((grant) => grant.ports.map((port) => port.port))
 const blockerOf = (placement: ReturnType<typeof run>) => placement.holds[0]?.blocker
 
 test('a grant says all that its commit takes', () => {
@@ -51,7 +52,10 @@ describe('R14: the queue', () => {
   })
 
   test('one that does not fit never delays those behind it', () => {
-    const placement = run([waiting('big', { createdAt: 1, cpuMillis: 50_000 }), waiting('small', { createdAt: 2 })], room(1))
+    const placement = run(
+      [waiting('big', { createdAt: 1, cpuMillis: 50_000 }), waiting('small', { createdAt: 2 })],
+      room(1),
+    )
     expect(Object.keys(hostsOf(placement))).toEqual(['small'])
     expect(placement.holds.map((hold) => hold.replica)).toEqual(['big'])
   })
@@ -59,7 +63,11 @@ describe('R14: the queue', () => {
 
 describe('R14: spread', () => {
   const api = 'api' as ServiceId
-  const three = [host('h1', { replicasOf: new Map([[api, 2]]) }), host('h2', { replicasOf: new Map([[api, 1]]) }), host('h3')]
+  const three = [
+    host('h1', { replicasOf: new Map([[api, 2]]) }),
+    host('h2', { replicasOf: new Map([[api, 1]]) }),
+    host('h3'),
+  ]
   const four = ['r1', 'r2', 'r3', 'r4']
 
   test('BEST_EFFORT fills up evenly and never waits', () => {
@@ -100,7 +108,11 @@ describe('R14: spread', () => {
   })
 
   test('of equal hosts the least loaded', () => {
-    const hosts = [host('h1', { usedCpuMillis: 4_000 }), host('h2', { usedMemoryMiB: 12_000 }), host('h3', { usedCpuMillis: 2_000 })]
+    const hosts = [
+      host('h1', { usedCpuMillis: 4_000 }),
+      host('h2', { usedMemoryMiB: 12_000 }),
+      host('h3', { usedCpuMillis: 2_000 }),
+    ]
     expect(
       hostsOf(
         run(
@@ -169,9 +181,13 @@ describe('R13: ports', () => {
   })
 
   test('a fixed port of the range is not given as a free one of the same replica', () => {
-    expect(give({ portFrom: 20_000, portTo: 20_001 }, [anyPort('a'), fixedPort('b', 20_000)])).toEqual([[20_001, 20_000]])
+    expect(give({ portFrom: 20_000, portTo: 20_001 }, [anyPort('a'), fixedPort('b', 20_000)])).toEqual([
+      [20_001, 20_000],
+    ])
     expect(give({ portFrom: 20_000, portTo: 20_000 }, [anyPort('a'), fixedPort('b', 20_000)])).toEqual([])
-    expect(give({ portFrom: 20_000, portTo: 20_000 }, [anyPort('a'), fixedPort('b', 20_000, 'UDP')])).toEqual([[20_000, 20_000]])
+    expect(give({ portFrom: 20_000, portTo: 20_000 }, [anyPort('a'), fixedPort('b', 20_000, 'UDP')])).toEqual([
+      [20_000, 20_000],
+    ])
   })
 
   test('a fixed port is free once per host and protocol, inside or outside the range', () => {
@@ -182,7 +198,9 @@ describe('R13: ports', () => {
     )
     expect(hostsOf(placement)).toEqual({ r1: 'h2' })
     expect(blockerOf(placement)).toMatchObject({ reason: 'NO_PORT', until: null })
-    expect(hostsOf(run([waiting('r1', { ports: [fixedPort('dns', 8080, 'UDP')] })], [hosts[0] ?? host('h1')]))).toEqual({ r1: 'h1' })
+    expect(hostsOf(run([waiting('r1', { ports: [fixedPort('dns', 8080, 'UDP')] })], [hosts[0] ?? host('h1')]))).toEqual(
+      { r1: 'h1' },
+    )
   })
 
   test('a port that only a quarantine keeps: the blocker says until when', () => {
@@ -219,7 +237,12 @@ describe('R17: quota', () => {
 
   test('what could not be placed takes none, and projects are apart', () => {
     const other = { projectId: 'other' as ProjectId }
-    const replicas = [waiting('big', { createdAt: 1, cpuMillis: 200_000 }), waiting('r1'), waiting('r2', other), waiting('r3', other)]
+    const replicas = [
+      waiting('big', { createdAt: 1, cpuMillis: 200_000 }),
+      waiting('r1'),
+      waiting('r2', other),
+      waiting('r3', other),
+    ]
     const placement = run(replicas, many, [full, project({ id: other.projectId, name: 'other' })])
     expect(Object.keys(hostsOf(placement))).toEqual(['r1', 'r2', 'r3'])
   })

@@ -25,7 +25,8 @@ function byOlderServer(scene: Scene): Scene {
 
 const listed = (scene: Scene) => [...scene.store.table.values()].map(({ addresses }) => addresses)
 const recorded = (scene: Scene) => scene.store.alive.map(({ hostAddresses }) => hostAddresses)
-const rowsOf = ({ insertedReplicas, updatedReplicas }: ServiceChange) => insertedReplicas.length + updatedReplicas.length
+const rowsOf = ({ insertedReplicas, updatedReplicas }: ServiceChange) =>
+  insertedReplicas.length + updatedReplicas.length
 
 describe.each([
   ['the cache has the service as it was', (scene: Scene) => scene],
@@ -42,7 +43,9 @@ describe.each([
     expect([dataOf(change).removed, messagesOf(change)]).toEqual([[], []])
     expect(listed(scene)).toEqual([moved.addresses, moved.addresses])
     expect(recorded(scene)).toEqual([moved.addresses, moved.addresses])
-    expect(change.standings).toEqual([{ workerId: workerOf(hostId(1)), reachability: null, draining: null, addresses: moved.addresses }])
+    expect(change.standings).toEqual([
+      { workerId: workerOf(hostId(1)), reachability: null, draining: null, addresses: moved.addresses },
+    ])
   })
 
   test('told with an adoption, also of what runs by another worker of the host', () => {
@@ -105,7 +108,10 @@ test('what other workers run, and on other hosts, is not touched', () => {
   scene.place({ hostId: hostId(2), hostName: 'node2' })
   scene.report([reportOf(scene.row(0))], { hostId: hostId(2) })
   expect(scene.commit(readdress()).facts).toEqual([])
-  expect(scene.ask(readdress({ ...moved, id: hostId(2) }, workerOf(hostId(3))))).toEqual({ kind: 'done', changed: false })
+  expect(scene.ask(readdress({ ...moved, id: hostId(2) }, workerOf(hostId(3))))).toEqual({
+    kind: 'done',
+    changed: false,
+  })
   expect(listed(scene)).toEqual([told])
 })
 

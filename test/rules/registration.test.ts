@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { drainedReason, portsBackMessage } from '../../src/rules/hostState.ts'
-import { decideRegistration, identify, type Registering, type RegistrationView, type WorkerBefore } from '../../src/rules/registration.ts'
+import {
+  decideRegistration,
+  identify,
+  type Registering,
+  type RegistrationView,
+  type WorkerBefore,
+} from '../../src/rules/registration.ts'
 
 /** Worker a registers on host n1, with its state directory. */
 function registering(over: Partial<Registering> = {}): Registering {
@@ -33,31 +39,80 @@ function earlier(name: string, over: Partial<WorkerBefore> = {}): WorkerBefore {
     ...over,
   }
 }
-const lost = (name: string, over: Partial<WorkerBefore> = {}) => earlier(name, { reachability: 'LOST', reason: 'It was silent.', ...over })
+const lost = (name: string, over: Partial<WorkerBefore> = {}) =>
+  earlier(name, { reachability: 'LOST', reason: 'It was silent.', ...over })
 const on = (host: string, worker: WorkerBefore) => ({ ...worker, host })
 
 describe('who registers (R15)', () => {
   const a = earlier('a')
-  test.each<[string, Partial<Registering>, WorkerBefore | null, readonly WorkerBefore[], string | null, string | null]>([
-    ['a new one', {}, null, [], null, null],
-    ['the one that it was, started again', {}, on('n1', a), [a], 'a', null],
-    ['the same by its state directory, under a new name', { instance: 'dir-b' }, null, [earlier('b')], 'b', null],
-    ['the same by its name, for it says no state directory', { instance: null }, on('n1', a), [a], 'a', null],
-    ['the one that was lost', {}, on('n1', lost('a')), [lost('a')], 'a', null],
-    ['the one that was lost on another host', {}, on('n2', lost('a')), [on('n2', lost('a'))], 'a', null],
-    ['the one that is on another host', {}, on('n2', a), [on('n2', a)], 'a', null],
-    ['one of another name on another host, by its state directory', { instance: 'dir-b' }, null, [on('n2', earlier('b'))], 'b', null],
-    ['of two with its state directory, the one of this host', {}, null, [on('n2', earlier('b')), earlier('c')], 'c', null],
-    ['of two with its state directory, both elsewhere, the newest', {}, null, [on('n2', earlier('b')), on('n3', earlier('c'))], 'b', null],
-    ['another one, where the one of that name is lost', { instance: 'new' }, on('n1', lost('a')), [], null, 'a'],
-    ['a known one, under the name of one that is lost', { instance: 'dir-b' }, on('n2', lost('a')), [earlier('b')], 'b', 'a'],
-    ['one of another token, by an admin', { subject: 'other', asAdmin: true }, on('n1', a), [a], 'a', null],
-    ['a later registration', { registrationNumber: 6 }, a, [a], 'a', null],
-    ['another state directory, which counts for itself', { instance: 'new', registrationNumber: 1 }, lost('a'), [], null, 'a'],
-    ['one that has told its state directory only now', { registrationNumber: 1 }, { ...a, instance: null }, [], 'a', null],
-  ])('%s', (_what, over, named, alike, known, replaced) => {
+  test.each<[string, Partial<Registering>, WorkerBefore | null, readonly WorkerBefore[], string | null, string | null]>(
+    [
+      ['a new one', {}, null, [], null, null],
+      ['the one that it was, started again', {}, on('n1', a), [a], 'a', null],
+      ['the same by its state directory, under a new name', { instance: 'dir-b' }, null, [earlier('b')], 'b', null],
+      ['the same by its name, for it says no state directory', { instance: null }, on('n1', a), [a], 'a', null],
+      ['the one that was lost', {}, on('n1', lost('a')), [lost('a')], 'a', null],
+      ['the one that was lost on another host', {}, on('n2', lost('a')), [on('n2', lost('a'))], 'a', null],
+      ['the one that is on another host', {}, on('n2', a), [on('n2', a)], 'a', null],
+      [
+        'one of another name on another host, by its state directory',
+        { instance: 'dir-b' },
+        null,
+        [on('n2', earlier('b'))],
+        'b',
+        null,
+      ],
+      [
+        'of two with its state directory, the one of this host',
+        {},
+        null,
+        [on('n2', earlier('b')), earlier('c')],
+        'c',
+        null,
+      ],
+      [
+        'of two with its state directory, both elsewhere, the newest',
+        {},
+        null,
+        [on('n2', earlier('b')), on('n3', earlier('c'))],
+        'b',
+        null,
+      ],
+      ['another one, where the one of that name is lost', { instance: 'new' }, on('n1', lost('a')), [], null, 'a'],
+      [
+        'a known one, under the name of one that is lost',
+        { instance: 'dir-b' },
+        on('n2', lost('a')),
+        [earlier('b')],
+        'b',
+        'a',
+      ],
+      ['one of another token, by an admin', { subject: 'other', asAdmin: true }, on('n1', a), [a], 'a', null],
+      ['a later registration', { registrationNumber: 6 }, a, [a], 'a', null],
+      [
+        'another state directory, which counts for itself',
+        { instance: 'new', registrationNumber: 1 },
+        lost('a'),
+        [],
+        null,
+        'a',
+      ],
+      [
+        'one that has told its state directory only now',
+        { registrationNumber: 1 },
+        { ...a, instance: null },
+        [],
+        'a',
+        null,
+      ],
+    ],
+  )('%s', (_what, over, named, alike, known, replaced) => {
     const who = identify(registering(over), named, alike)
-    expect(who).toMatchObject({ kind: 'identified', known: known && { name: known }, replaced: replaced && { name: replaced } })
+    expect(who).toMatchObject({
+      kind: 'identified',
+      known: known && { name: known },
+      replaced: replaced && { name: replaced },
+    })
   })
 
   test.each<[string, Partial<Registering>, WorkerBefore & { readonly host: string }, string]>([
@@ -109,7 +164,10 @@ function decide({ worker = registering(), ...over }: Partial<RegistrationView> =
 }
 
 /** What is left out: of a new worker, alone on an OPEN host. */
-function registered({ host, ...over }: Partial<Omit<Registered, 'host'>> & { readonly host?: Partial<Registered['host']> } = {}) {
+function registered({
+  host,
+  ...over
+}: Partial<Omit<Registered, 'host'>> & { readonly host?: Partial<Registered['host']> } = {}) {
   return {
     kind: 'registered',
     host: { scheduling: 'OPEN', reachability: 'REACHABLE', reason: null, cpuMillis: 1_000, memoryMiB: 100, ...host },
@@ -127,35 +185,52 @@ function registered({ host, ...over }: Partial<Omit<Registered, 'host'>> & { rea
 
 const offer = '1000 CPU millis, 100 MiB, ports 20000–20009.'
 const stale = 'It runs replicas that have been replaced, and takes no others before those have stopped.'
-const uncleanReason = 'It is back after it was lost, and has to stop what was replaced meanwhile before it takes new replicas.'
+const uncleanReason =
+  'It is back after it was lost, and has to stop what was replaced meanwhile before it takes new replicas.'
 const unclean = { reachability: 'LOST', reason: uncleanReason } as const
 const hostOf = (...workers: readonly WorkerBefore[]) => ({ scheduling: 'OPEN', isRemoved: false, workers }) as const
-const forgotten = 'Worker a of host n2 is forgotten: it was lost, nothing is kept for it, and a worker of host n1 has its name.'
+const forgotten =
+  'Worker a of host n2 is forgotten: it was lost, nothing is kept for it, and a worker of host n1 has its name.'
 const alone = `Worker a registered on host n1 (epoch 4): ${offer}`
 const beside = `Worker a registered on host n1, one of 2 workers there (epoch 1): ${offer}`
 
 describe('a registration (R15)', () => {
   test.each<[string, Partial<RegistrationView>, Parameters<typeof registered>[0]]>([
     ['of a new worker on a new host', {}, {}],
-    ['of one that is started again', { known: earlier('a'), host: hostOf(earlier('a', { draining: true })) }, { epoch: 4, message: alone }],
+    [
+      'of one that is started again',
+      { known: earlier('a'), host: hostOf(earlier('a', { draining: true })) },
+      { epoch: 4, message: alone },
+    ],
     [
       'is above all that was said of its replicas',
       { known: earlier('a'), host: hostOf(earlier('a')), reportedEpoch: 7 },
       { epoch: 8, message: `Worker a registered on host n1 (epoch 8): ${offer}` },
     ],
-    ['beside another one', { host: hostOf(earlier('b')) }, { host: { cpuMillis: 1_010, memoryMiB: 101 }, message: beside }],
+    [
+      'beside another one',
+      { host: hostOf(earlier('b')) },
+      { host: { cpuMillis: 1_010, memoryMiB: 101 }, message: beside },
+    ],
     [
       'beside another one that is silent',
       { host: hostOf(earlier('b', { reachability: 'UNREACHABLE' })) },
       { host: { cpuMillis: 1_010, memoryMiB: 101, reason: "Of its 2 workers b can't be reached." }, message: beside },
     ],
     ['beside a lost one that nothing is kept for', { host: hostOf(lost('b')) }, { forgotten: ['id-of-worker-b'] }],
-    ['beside a lost one that ports are kept for', { host: hostOf(lost('b')), keptFor: new Set(['id-of-worker-b']) }, {}],
+    [
+      'beside a lost one that ports are kept for',
+      { host: hostOf(lost('b')), keptFor: new Set(['id-of-worker-b']) },
+      {},
+    ],
     [
       'on a host that is being drained',
       { known: earlier('a'), host: { ...hostOf(earlier('a')), scheduling: 'DRAINING' } },
       {
-        host: { scheduling: 'DRAINING', reason: 'It is being drained: its replicas are replaced elsewhere, until uncordonHost.' },
+        host: {
+          scheduling: 'DRAINING',
+          reason: 'It is being drained: its replicas are replaced elsewhere, until uncordonHost.',
+        },
         epoch: 4,
         message: alone,
       },
@@ -165,7 +240,11 @@ describe('a registration (R15)', () => {
       { host: { ...hostOf(), scheduling: 'DRAINING' }, isEmpty: true },
       { host: { scheduling: 'DRAINING', reason: drainedReason } },
     ],
-    ['on a removed host begins it anew', { host: { scheduling: 'DRAINING', isRemoved: true, workers: [] }, isEmpty: true }, {}],
+    [
+      'on a removed host begins it anew',
+      { host: { scheduling: 'DRAINING', isRemoved: true, workers: [] }, isEmpty: true },
+      {},
+    ],
     [
       'of a lost one that runs nothing',
       { worker: registering({ clean: true }), known: lost('a'), host: hostOf(lost('a')) },
@@ -193,7 +272,10 @@ describe('a registration (R15)', () => {
     ],
     [
       'of one that is to be clean first speaks for a host that nobody else speaks for',
-      { worker: registering({ clean: false }), host: hostOf(earlier('b', { reachability: 'UNREACHABLE', reason: 'It is silent.' })) },
+      {
+        worker: registering({ clean: false }),
+        host: hostOf(earlier('b', { reachability: 'UNREACHABLE', reason: 'It is silent.' })),
+      },
       {
         ...unclean,
         host: { reachability: 'UNREACHABLE', reason: 'It is silent.', cpuMillis: 10, memoryMiB: 1 },
@@ -216,7 +298,11 @@ describe('a registration (R15)', () => {
       {
         aside: { id: 'id-of-worker-a', name: 'a.lost-worker-a' },
         elsewhere: [
-          { host: 'n2', message: 'Worker a of host n2 is named a.lost-worker-a now: it is lost, and a worker of host n1 has its name.' },
+          {
+            host: 'n2',
+            message:
+              'Worker a of host n2 is named a.lost-worker-a now: it is lost, and a worker of host n1 has its name.',
+          },
         ],
       },
     ],

@@ -6,10 +6,19 @@ import { content, hostId, reporter, reportOf, settings } from '../support/servic
 describe('what is passed over', () => {
   const cases: [string, (scene: Scene) => ReturnType<Scene['commit']>][] = [
     ['another host', (scene) => scene.report([reportOf(scene.row(0), { ready: false })], { hostId: hostId(2) })],
-    ['a replica that is not known', (scene) => scene.report([{ ...reportOf(scene.row(0)), replica: 'id-unknown' as never }])],
+    [
+      'a replica that is not known',
+      (scene) => scene.report([{ ...reportOf(scene.row(0)), replica: 'id-unknown' as never }]),
+    ],
     [
       'the same sequence once more',
-      (scene) => scene.commit({ kind: 'report', reporter: reporter(), sequence: 1, reports: [reportOf(scene.row(0), { ready: false })] }),
+      (scene) =>
+        scene.commit({
+          kind: 'report',
+          reporter: reporter(),
+          sequence: 1,
+          reports: [reportOf(scene.row(0), { ready: false })],
+        }),
     ],
     [
       'an older epoch with a higher sequence',
@@ -22,7 +31,10 @@ describe('what is passed over', () => {
         }),
     ],
     ['an older start', (scene) => scene.report([reportOf({ ...scene.row(0), start: 1 }, { ready: false })])],
-    ['a step back of the same start', (scene) => scene.report([reportOf(scene.row(0), { state: 'STARTING', ready: false })])],
+    [
+      'a step back of the same start',
+      (scene) => scene.report([reportOf(scene.row(0), { state: 'STARTING', ready: false })]),
+    ],
   ]
   test.each(cases)('%s', (_, happen) => {
     const scene = readyScene({ replicas: 1 })
@@ -47,7 +59,12 @@ test('the fence of a report is in the change, and the report is remembered on th
   scene.place()
   const change = scene.report([reportOf(scene.row(0))], { epoch: 7 })
   expect(change.fences).toEqual([{ workerId: 'worker-1', epoch: 7 }])
-  expect(scene.row(0)).toMatchObject({ reportedEpoch: 7, reportedSequence: 1, state: 'RUNNING', startedAt: scene.ctx.now })
+  expect(scene.row(0)).toMatchObject({
+    reportedEpoch: 7,
+    reportedSequence: 1,
+    state: 'RUNNING',
+    startedAt: scene.ctx.now,
+  })
 })
 
 describe('R9: readiness', () => {
@@ -67,7 +84,9 @@ describe('R9: readiness', () => {
     expect(scene.row(0)).toMatchObject({ state: 'RUNNING', ready: false })
     expect(scene.snapshot.columns.blockers).toMatchObject([{ reason: 'WAITING_FOR_READY', replica: scene.row(0).id }])
     expect(messagesOf(scene.report([reportOf(scene.row(0))]))).toContain('Replica 0 is ready.')
-    expect(messagesOf(scene.report([reportOf(scene.row(0), { ready: false })]))).toEqual(['Replica 0 is not ready any more.'])
+    expect(messagesOf(scene.report([reportOf(scene.row(0), { ready: false })]))).toEqual([
+      'Replica 0 is not ready any more.',
+    ])
     expect(scene.row(0)).toMatchObject({ ready: false, readySince: null, available: false, availableSince: null })
     expect(scene.snapshot.columns.status).toBe('DEGRADED')
   })
@@ -94,7 +113,10 @@ describe('R9: readiness', () => {
     const scene = readyScene({ replicas: 1, settings: settings({ minReadySeconds: 0 }) })
     const row = scene.row(0)
     scene.wait(30)
-    const change = scene.report([reportOf({ ...row, start: 2 }, { state: 'STARTING', ready: false }), reportOf({ ...row, start: 2 })])
+    const change = scene.report([
+      reportOf({ ...row, start: 2 }, { state: 'STARTING', ready: false }),
+      reportOf({ ...row, start: 2 }),
+    ])
     expect(scene.row(0)).toMatchObject({ start: 2, ready: true, readySince: scene.ctx.now, startedAt: scene.ctx.now })
     expect(dataOf(change).removed).toEqual([`${row.id}:http:1`])
     expect(dataOf(change).upserted).toMatchObject([{ id: `${row.id}:http:2`, ready: true }])
@@ -104,7 +126,13 @@ describe('R9: readiness', () => {
   test('a restart that is only begun leaves the table at once', () => {
     const scene = readyScene({ replicas: 1 })
     scene.report([reportOf({ ...scene.row(0), start: 2 }, { state: 'STARTING', ready: false })])
-    expect(scene.row(0)).toMatchObject({ state: 'STARTING', start: 2, ready: false, reportedReady: false, startedAt: null })
+    expect(scene.row(0)).toMatchObject({
+      state: 'STARTING',
+      start: 2,
+      ready: false,
+      reportedReady: false,
+      startedAt: null,
+    })
     expect(scene.store.table.size).toBe(0)
     expect(scene.store.rows.size).toBe(1)
   })
@@ -114,8 +142,16 @@ describe('ends', () => {
   test.each([
     ['EXITED', { exitCode: 3 }, 'Replica 0 on host node1 ended with exit code 3.'],
     ['EXITED', { exitCode: null, exitSignal: 'KILL' }, 'Replica 0 on host node1 ended by signal KILL.'],
-    ['GAVE_UP', { exitCode: 1 }, 'Replica 0 on host node1 ended with exit code 1 and its restarts in place are used up.'],
-    ['START_FAILED', { exitCode: null, message: 'no such file.' }, 'Replica 0 on host node1 could not be started: no such file.'],
+    [
+      'GAVE_UP',
+      { exitCode: 1 },
+      'Replica 0 on host node1 ended with exit code 1 and its restarts in place are used up.',
+    ],
+    [
+      'START_FAILED',
+      { exitCode: null, message: 'no such file.' },
+      'Replica 0 on host node1 could not be started: no such file.',
+    ],
   ] as [ReplicaReport['endReason'], Partial<ReplicaReport>, string][])('%s %o', (endReason, over, sentence) => {
     const scene = readyScene({ replicas: 1 })
     const gone = scene.row(0)
@@ -139,15 +175,26 @@ describe('ends', () => {
       { hostId: hostId(1), allocation: null, cpuMillis: -100, memoryMiB: -64, portsReleased: [{ replicaId: gone.id }] },
     ])
     expect(change.quota.delta).toBe(0)
-    expect(dataOf(change)).toMatchObject({ wakesPlacement: true, removed: [`${gone.id}:http:1`], ended: [gone.id], hosts: [hostId(1)] })
+    expect(dataOf(change)).toMatchObject({
+      wakesPlacement: true,
+      removed: [`${gone.id}:http:1`],
+      ended: [gone.id],
+      hosts: [hostId(1)],
+    })
   })
 
   test('a stopping one ends for the reason it was stopped for, and keeps how its process ended', () => {
     const scene = readyScene({ replicas: 2 })
     const gone = scene.row(1)
     scene.scale(1)
-    const change = scene.report([reportOf(gone, { state: 'ENDED', ready: false, endReason: 'STOPPED', exitSignal: 'TERM' })])
-    expect(scene.store.rows.get(gone.id)).toMatchObject({ endReason: 'SCALED_DOWN', exitSignal: 'TERM', state: 'ENDED' })
+    const change = scene.report([
+      reportOf(gone, { state: 'ENDED', ready: false, endReason: 'STOPPED', exitSignal: 'TERM' }),
+    ])
+    expect(scene.store.rows.get(gone.id)).toMatchObject({
+      endReason: 'SCALED_DOWN',
+      exitSignal: 'TERM',
+      state: 'ENDED',
+    })
     expect(messagesOf(change)).toEqual(['Replica 1 has stopped: the service was scaled down.'])
     expect(change.quota.delta).toBe(-1)
   })

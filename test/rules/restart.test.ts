@@ -4,7 +4,10 @@ import { messagesOf, readyScene, Scene } from '../support/scene.ts'
 import { settings } from '../support/services.ts'
 
 test('R5: a new number, all current replicas leave, and updatedReplicas starts at 0', () => {
-  const scene = readyScene({ replicas: 4, settings: settings({ maxSurge: { count: 0 }, maxUnavailable: { count: 1 } }) })
+  const scene = readyScene({
+    replicas: 4,
+    settings: settings({ maxSurge: { count: 0 }, maxUnavailable: { count: 1 } }),
+  })
   const change = scene.commit(restartIntent())
   expect(change.insertedVersions).toMatchObject([{ number: 2, contentNumber: 1, cause: 'RESTART' }])
   expect(messagesOf(change)[0]).toBe('alice restarted web as version 2: all its replicas are replaced.')
@@ -60,7 +63,9 @@ test('1,200 replicas are marked in commits of 500 rows, and a settings-only upda
   expect(first.updatedReplicas).toHaveLength(500)
   expect(scene.snapshot.columns).toMatchObject({ restartNumber: 2, availableReplicas: 1200 })
   expect(scene.snapshot.timers.get('CONTINUE')).toBe(scene.ctx.now)
-  scene.commit(updateTo(null, { profile: profileRevision(2, { settings: settings({ progressDeadlineSeconds: 900 }) }) }))
+  scene.commit(
+    updateTo(null, { profile: profileRevision(2, { settings: settings({ progressDeadlineSeconds: 900 }) }) }),
+  )
   scene.tick()
   expect(scene.snapshot.columns.restartNumber).toBeNull()
   const old = scene.store.alive.filter((row) => row.versionNumber === 1)

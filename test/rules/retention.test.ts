@@ -33,7 +33,8 @@ test.each([
 })
 
 test('a fact of exactly the age stays; one that is older by a millisecond goes', () => {
-  const at = (age: number) => nextFloor({ floor: 0n, head: 200_000n, samples: [{ revision: 100_000n, at: now - age }] }, retention, now)
+  const at = (age: number) =>
+    nextFloor({ floor: 0n, head: 200_000n, samples: [{ revision: 100_000n, at: now - age }] }, retention, now)
   expect(at(hour)).toBe(0n)
   expect(at(hour + 1)).toBe(100_000n)
 })

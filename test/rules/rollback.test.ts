@@ -28,7 +28,9 @@ describe('R6: back', () => {
     scene.confirmStops()
     expect(mixOf(scene.snapshot)).toBe('3 v1 + 2 v2')
     const change = scene.commit(rollbackTo())
-    expect(change.rollouts.map(({ number, state, fromVersion, toVersion }) => [number, state, fromVersion, toVersion])).toEqual([
+    expect(
+      change.rollouts.map(({ number, state, fromVersion, toVersion }) => [number, state, fromVersion, toVersion]),
+    ).toEqual([
       [2, 'ROLLED_BACK', 1, 2],
       [3, 'ROLLING', 1, 3],
     ])
@@ -82,7 +84,11 @@ describe('R6: back', () => {
     const scene = havingRun('two', 'three')
     expect(scene.ask(rollbackTo(versionOf(scene, 1)))).toEqual({ kind: 'done', changed: true })
     roll(scene)
-    expect(scene.snapshot.versions.get(4)).toMatchObject({ contentNumber: 1, content: content(), overrides: { command: null } })
+    expect(scene.snapshot.versions.get(4)).toMatchObject({
+      contentNumber: 1,
+      content: content(),
+      overrides: { command: null },
+    })
     scene.commit(rollbackTo())
     expect(versionOf(scene, 5).contentNumber).toBe(3)
   })
@@ -112,7 +118,11 @@ describe('answers', () => {
   test('INVALID_STATE with one version, or none other that was complete', () => {
     const scene = new Scene({ replicas: 2 })
     expect(scene.ask(rollbackTo())).toMatchObject({
-      refusal: { code: 'INVALID_STATE', path: ['input', 'service'], message: expect.stringContaining('one version only') },
+      refusal: {
+        code: 'INVALID_STATE',
+        path: ['input', 'service'],
+        message: expect.stringContaining('one version only'),
+      },
     })
     scene.commit(updateTo('two'))
     expect(scene.snapshot.rollout.fromVersion).toBeNull()
@@ -158,7 +168,12 @@ describe('automatic rollback', () => {
       ['ROLLED_BACK', false],
       ['ROLLING', true],
     ])
-    expect(change.rollouts[1]).toMatchObject({ startedBy: 'xce', number: 3, fromVersion: 1, deadlineAt: scene.ctx.now + 60_000 })
+    expect(change.rollouts[1]).toMatchObject({
+      startedBy: 'xce',
+      number: 3,
+      fromVersion: 1,
+      deadlineAt: scene.ctx.now + 60_000,
+    })
     expect(change.specFact).toBeNull()
     expect(scene.snapshot.columns).toMatchObject({ availableReplicas: 3, versionNumber: 3, status: 'PROGRESSING' })
     expect(versionOf(scene, 3)).toMatchObject({ cause: 'AUTO_ROLLBACK', createdBy: 'xce', contentNumber: 1 })
@@ -177,7 +192,9 @@ describe('automatic rollback', () => {
       scene.wait(10).tick()
     }
     expect(versionOf(scene, 3)).toMatchObject({ cause: 'AUTO_ROLLBACK' })
-    expect(scene.store.changes.flatMap(messagesOf)).toContain('web is rolled back to version 1, as version 3: version 2 is in CRASH_LOOP.')
+    expect(scene.store.changes.flatMap(messagesOf)).toContain(
+      'web is rolled back to version 1, as version 3: version 2 is in CRASH_LOOP.',
+    )
   })
 
   test('is off by default', () => {

@@ -27,7 +27,11 @@ table('R2, R3: Kubernetes’ tables of a rolling update', [
   ['10, no surge: 10 old leave no room for new ones', view(10, [0, 0], 2, [some(10, 1, 'available')]), 'nothing'],
   ['10, surge 2: 10 old and 0 new start 2', view(10, [2, 0], 2, [some(10, 1, 'available')]), '+2 v2'],
   ['10, surge 2: 5 old and 0 new start 7', view(10, [2, 0], 2, [some(5, 1, 'available')]), '+7 v2'],
-  ['10, surge 2: 10 old and 2 new wait', view(10, [2, 0], 2, [some(10, 1, 'available'), some(2, 2, 'running')]), 'nothing'],
+  [
+    '10, surge 2: 10 old and 2 new wait',
+    view(10, [2, 0], 2, [some(10, 1, 'available'), some(2, 2, 'running')]),
+    'nothing',
+  ],
   ['10, unavailable 2: 10 old available go to 8', view(10, [0, 2], 2, [some(10, 1, 'available')]), '−2 v1, +2 v2'],
   [
     '10, unavailable 2: 8 available, the 2 that are not go',
@@ -39,7 +43,11 @@ table('R2, R3: Kubernetes’ tables of a rolling update', [
     view(10, [0, 2], 2, [some(9, 1, 'available'), some(1, 1, 'running')]),
     '−2 v1, +2 v2',
   ],
-  ['10, unavailable 2: 8 old, 2 new not available: wait', view(10, [0, 2], 2, [some(8, 1, 'available'), some(2, 2, 'ready')]), 'nothing'],
+  [
+    '10, unavailable 2: 8 old, 2 new not available: wait',
+    view(10, [0, 2], 2, [some(8, 1, 'available'), some(2, 2, 'ready')]),
+    'nothing',
+  ],
   [
     '10, unavailable 2: 8 old, 2 new available go on',
     view(10, [0, 2], 2, [some(8, 1, 'available'), some(2, 2, 'available')]),
@@ -53,7 +61,11 @@ table('R2, R3: Kubernetes’ tables of a rolling update', [
 const limits = [3, 2] as const
 table('R3, R5, R6: Kubernetes’ concrete example', [
   ['the update: 8 old and 5 new', view(10, limits, 2, [some(10, 1, 'available')]), '−2 v1, +5 v2'],
-  ['the new ones crash: 13 − 8 − 5 = 0', view(10, limits, 2, [some(8, 1, 'available'), some(5, 2, 'running')]), 'nothing'],
+  [
+    'the new ones crash: 13 − 8 − 5 = 0',
+    view(10, limits, 2, [some(8, 1, 'available'), some(5, 2, 'running')]),
+    'nothing',
+  ],
   [
     'an old one fails meanwhile: still 0',
     view(10, limits, 2, [some(7, 1, 'available'), some(1, 1, 'running'), some(5, 2, 'running')]),
@@ -64,7 +76,11 @@ table('R3, R5, R6: Kubernetes’ concrete example', [
     view(10, limits, 1, [some(7, 1, 'available'), some(1, 1, 'running'), some(5, 2, 'running')]),
     '−4 v2, +2 v1',
   ],
-  ['rolled over: 13 − 8 − 0 = 5 go, 5 come', view(10, limits, 3, [some(8, 1, 'available'), some(5, 2, 'running')]), '−5 v2, +5 v3'],
+  [
+    'rolled over: 13 − 8 − 0 = 5 go, 5 come',
+    view(10, limits, 3, [some(8, 1, 'available'), some(5, 2, 'running')]),
+    '−5 v2, +5 v3',
+  ],
   ['nothing is left to do at 10 new available', view(10, limits, 2, [some(10, 2, 'available')]), 'nothing'],
 ])
 
@@ -120,8 +136,16 @@ table('R5: content, not number', [
     view(4, [1, 1], { number: 3, contentNumber: 1 }, [some(3, 1, 'available'), some(1, 2, 'running')]),
     '−1 v2, +1 v3',
   ],
-  ['a number with other settings only', view(4, [1, 1], { number: 2, contentNumber: 1 }, [some(4, 1, 'available')]), 'nothing'],
-  ['restart: all leave', view(4, [1, 1], { number: 2, contentNumber: 1 }, [some(4, 1, 'available', { leaving: true })]), '−1 v1, +2 v2'],
+  [
+    'a number with other settings only',
+    view(4, [1, 1], { number: 2, contentNumber: 1 }, [some(4, 1, 'available')]),
+    'nothing',
+  ],
+  [
+    'restart: all leave',
+    view(4, [1, 1], { number: 2, contentNumber: 1 }, [some(4, 1, 'available', { leaving: true })]),
+    '−1 v1, +2 v2',
+  ],
   ['more new ones than n', view(3, [3, 0], 1, [some(4, 1, 'available'), some(2, 2, 'available')]), '−1 v1, −2 v2'],
 ])
 
@@ -144,7 +168,11 @@ test('R3: those that serve nobody first: without a process, then leaving, then t
 
 const leaving = { leaving: true }
 table('R7: paused', [
-  ['no version steps', view(4, [1, 1], 2, [some(3, 1, 'available'), some(1, 2, 'available')], { paused: true }), 'nothing'],
+  [
+    'no version steps',
+    view(4, [1, 1], 2, [some(3, 1, 'available'), some(1, 2, 'available')], { paused: true }),
+    'nothing',
+  ],
   [
     'what leaves gets a twin at its own version, within n + s',
     view(4, [1, 0], 2, [some(2, 1, 'available'), some(2, 1, 'available', leaving)], { paused: true }),
@@ -157,9 +185,15 @@ table('R7: paused', [
   ],
   [
     'its twin is available: it goes, and the next gets one',
-    view(2, [1, 0], 2, [some(1, 1, 'available', leaving), some(1, 1, 'available', leaving), some(1, 1, 'available', { twinOf: 'v1-0' })], {
-      paused: true,
-    }),
+    view(
+      2,
+      [1, 0],
+      2,
+      [some(1, 1, 'available', leaving), some(1, 1, 'available', leaving), some(1, 1, 'available', { twinOf: 'v1-0' })],
+      {
+        paused: true,
+      },
+    ),
     '−1 v1, +1 v1',
   ],
   [
@@ -167,7 +201,11 @@ table('R7: paused', [
     view(4, [1, 1], 2, [some(1, 1, 'running'), some(3, 1, 'available', leaving)], { paused: true }),
     '+1 v1',
   ],
-  ['what is missing beyond that starts at the target', view(5, [1, 0], 2, [some(3, 1, 'available')], { paused: true }), '+2 v2'],
+  [
+    'what is missing beyond that starts at the target',
+    view(5, [1, 0], 2, [some(3, 1, 'available')], { paused: true }),
+    '+2 v2',
+  ],
   [
     'twin and stop are both within the cap, or neither',
     view(4, [0, 2], 2, [some(2, 1, 'available'), some(2, 1, 'available', leaving)], { paused: true, cap: 3 }),

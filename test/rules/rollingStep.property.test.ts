@@ -103,13 +103,18 @@ function commit(model: RollingModel, cap: number, grownFrom: number | null, seen
   const after = new Set(model.active())
 
   const result = rollingStep(view)
-  const started = [...after].filter((r) => !before.has(r)).map((r) => `${r.version} for ${r.twinOf === null ? null : idOf(r.twinOf)}`)
+  const started = [...after]
+    .filter((r) => !before.has(r))
+    .map((r) => `${r.version} for ${r.twinOf === null ? null : idOf(r.twinOf)}`)
   const stopped = [...before].filter((r) => !after.has(r)).map((r) => idOf(r.id))
   holds(
     told(result) === [...started.sort(), ...stopped.sort(), cut].join(),
     () => `not as the model: ${told(result)} | ${started} ${stopped} ${cut}`,
   )
-  holds(told(rollingStep({ ...view, replicas: [...view.replicas].reverse() })) === told(result), () => 'the order of rows matters')
+  holds(
+    told(rollingStep({ ...view, replicas: [...view.replicas].reverse() })) === told(result),
+    () => 'the order of rows matters',
+  )
   holds(result.starts.length + result.stops.length <= cap, () => 'more rows than the cap')
 
   holds(available(model) >= Math.min(availableBefore, model.desired - model.u), () => 'fewer available')

@@ -22,12 +22,20 @@ describe('the creation is rollout 1', () => {
     scene.place()
     expect(scene.snapshot.rollout.hold).toMatchObject({ reason: 'WAITING_FOR_READY', count: 2 })
     scene.report([reportOf(scene.row(0))])
-    expect(scene.snapshot.rollout).toMatchObject({ availableReplicas: 1, hold: { reason: 'WAITING_FOR_READY', replica: scene.row(1).id } })
+    expect(scene.snapshot.rollout).toMatchObject({
+      availableReplicas: 1,
+      hold: { reason: 'WAITING_FOR_READY', replica: scene.row(1).id },
+    })
     expect(messagesOf(scene.ready())).toEqual([
       'Replica 1 is ready.',
       'Rollout 1 of web to version 1 is complete: 2 replicas are available.',
     ])
-    expect(scene.snapshot.rollout).toMatchObject({ state: 'COMPLETED', finishedAt: ctx.now, deadlineAt: null, hold: null })
+    expect(scene.snapshot.rollout).toMatchObject({
+      state: 'COMPLETED',
+      finishedAt: ctx.now,
+      deadlineAt: null,
+      hold: null,
+    })
     expect(scene.snapshot.timers.size).toBe(0)
   })
 
@@ -65,7 +73,10 @@ describe('R8: the deadline', () => {
     const change = scene.wait(0.001).tick()
     expect(messagesOf(change)[0]).toMatch(/^Rollout 1 of web has made no progress for 60 s\. /)
     expect(scene.snapshot.columns).toMatchObject({ status: 'STALLED', activeReplicas: 3 })
-    expect(scene.snapshot.columns.blockers.map(({ reason }) => reason)).toEqual(['PROGRESS_DEADLINE', 'WAITING_FOR_READY'])
+    expect(scene.snapshot.columns.blockers.map(({ reason }) => reason)).toEqual([
+      'PROGRESS_DEADLINE',
+      'WAITING_FOR_READY',
+    ])
     expect(scene.snapshot.timers.size).toBe(0)
   })
 

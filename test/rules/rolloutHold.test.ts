@@ -30,18 +30,26 @@ describe('R8: the hold tells what has gone wrong so far, whatever it waits for',
     scene.place()
     expect(holdOf(scene)).toBe('Waiting for web[3] and 1 more to become ready; web[4] has failed once: read its log.')
     scene.end(4)
-    expect(holdOf(scene)).toBe('Waiting for web[4], which has failed 2 times: read the log; resetBackoff tries it at once.')
+    expect(holdOf(scene)).toBe(
+      'Waiting for web[4], which has failed 2 times: read the log; resetBackoff tries it at once.',
+    )
     scene.wait(10).tick()
     scene.place()
-    expect(holdOf(scene)).toBe('Waiting for web[3] and 1 more to become ready; web[4] has failed 2 times: read its log.')
+    expect(holdOf(scene)).toBe(
+      'Waiting for web[3] and 1 more to become ready; web[4] has failed 2 times: read its log.',
+    )
   })
 
   test('a restart in place', () => {
     const scene = rolling()
     scene.report([reportOf(scene.row(3), { start: 2, state: 'STARTING', ready: false })])
-    expect(holdOf(scene)).toBe('Waiting for web[3] and 1 more to become ready; web[3] has been restarted in place once: read its log.')
+    expect(holdOf(scene)).toBe(
+      'Waiting for web[3] and 1 more to become ready; web[3] has been restarted in place once: read its log.',
+    )
     scene.report([reportOf(scene.row(4), { start: 4, state: 'RUNNING', ready: false })])
-    expect(holdOf(scene)).toBe('Waiting for web[3] and 1 more to become ready; web[4] has been restarted in place 3 times: read its log.')
+    expect(holdOf(scene)).toBe(
+      'Waiting for web[3] and 1 more to become ready; web[4] has been restarted in place 3 times: read its log.',
+    )
   })
 
   test('also of what is ready, while it has to stay so; not of what is available or old', () => {
@@ -50,7 +58,9 @@ describe('R8: the hold tells what has gone wrong so far, whatever it waits for',
     scene.report([reportOf(scene.row(0), { start: 2 })])
     scene.place()
     scene.ready()
-    expect(holdOf(scene)).toBe('Waiting for web[3] and 1 more to have been ready for 30 s; web[4] has failed once: read its log.')
+    expect(holdOf(scene)).toBe(
+      'Waiting for web[3] and 1 more to have been ready for 30 s; web[4] has failed once: read its log.',
+    )
     scene.wait(30).tick()
     expect(holdOf(scene)).not.toContain('read its log')
   })
@@ -70,14 +80,18 @@ describe('what has no place', () => {
     const scene = readyScene({ replicas: 4 })
     scene.commit(updateTo('two', { rollout: nothing }))
     placed(scene, reason)
-    expect(holdOf(scene)).toBe(`${full} None of the old ones may make room, because maxUnavailable is 0: allow 1 unavailable or ${help}.`)
+    expect(holdOf(scene)).toBe(
+      `${full} None of the old ones may make room, because maxUnavailable is 0: allow 1 unavailable or ${help}.`,
+    )
   })
 
   test('while something of the service is being stopped, it says so', () => {
     const scene = readyScene({ replicas: 4 })
     scene.commit(updateTo('two'))
     placed(scene, 'NO_PORT')
-    expect(holdOf(scene)).toBe('Waiting for a place for web[3] and 1 more: Full. 1 replica of web is being stopped, which may make room.')
+    expect(holdOf(scene)).toBe(
+      'Waiting for a place for web[3] and 1 more: Full. 1 replica of web is being stopped, which may make room.',
+    )
     scene.confirmStops()
     expect(holdOf(scene)).toBe('Waiting for a place for web[3] and 1 more: Full.')
   })

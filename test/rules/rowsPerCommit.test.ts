@@ -27,7 +27,8 @@ function settled(scene: Scene): Scene {
   return scene
 }
 
-const rowsOf = ({ insertedReplicas, updatedReplicas }: ServiceChange) => insertedReplicas.length + updatedReplicas.length
+const rowsOf = ({ insertedReplicas, updatedReplicas }: ServiceChange) =>
+  insertedReplicas.length + updatedReplicas.length
 const told = (scene: Scene, over: (row: Replica) => Partial<ReplicaReport>, full = false): ServiceIntent => ({
   kind: 'report',
   reporter: reporter(),
@@ -93,7 +94,9 @@ describe('a full report', () => {
 
   test('of nothing: all are gone, and that is no failure', () => {
     const scene = silent()
-    expect(scene.whole({ kind: 'report', reporter: reporter(), sequence: ++scene.sequence, reports: [], full: true })).toHaveLength(5)
+    expect(
+      scene.whole({ kind: 'report', reporter: reporter(), sequence: ++scene.sequence, reports: [], full: true }),
+    ).toHaveLength(5)
     expect(on(scene)).toEqual([])
     expect(scene.snapshot.columns.activeReplicas).toBe(many)
     expect(scene.snapshot.slots).toEqual([])
@@ -137,7 +140,14 @@ test('a worker that is drained, and then is not: all are to leave, and the ones 
 test('what placement says of many that wait reaches all of them', () => {
   const scene = new Scene({ replicas: many })
   settled(scene)
-  const blocker = { reason: 'NO_CAPACITY', message: 'No host has room.', count: 1, since: 0, until: null, replica: null } as const
+  const blocker = {
+    reason: 'NO_CAPACITY',
+    message: 'No host has room.',
+    count: 1,
+    since: 0,
+    until: null,
+    replica: null,
+  } as const
   const holds = scene.store.alive.map(({ id }) => ({ replica: id, blocker }))
   expect(scene.whole({ kind: 'hold', holds }).map(rowsOf)).toEqual([500, 500, 200])
   expect(scene.snapshot.columns.blockers).toMatchObject([{ reason: 'NO_CAPACITY', count: many }])

@@ -14,11 +14,16 @@ const scaleTo = (replicas: number, over: Partial<Extract<ServiceIntent, { kind: 
 test('R2: growing starts rows at the smallest free indexes; they wait for placement', () => {
   const scene = readyScene({ replicas: 2 })
   const change = scene.scale(4)
-  expect(change.insertedReplicas.map(({ index, state, pending, holdsQuota }) => [index, state, pending?.reason, holdsQuota])).toEqual([
+  expect(
+    change.insertedReplicas.map(({ index, state, pending, holdsQuota }) => [index, state, pending?.reason, holdsQuota]),
+  ).toEqual([
     [2, 'PENDING', 'QUEUED', false],
     [3, 'PENDING', 'QUEUED', false],
   ])
-  expect(messagesOf(change)).toEqual(['alice scaled web from 2 to 4 replicas.', 'Replicas 2 and 3 are created (version 1).'])
+  expect(messagesOf(change)).toEqual([
+    'alice scaled web from 2 to 4 replicas.',
+    'Replicas 2 and 3 are created (version 1).',
+  ])
   expect(change.quota.delta).toBe(0)
   expect(dataOf(change).wakesPlacement).toBe(true)
   expect(scene.snapshot.columns).toMatchObject({ desiredReplicas: 4, activeReplicas: 4, status: 'DEGRADED' })
@@ -42,7 +47,9 @@ test('R11: shrinking stops what would be missed least, first', () => {
   const scene = readyScene({ replicas: 3 })
   scene.scale(5)
   const change = scene.scale(2)
-  expect(change.updatedReplicas.map(({ index, state, endReason, stopReason }) => [index, state, endReason, stopReason])).toEqual([
+  expect(
+    change.updatedReplicas.map(({ index, state, endReason, stopReason }) => [index, state, endReason, stopReason]),
+  ).toEqual([
     [2, 'STOPPING', null, 'SCALED_DOWN'],
     [3, 'ENDED', 'SCALED_DOWN', 'SCALED_DOWN'],
     [4, 'ENDED', 'SCALED_DOWN', 'SCALED_DOWN'],
@@ -54,7 +61,9 @@ test('R12: the address of a replica that is stopped is no longer ready with that
   const scene = readyScene({ replicas: 2 })
   const gone = scene.row(1)
   const change = scene.scale(1)
-  expect(dataOf(change).upserted).toMatchObject([{ id: `${gone.id}:http:1`, ready: false, serving: true, terminating: true }])
+  expect(dataOf(change).upserted).toMatchObject([
+    { id: `${gone.id}:http:1`, ready: false, serving: true, terminating: true },
+  ])
   expect(dataOf(scene.confirmStops()).removed).toEqual([`${gone.id}:http:1`])
 })
 
@@ -122,7 +131,9 @@ describe('answers', () => {
 
   test('more than the project can ever hold is QUOTA_EXCEEDED; shrinking never is', () => {
     const scene = readyScene({ replicas: 4 })
-    expect(scene.ask(scaleTo(6, { maxReplicas: 5 }))).toMatchObject({ refusal: { code: 'QUOTA_EXCEEDED', limit: 5, requested: 6 } })
+    expect(scene.ask(scaleTo(6, { maxReplicas: 5 }))).toMatchObject({
+      refusal: { code: 'QUOTA_EXCEEDED', limit: 5, requested: 6 },
+    })
     expect(scene.ask(scaleTo(5, { maxReplicas: 5 }))).toEqual({ kind: 'done', changed: true })
     expect(scene.ask(scaleTo(3, { maxReplicas: 2 }))).toEqual({ kind: 'done', changed: true })
   })

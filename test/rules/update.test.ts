@@ -11,7 +11,9 @@ describe('R5: a new target', () => {
     const change = scene.commit(updateTo('two'))
     expect(mixOf(scene.snapshot)).toBe('5 v1 + 3 v2')
     expect(messagesOf(change).at(0)).toBe('alice updated web to version 2.')
-    expect(messagesOf(change).at(-1)).toBe('web: rolling 1 → 2, 3 of 6 updated, waiting for web[5] and 2 more to be placed.')
+    expect(messagesOf(change).at(-1)).toBe(
+      'web: rolling 1 → 2, 3 of 6 updated, waiting for web[5] and 2 more to be placed.',
+    )
     expect(change.specFact).toBe(1)
     expect(scene.snapshot.rollout).toMatchObject({
       number: 2,
@@ -25,10 +27,23 @@ describe('R5: a new target', () => {
       deadlineAt: scene.ctx.now + 600_000,
       startedBy: 'alice',
     })
-    expect(scene.snapshot.columns).toMatchObject({ status: 'PROGRESSING', updatedReplicas: 3, versionNumber: 2, rolloutNumber: 2 })
-    expect(messagesOf(scene.place()).at(-1)).toBe('web: rolling 1 → 2, 3 of 6 updated, waiting for web[5] and 2 more to become ready.')
+    expect(scene.snapshot.columns).toMatchObject({
+      status: 'PROGRESSING',
+      updatedReplicas: 3,
+      versionNumber: 2,
+      rolloutNumber: 2,
+    })
+    expect(messagesOf(scene.place()).at(-1)).toBe(
+      'web: rolling 1 → 2, 3 of 6 updated, waiting for web[5] and 2 more to become ready.',
+    )
     expect(roll(scene).at(-1)).toBe('6 v2')
-    expect(scene.snapshot.rollout).toMatchObject({ state: 'COMPLETED', availableReplicas: 6, oldReplicas: 0, hold: null, deadlineAt: null })
+    expect(scene.snapshot.rollout).toMatchObject({
+      state: 'COMPLETED',
+      availableReplicas: 6,
+      oldReplicas: 0,
+      hold: null,
+      deadlineAt: null,
+    })
     expect(scene.snapshot.columns).toMatchObject({ status: 'HEALTHY', completedVersion: 2, previousVersion: 1 })
   })
 
@@ -114,7 +129,10 @@ describe('what an update leaves out', () => {
     const target = () => scene.snapshot.versions.get(scene.snapshot.columns.versionNumber)?.content
     scene.commit(updateTo('two'))
     scene.commit(updateTo(null, { overrides: { env: [{ name: 'B', value: '2', secret: true }] } }))
-    expect(target()).toMatchObject({ command: ['/bin/serve', 'two'], env: [...env, { name: 'B', value: '2', secret: true }] })
+    expect(target()).toMatchObject({
+      command: ['/bin/serve', 'two'],
+      env: [...env, { name: 'B', value: '2', secret: true }],
+    })
     scene.commit(updateTo(null, { overrides: { command: null } }))
     expect(target()).toMatchObject({ command: ['/bin/serve'], env: [{ name: 'A' }, { name: 'B' }] })
     scene.commit(updateTo(null, { overrides: { env: [{ name: 'A', value: null, secret: false }] } }))
@@ -126,16 +144,25 @@ describe('what an update leaves out', () => {
   test('two updates of one commit build on one another', () => {
     const scene = new Scene({ replicas: 0 })
     scene.commit(updateTo('two'), updateTo(null, { overrides: { env: [{ name: 'B', value: '2', secret: false }] } }))
-    expect(scene.snapshot.versions.get(3)?.content).toMatchObject({ command: ['/bin/serve', 'two'], env: [{ name: 'B' }] })
+    expect(scene.snapshot.versions.get(3)?.content).toMatchObject({
+      command: ['/bin/serve', 'two'],
+      env: [{ name: 'B' }],
+    })
   })
 })
 
 describe('settings', () => {
   test('a profile revision that changes only settings: a new number, COMPLETED at once, no replica touched', () => {
     const scene = readyScene({ replicas: 3 })
-    const change = scene.commit(updateTo(null, { profile: profileRevision(2, { settings: settings({ minReadySeconds: 9 }) }) }))
-    expect(change.rollouts).toMatchObject([{ number: 2, toVersion: 2, fromVersion: 1, state: 'COMPLETED', minReadySeconds: 9 }])
-    expect(change.insertedVersions).toMatchObject([{ number: 2, contentNumber: 1, profileRevisionId: 'profile-revision-2' }])
+    const change = scene.commit(
+      updateTo(null, { profile: profileRevision(2, { settings: settings({ minReadySeconds: 9 }) }) }),
+    )
+    expect(change.rollouts).toMatchObject([
+      { number: 2, toVersion: 2, fromVersion: 1, state: 'COMPLETED', minReadySeconds: 9 },
+    ])
+    expect(change.insertedVersions).toMatchObject([
+      { number: 2, contentNumber: 1, profileRevisionId: 'profile-revision-2' },
+    ])
     expect([change.insertedReplicas, change.updatedReplicas]).toEqual([[], []])
     expect(messagesOf(change)).toEqual([
       'alice updated web to version 2: it has the content of version 1, so that its replicas stay.',
@@ -156,10 +183,18 @@ describe('settings', () => {
     const scene = readyScene({ replicas: 4 })
     scene.commit(updateTo('two'))
     scene.wait(500)
-    const change = scene.commit(updateTo(null, { rollout: { maxUnavailable: { count: 4 }, progressDeadlineSeconds: 60 } }))
+    const change = scene.commit(
+      updateTo(null, { rollout: { maxUnavailable: { count: 4 }, progressDeadlineSeconds: 60 } }),
+    )
     expect(change.insertedVersions).toEqual([])
     expect(change.rollouts).toMatchObject([
-      { number: 2, maxUnavailable: 4, progressDeadlineSeconds: 60, deadlineAt: scene.ctx.now + 60_000, leastOutdated: 0 },
+      {
+        number: 2,
+        maxUnavailable: 4,
+        progressDeadlineSeconds: 60,
+        deadlineAt: scene.ctx.now + 60_000,
+        leastOutdated: 0,
+      },
     ])
     expect(messagesOf(change)[0]).toBe('alice changed the rollout settings of web.')
   })
@@ -226,7 +261,10 @@ describe('R4: replicas in the same mutation', () => {
     expect(scene.snapshot.rollout).toMatchObject({ desiredReplicas: 8, maxSurge: 2, maxUnavailable: 2 })
     expect(scene.snapshot.columns.availableReplicas).toBe(4)
     expect(mixOf(scene.snapshot)).toBe('6 v1 + 4 v2')
-    expect(messagesOf(change).slice(0, 2)).toEqual(['alice scaled web from 4 to 8 replicas.', 'alice updated web to version 2.'])
+    expect(messagesOf(change).slice(0, 2)).toEqual([
+      'alice scaled web from 4 to 8 replicas.',
+      'alice updated web to version 2.',
+    ])
     expect(change.specFact).toBe(2)
     expect(roll(scene).at(-1)).toBe('8 v2')
   })
@@ -252,7 +290,9 @@ describe('R4: replicas in the same mutation', () => {
     const scene = readyScene({ replicas: 2 })
     expect(scene.ask(updateTo(null, { replicas: 3 }))).toEqual({ kind: 'done', changed: true })
     expect(scene.snapshot.rollout.number).toBe(1)
-    expect(scene.ask(updateTo('two', { replicas: 9, maxReplicas: 5 }))).toMatchObject({ refusal: { code: 'QUOTA_EXCEEDED', limit: 5 } })
+    expect(scene.ask(updateTo('two', { replicas: 9, maxReplicas: 5 }))).toMatchObject({
+      refusal: { code: 'QUOTA_EXCEEDED', limit: 5 },
+    })
     expect(scene.snapshot.columns).toMatchObject({ desiredReplicas: 3, versionNumber: 1 })
   })
 })
@@ -282,7 +322,9 @@ describe('answers', () => {
     expect(scene.ask(updateTo('two', { expectedRevision: specRevision }))).toEqual({ kind: 'done', changed: true })
     scene.commit({ kind: 'delete', expectedRevision: null, actor: 'alice' })
     expect(scene.snapshot.rollout).toMatchObject({ number: 2, state: 'CANCELLED', hold: null })
-    expect(scene.ask(updateTo('three'))).toMatchObject({ refusal: { code: 'INVALID_STATE', path: ['input', 'service'] } })
+    expect(scene.ask(updateTo('three'))).toMatchObject({
+      refusal: { code: 'INVALID_STATE', path: ['input', 'service'] },
+    })
   })
 })
 
@@ -297,7 +339,9 @@ describe('endings and stalls', () => {
     })
     scene.confirmStops()
     const change = scene.wait(60).tick()
-    expect(messagesOf(change)).toEqual(['Rollout 2 of web has made no progress for 60 s. Waiting for web[3] and 1 more to become ready.'])
+    expect(messagesOf(change)).toEqual([
+      'Rollout 2 of web has made no progress for 60 s. Waiting for web[3] and 1 more to become ready.',
+    ])
     expect(scene.snapshot.columns).toMatchObject({ status: 'STALLED', availableReplicas: 3, activeReplicas: 5 })
     expect(scene.snapshot.rollout).toMatchObject({ state: 'STALLED', finishedAt: null })
     scene.ready()

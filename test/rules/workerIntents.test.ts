@@ -12,7 +12,8 @@ const full = (scene: Scene, indexes: readonly number[]): ServiceChange => {
 }
 const states = (scene: Scene) =>
   scene.store.alive.map(
-    ({ index, state, ready, leaving }) => `${index} ${state}${ready ? ' ready' : ''}${leaving === null ? '' : ` ${leaving}`}`,
+    ({ index, state, ready, leaving }) =>
+      `${index} ${state}${ready ? ' ready' : ''}${leaving === null ? '' : ` ${leaving}`}`,
   )
 
 describe('unreach', () => {
@@ -30,7 +31,9 @@ describe('unreach', () => {
       readyReplicas: 0,
       blockers: [{ reason: 'HOST_UNREACHABLE', count: 3 }],
     })
-    expect(messagesOf(change)).toEqual(['Replicas 0–2 can’t be reached: the worker on host node1 is silent.'.replace('’', "'")])
+    expect(messagesOf(change)).toEqual([
+      'Replicas 0–2 can’t be reached: the worker on host node1 is silent.'.replace('’', "'"),
+    ])
     expect(change.standings).toEqual([{ workerId: workerOf(hostId(1)), reachability: 'UNREACHABLE', draining: null }])
   })
 
@@ -48,7 +51,10 @@ describe('unreach', () => {
     expect(scene.snapshot.columns.readyReplicas).toBe(0)
     const change = full(scene, [0])
     expect(states(scene)).toEqual(['0 RUNNING ready', '1 PENDING'])
-    expect(change.updatedReplicas.find(({ index }) => index === 1)).toMatchObject({ state: 'ENDED', endReason: 'HOST_LOST' })
+    expect(change.updatedReplicas.find(({ index }) => index === 1)).toMatchObject({
+      state: 'ENDED',
+      endReason: 'HOST_LOST',
+    })
     expect(scene.snapshot.slots).toEqual([])
     expect(change.standings).toEqual([{ workerId: workerOf(hostId(1)), reachability: 'REACHABLE', draining: null }])
   })
@@ -148,14 +154,27 @@ describe('drain', () => {
   test('n = 4, 25 %: a replacement is started first; the available one is stopped when that has a place, not before', () => {
     const scene = spread(4)
     const change = scene.commit(of('drain', 2))
-    expect(states(scene)).toEqual(['0 RUNNING ready DRAIN', '1 RUNNING ready', '2 RUNNING ready', '3 RUNNING ready', '4 PENDING'])
+    expect(states(scene)).toEqual([
+      '0 RUNNING ready DRAIN',
+      '1 RUNNING ready',
+      '2 RUNNING ready',
+      '3 RUNNING ready',
+      '4 PENDING',
+    ])
     expect(change.standings).toEqual([{ workerId: workerOf(hostId(2)), reachability: null, draining: true }])
     scene.commit({
       kind: 'hold',
       holds: [
         {
           replica: scene.row(4).id,
-          blocker: { reason: 'NO_CAPACITY', message: 'No host has room.', count: 1, since: 0, until: null, replica: null },
+          blocker: {
+            reason: 'NO_CAPACITY',
+            message: 'No host has room.',
+            count: 1,
+            since: 0,
+            until: null,
+            replica: null,
+          },
         },
       ],
     })
@@ -163,11 +182,15 @@ describe('drain', () => {
       { reason: 'NO_CAPACITY' },
       {
         reason: 'HOST_DRAINING',
-        message: 'Replica 0 is to leave the worker on host node2, which is being drained: no place for a replacement: No host has room.',
+        message:
+          'Replica 0 is to leave the worker on host node2, which is being drained: no place for a replacement: No host has room.',
       },
     ])
     const placed = scene.place()
-    expect(placed.updatedReplicas.find(({ index }) => index === 0)).toMatchObject({ state: 'STOPPING', stopReason: 'DRAINED' })
+    expect(placed.updatedReplicas.find(({ index }) => index === 0)).toMatchObject({
+      state: 'STOPPING',
+      stopReason: 'DRAINED',
+    })
     scene.ready()
     expect(scene.snapshot.columns).toMatchObject({ availableReplicas: 4, activeReplicas: 4 })
   })
@@ -188,7 +211,10 @@ describe('drain', () => {
   })
 
   test('the room for it goes with the last that leaves: none is started that the next commit would stop', () => {
-    const scene = readyScene({ replicas: 5, settings: settings({ maxSurge: { count: 0 }, maxUnavailable: { count: 2 } }) })
+    const scene = readyScene({
+      replicas: 5,
+      settings: settings({ maxSurge: { count: 0 }, maxUnavailable: { count: 2 } }),
+    })
     scene.commit(updateTo('2'))
     const waiting = scene.store.alive.filter(({ state }) => state === 'PENDING')
     const elsewhere = { hostId: hostId(2), hostName: 'node2', ports: [], lastPort: 0 }
@@ -207,7 +233,9 @@ describe('drain', () => {
       scene.place({ hostId: hostId(2), hostName: 'node2', hostAddresses: ['10.0.0.2'] })
       least = Math.min(least, scene.snapshot.columns.availableReplicas)
       scene.report(
-        scene.store.alive.filter(({ hostId: host, state }) => host === hostId(2) && state !== 'STOPPING').map((row) => reportOf(row)),
+        scene.store.alive
+          .filter(({ hostId: host, state }) => host === hostId(2) && state !== 'STOPPING')
+          .map((row) => reportOf(row)),
         { hostId: hostId(2) },
       )
       scene.report(
@@ -252,7 +280,13 @@ describe('drain', () => {
     expect(scene.row(4)).toMatchObject({ versionNumber: 1, twinOf: scene.row(0).id, state: 'PENDING' })
     expect(scene.row(0).state).toBe('RUNNING')
     scene.place()
-    expect(states(scene)).toEqual(['0 STOPPING DRAIN', '1 RUNNING ready', '2 RUNNING ready', '3 RUNNING ready', '4 STARTING'])
+    expect(states(scene)).toEqual([
+      '0 STOPPING DRAIN',
+      '1 RUNNING ready',
+      '2 RUNNING ready',
+      '3 RUNNING ready',
+      '4 STARTING',
+    ])
   })
 
   test('of a service that is being deleted nothing is to leave', () => {

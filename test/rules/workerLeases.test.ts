@@ -7,12 +7,17 @@ const t0 = 1_000_000_000_000
 function judge(at: number, workers: readonly LeasedWorker[], over: Partial<LeaseView> = {}) {
   const view = { workers, now: t0 + at * 1000, countsFrom: t0 - 1_000_000, leaseSeconds: 15, graceSeconds: 60, ...over }
   const { verdicts, wakeAt } = judgeLeases(view)
-  return { told: verdicts.map(({ worker, to }) => `${worker.name} ${to}`), wakeAt: wakeAt === null ? null : (wakeAt - t0) / 1000 }
+  return {
+    told: verdicts.map(({ worker, to }) => `${worker.name} ${to}`),
+    wakeAt: wakeAt === null ? null : (wakeAt - t0) / 1000,
+  }
 }
 
 let made = 0
 /** A worker, on a host of its own. */
-function host(over: Partial<Omit<LeasedWorker, 'leaseUntil' | 'since'>> & { lease: number; since?: number }): LeasedWorker {
+function host(
+  over: Partial<Omit<LeasedWorker, 'leaseUntil' | 'since'>> & { lease: number; since?: number },
+): LeasedWorker {
   const { lease, since, ...rest } = over
   made++
   return {
@@ -29,7 +34,8 @@ function host(over: Partial<Omit<LeasedWorker, 'leaseUntil' | 'since'>> & { leas
     leaseUntil: t0 + lease * 1000,
   }
 }
-const silent = (name: string, lease: number, over = {}) => host({ name, lease, reachability: 'UNREACHABLE', since: lease, ...over })
+const silent = (name: string, lease: number, over = {}) =>
+  host({ name, lease, reachability: 'UNREACHABLE', since: lease, ...over })
 
 describe('a lease (R15)', () => {
   test.each([
@@ -130,9 +136,10 @@ describe('the brake (R15)', () => {
     // Long before they fell silent, it is no sign of anything.
     const long = silent('a', 15, { reachability: 'LOST', held: true, hostSince: t0 + 10_000 })
     expect(judge(76, [long, ...others]).told).toEqual(['b LOST', 'c LOST'])
-    expect(judge(76, [{ ...confirmed, hostId: 'here' as HostId }, ...others, host({ hostId: 'here' as HostId, lease: 500 })]).told).toEqual(
-      ['b HELD', 'c HELD'],
-    )
+    expect(
+      judge(76, [{ ...confirmed, hostId: 'here' as HostId }, ...others, host({ hostId: 'here' as HostId, lease: 500 })])
+        .told,
+    ).toEqual(['b HELD', 'c HELD'])
   })
 
   test('does not count what is drained: whoever drained it means to end it', () => {
@@ -144,7 +151,10 @@ describe('the brake (R15)', () => {
     expect(judge(75, [gone, silent('a', 15), host({ lease: 200 })]).told).toEqual(['a LOST'])
     // Nor as one that is heard.
     const draining = ['x', 'y', 'z'].map((name) => host({ name, lease: 200, draining: true }))
-    expect(judge(75, [...draining, silent('a', 15), silent('b', 15), host({ lease: 200 })]).told).toEqual(['a HELD', 'b HELD'])
+    expect(judge(75, [...draining, silent('a', 15), silent('b', 15), host({ lease: 200 })]).told).toEqual([
+      'a HELD',
+      'b HELD',
+    ])
   })
 
   test('does not count the lost', () => {
@@ -154,10 +164,15 @@ describe('the brake (R15)', () => {
 })
 
 describe('several workers on one host (R15)', () => {
-  const on = (name: string, over: Parameters<typeof host>[0]) => host({ hostId: name as HostId, hostName: name, ...over })
+  const on = (name: string, over: Parameters<typeof host>[0]) =>
+    host({ hostId: name as HostId, hostName: name, ...over })
 
   test('each has its own lease: one falls silent and is lost while the others run on', () => {
-    const workers = [on('n1', { name: 'a', lease: 200 }), on('n1', { name: 'b', lease: 15 }), on('n1', { name: 'c', lease: 100 })]
+    const workers = [
+      on('n1', { name: 'a', lease: 200 }),
+      on('n1', { name: 'b', lease: 15 }),
+      on('n1', { name: 'c', lease: 100 }),
+    ]
     expect(judge(15, workers)).toEqual({ told: ['b UNREACHABLE'], wakeAt: 100 })
     const [, b] = workers.map((worker) => ({
       ...worker,
@@ -189,7 +204,9 @@ describe('several workers on one host (R15)', () => {
 
   test('the event names the worker where the host has others, and the host where it has none', () => {
     const said = (workers: readonly LeasedWorker[]) =>
-      judgeLeases({ workers, now: t0 + 15_000, countsFrom: 0, leaseSeconds: 15, graceSeconds: 60 }).verdicts.map(({ message }) => message)
+      judgeLeases({ workers, now: t0 + 15_000, countsFrom: 0, leaseSeconds: 15, graceSeconds: 60 }).verdicts.map(
+        ({ message }) => message,
+      )
     expect(said([on('n1', { name: 'a', lease: 15 })])).toEqual([
       "Host n1 can't be reached: its worker has not renewed its lease. It is lost when it is not back within 60 s.",
     ])

@@ -17,9 +17,13 @@ test('a random history that was written to a file ends in the same service when 
       const lines: Line[] = []
       const simulation = replay(read.replay, (line) => lines.push(line))
       expect(lines.filter(({ isFault }) => isFault)).toEqual([])
-      const { guard, revision, specRevision, ...snapshot } = simulation.store.services.get(store.snapshot.id)?.snapshot ?? store.snapshot
+      const { guard, revision, specRevision, ...snapshot } =
+        simulation.store.services.get(store.snapshot.id)?.snapshot ?? store.snapshot
       const { guard: _guard, revision: _revision, specRevision: _spec, ...lived } = store.snapshot
-      expect({ ...snapshot, replicas: [...snapshot.replicas.values()] }).toEqual({ ...lived, replicas: [...lived.replicas.values()] })
+      expect({ ...snapshot, replicas: [...snapshot.replicas.values()] }).toEqual({
+        ...lived,
+        replicas: [...lived.replicas.values()],
+      })
     }),
     { numRuns: 100 },
   )

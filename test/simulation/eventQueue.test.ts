@@ -16,7 +16,9 @@ test('events come in the order of their instants, and of one instant in the orde
         expect(queue.peekDue(now)).toBe(queue.peekDue(now))
         taken.push(queue.takeDue(now) ?? -1)
       }
-      const expected = instants.map((_, order) => order).sort((a, b) => (instants[a] ?? 0) - (instants[b] ?? 0) || a - b)
+      const expected = instants
+        .map((_, order) => order)
+        .sort((a, b) => (instants[a] ?? 0) - (instants[b] ?? 0) || a - b)
       expect(taken).toEqual(expected)
       expect(queue.size).toBe(0)
     }),

@@ -35,7 +35,9 @@ function hostOf({ replicas }: ServiceSnapshot, over: Parameters<typeof host>[1] 
   return host('host-1', {
     usedCpuMillis: sum((row) => row.cpuMillis),
     usedMemoryMiB: sum((row) => row.memoryMiB),
-    takenPorts: rows.flatMap((row) => row.ports.map(({ port, protocol }) => ({ port, protocol, quarantinedUntil: null }))),
+    takenPorts: rows.flatMap((row) =>
+      row.ports.map(({ port, protocol }) => ({ port, protocol, quarantinedUntil: null })),
+    ),
     ...over,
   })
 }
@@ -50,10 +52,12 @@ function planOf(preview: Preview): RolloutPlan {
 /** "0 s: +2 −1 → 5/3": created and stopped, then active and available. */
 const told = ({ steps }: RolloutPlan): string[] =>
   steps.map(
-    ({ atSeconds, starts, stops, active, available }) => `${atSeconds} s: +${starts.length} −${stops.length} → ${active}/${available}`,
+    ({ atSeconds, starts, stops, active, available }) =>
+      `${atSeconds} s: +${starts.length} −${stops.length} → ${active}/${available}`,
   )
 
-const withLimits = (replicas: number, over: Partial<NewService['settings']> = {}) => readyScene({ replicas, settings: settings(over) })
+const withLimits = (replicas: number, over: Partial<NewService['settings']> = {}) =>
+  readyScene({ replicas, settings: settings(over) })
 
 describe('the default limits, 25 % and 25 %', () => {
   test.each([
@@ -82,7 +86,9 @@ test('one at a time: surge 0, unavailable 1', () => {
 })
 
 test('all at once: surge 100 %', () => {
-  const plan = planOf(previewOf(withLimits(4, { maxSurge: { percent: 100 }, maxUnavailable: { count: 0 } }), updateTo('2')))
+  const plan = planOf(
+    previewOf(withLimits(4, { maxSurge: { percent: 100 }, maxUnavailable: { count: 0 } }), updateTo('2')),
+  )
   expect(told(plan)).toEqual(['0 s: +4 −0 → 8/4', '10 s: +0 −4 → 4/4'])
 })
 
@@ -111,15 +117,26 @@ describe('what does not finish says why', () => {
     const scene = readyScene({ replicas: 1, content: fixed, settings: settings({ maxUnavailable: { count: 0 } }) })
     const one = hostOf(scene.snapshot, { takenPorts: [{ port: 8080, protocol: 'TCP', quarantinedUntil: null }] })
     const plan = planOf(previewOf(scene, updateTo('2'), { hosts: [one] }))
-    expect(plan).toMatchObject({ finishes: false, durationSeconds: null, lowestAvailable: 1, blocker: { reason: 'NO_PORT' } })
+    expect(plan).toMatchObject({
+      finishes: false,
+      durationSeconds: null,
+      lowestAvailable: 1,
+      blocker: { reason: 'NO_PORT' },
+    })
     const second = host('host-2')
-    expect(planOf(previewOf(scene, updateTo('2'), { hosts: [one, second] }))).toMatchObject({ finishes: true, durationSeconds: 10 })
+    expect(planOf(previewOf(scene, updateTo('2'), { hosts: [one, second] }))).toMatchObject({
+      finishes: true,
+      durationSeconds: 10,
+    })
   })
 
   test('no quota for the surge', () => {
     const scene = withLimits(3)
     const project: PlacementProject = { id: 'project-1' as ProjectId, name: 'default', maxReplicas: 3, usedReplicas: 3 }
-    expect(planOf(previewOf(scene, updateTo('2'), { project }))).toMatchObject({ finishes: false, blocker: { reason: 'QUOTA' } })
+    expect(planOf(previewOf(scene, updateTo('2'), { project }))).toMatchObject({
+      finishes: false,
+      blocker: { reason: 'QUOTA' },
+    })
   })
 
   test('no room for the surge, until the stopped one is gone', () => {
@@ -153,7 +170,9 @@ describe('what does not finish says why', () => {
 
 test('what is refused is told as a refusal', () => {
   expect(previewOf(withLimits(3), updateTo(null)).refusal).toMatchObject({ code: 'NO_CHANGE' })
-  expect(previewOf(withLimits(3), updateTo('2', { rollout: { minReadySeconds: 700 } })).refusal).toMatchObject({ code: 'INVALID_INPUT' })
+  expect(previewOf(withLimits(3), updateTo('2', { rollout: { minReadySeconds: 700 } })).refusal).toMatchObject({
+    code: 'INVALID_INPUT',
+  })
 })
 
 test('400 replicas take the seconds and steps of 4', () => {

@@ -15,7 +15,10 @@ test('numbers are spread over 0 to 1', () => {
   const numbers = drawn(7, 10_000)
   expect(Math.min(...numbers)).toBeGreaterThanOrEqual(0)
   expect(Math.max(...numbers)).toBeLessThan(1)
-  const tenths = Array.from({ length: 10 }, (_, tenth) => numbers.filter((number) => Math.floor(number * 10) === tenth).length)
+  const tenths = Array.from(
+    { length: 10 },
+    (_, tenth) => numbers.filter((number) => Math.floor(number * 10) === tenth).length,
+  )
   for (const count of tenths) expect(count).toBeGreaterThan(800)
 })
 

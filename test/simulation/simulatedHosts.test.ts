@@ -21,7 +21,12 @@ events: [${events.map((event, at) => `{ at: ${at + 1}m, host: { ${event} } }`).j
 
 test('hosts are told of in the words of the server, also where an operator asks in vain', () => {
   expect(
-    saidOf('name: n1, scheduling: CORDONED', 'name: n1, scheduling: CORDONED', 'name: n1, scheduling: OPEN', 'name: n1, is: LOST'),
+    saidOf(
+      'name: n1, scheduling: CORDONED',
+      'name: n1, scheduling: CORDONED',
+      'name: n1, scheduling: OPEN',
+      'name: n1, is: LOST',
+    ),
   ).toEqual([
     'user cordoned host n1: it takes no new replicas.',
     'scheduleHost was refused: Host n1 is CORDONED already: there is nothing to change.',
@@ -41,12 +46,27 @@ test.each([
   ['DOWN', 'Down'],
   ['SILENT', 'Silent'],
 ])('a host that was %s is back, before it was lost or after', (trouble, word) => {
-  const unreachable = "Host n1 can't be reached: its worker has not renewed its lease. It is lost when it is not back within 60 s."
-  const lost = 'Host n1 is lost: it was silent for longer than its lease and 60 s of grace. Its replicas are replaced elsewhere.'
+  const unreachable =
+    "Host n1 can't be reached: its worker has not renewed its lease. It is lost when it is not back within 60 s."
+  const lost =
+    'Host n1 is lost: it was silent for longer than its lease and 60 s of grace. Its replicas are replaced elsewhere.'
   expect(
-    saidOf(`name: n1, is: ${trouble}`, 'name: n1, is: UP', `name: n1, is: ${trouble}`, 'name: n2, is: UP', 'name: n1, is: UP'),
+    saidOf(
+      `name: n1, is: ${trouble}`,
+      'name: n1, is: UP',
+      `name: n1, is: ${trouble}`,
+      'name: n2, is: UP',
+      'name: n1, is: UP',
+    ),
   ).toEqual([
     ...[`${word}: host n1.`, unreachable, 'Up: host n1.', 'Host n1 is back, before it was lost.'],
-    ...[`${word}: host n1.`, unreachable, 'Up: host n2.', lost, 'Up: host n1.', 'Host n1 is back, and runs nothing that was replaced.'],
+    ...[
+      `${word}: host n1.`,
+      unreachable,
+      'Up: host n2.',
+      lost,
+      'Up: host n1.',
+      'Host n1 is back, and runs nothing that was replaced.',
+    ],
   ])
 })

@@ -48,7 +48,8 @@ export class Caller {
     const answers = await Promise.all(this.#rng.below(twiceOf) === 0 ? [send(), send()] : [send()])
     const done = answers.filter(({ code }) => code === null)
     const ids = new Set(done.map(({ payload }) => JSON.stringify(idsIn(payload))))
-    if (ids.size > 1) this.#tally.fault(`${ask.kind} with one key through two servers was done twice: ${[...ids].join(' and ')}.`)
+    if (ids.size > 1)
+      this.#tally.fault(`${ask.kind} with one key through two servers was done twice: ${[...ids].join(' and ')}.`)
     const answer = done[0] ?? answers[0]
     if (answer === undefined) throw new Error('An ask has an answer.')
     this.#tally.operation(ask.kind, answer.code ?? acknowledged)
@@ -68,7 +69,9 @@ export class Caller {
     const name = mutation.charAt(0).toUpperCase() + mutation.slice(1)
     const query = `mutation ($input: ${name}Input!) { result: ${mutation}(input: $input) { ... on ${name}Payload { ${fields} } ... on Error { code message } } }`
     for (;;) {
-      const response = await this.#send<{ result: Partial<Answer<Payload>> & Record<string, unknown> }>(query, { input })
+      const response = await this.#send<{ result: Partial<Answer<Payload>> & Record<string, unknown> }>(query, {
+        input,
+      })
       if (response?.data != null) {
         const { code = null, message = null, ...payload } = response.data.result
         return { code, message, payload: payload as Payload }
@@ -81,10 +84,13 @@ export class Caller {
   /** Null: there was no answer. */
   async #send<Data>(query: string, variables: Record<string, unknown>): Promise<GraphQLResponse<Data> | null> {
     const client = this.#rng.of(this.#clients)
-    const response = await client.send<Data>(query, variables, AbortSignal.timeout(answerWithinMillis)).catch(() => null)
+    const response = await client
+      .send<Data>(query, variables, AbortSignal.timeout(answerWithinMillis))
+      .catch(() => null)
     const codes = response?.errors.map(({ extensions }) => extensions?.code ?? 'no code') ?? []
     for (const [at, code] of codes.entries()) {
-      if (!saysAgain(code)) this.#tally.fault(`${client.url} answered ${code}: ${response?.errors[at]?.message} (${query})`)
+      if (!saysAgain(code))
+        this.#tally.fault(`${client.url} answered ${code}: ${response?.errors[at]?.message} (${query})`)
     }
     return response
   }

@@ -52,7 +52,8 @@ export class Chaos {
 
   /** Whether the worker, or one of the host where it is null, was silent so long before the instant that it may be lost. */
   mayBeLost(worker: string | null, host: string, at: number): boolean {
-    const workers = worker === null ? [...this.#cluster.hosts].flatMap(([name, on]) => (on === host ? [name] : [])) : [worker]
+    const workers =
+      worker === null ? [...this.#cluster.hosts].flatMap(([name, on]) => (on === host ? [name] : [])) : [worker]
     return workers.some((name) => this.#wasSilent(name, at))
   }
 

@@ -27,7 +27,11 @@ export interface Cluster {
  * Real servers on one database, and real workers that know all servers, each on a host of its own, but for the last two of at least four, which share
  * one. Everything is in `directory`.
  */
-export async function startCluster(directory: string, databaseUrl: string, counts: { servers: number; workers: number }): Promise<Cluster> {
+export async function startCluster(
+  directory: string,
+  databaseUrl: string,
+  counts: { servers: number; workers: number },
+): Promise<Cluster> {
   const servers: SoakServer[] = []
   for (let number = 1; number <= counts.servers; number++) {
     const name = `server-${number}`
@@ -47,7 +51,11 @@ export async function startCluster(directory: string, databaseUrl: string, count
     mkdirSync(path.join(directory, name))
     const process = new ServerProcess(env, path.join(directory, name))
     await process.start()
-    servers.push({ name, process, client: new ApiClient(process.url, readFileSync(process.file('admin-token'), 'utf8').trim()) })
+    servers.push({
+      name,
+      process,
+      client: new ApiClient(process.url, readFileSync(process.file('admin-token'), 'utf8').trim()),
+    })
   }
   const urls = servers.map(({ client }) => client.url).join(',')
   const [first] = servers

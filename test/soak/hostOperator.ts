@@ -30,7 +30,9 @@ export class HostOperator {
       if (signal.aborted) return
       const closed = this.#hosts.filter((host) => this.#isClosed(host))
       const host = this.#rng.of(closed.length * 2 >= this.#hosts.length ? closed : this.#hosts)
-      const kind = this.#isClosed(host) ? this.#rng.of(['uncordonHost', 'uncordonHost', 'drainHost'] as const) : undefined
+      const kind = this.#isClosed(host)
+        ? this.#rng.of(['uncordonHost', 'uncordonHost', 'drainHost'] as const)
+        : undefined
       await this.#act(host, kind ?? this.#rng.of(['cordonHost', 'drainHost'] as const))
       await this.verify()
     }

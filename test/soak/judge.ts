@@ -89,7 +89,9 @@ export class Judge {
       prisma,
       services.map(({ id }) => id as ServiceId),
     )
-    const [row] = await prisma.$queryRaw<{ now: number }[]>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`
+    const [row] = await prisma.$queryRaw<
+      { now: number }[]
+    >`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`
     return { snapshots: [...snapshots.values()], now: row?.now ?? 0 }
   }
 
@@ -99,7 +101,9 @@ export class Judge {
       try {
         checkState({ snapshot, table }, { now, newId: randomUUID })
       } catch (error) {
-        this.#tally.fault(`${snapshot.name} at ${snapshot.revision}: ${error instanceof Error ? error.message : String(error)}`)
+        this.#tally.fault(
+          `${snapshot.name} at ${snapshot.revision}: ${error instanceof Error ? error.message : String(error)}`,
+        )
       }
     }
   }

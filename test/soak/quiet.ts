@@ -21,10 +21,12 @@ export async function judgeQuiet(
 ): Promise<readonly string[]> {
   const faults: string[] = []
   const say = (error: unknown) => void faults.push(error instanceof Error ? error.message : String(error))
-  await until(async () => (await restless(database)).length === 0, 'all services are at rest', restSeconds).catch(async (error) => {
-    say(error)
-    faults.push(...(await restless(database)))
-  })
+  await until(async () => (await restless(database)).length === 0, 'all services are at rest', restSeconds).catch(
+    async (error) => {
+      say(error)
+      faults.push(...(await restless(database)))
+    },
+  )
   await judge.look()
   for (const { record } of subscribers) {
     const shown = () => JSON.stringify(shownOf(judge.tableAt(record.service, judge.revision), record.view))
@@ -56,14 +58,18 @@ async function restless({ prisma }: Database): Promise<string[]> {
 
 /** Ready addresses that their replica does not answer. */
 async function unanswered({ prisma }: Database, judge: Judge): Promise<string[]> {
-  const names = (await prisma.service.findMany({ where: { deletedAt: null }, select: { name: true } })).map(({ name }) => name)
+  const names = (await prisma.service.findMany({ where: { deletedAt: null }, select: { name: true } })).map(
+    ({ name }) => name,
+  )
   const ready = names.flatMap((name) => judge.tableAt(name, judge.revision).filter((address) => address.ready))
   const answers = await Promise.all(
     ready.map(async ({ address, port, replicaId }) => {
       try {
         const response = await fetch(`http://${address}:${port}/`, { signal: AbortSignal.timeout(10_000) })
         const { replica } = (await response.json()) as { replica: string }
-        return replica === `Replica_${replicaId}` ? [] : [`${address}:${port} is ${replicaId}'s, and ${replica} answers.`]
+        return replica === `Replica_${replicaId}`
+          ? []
+          : [`${address}:${port} is ${replicaId}'s, and ${replica} answers.`]
       } catch (error) {
         return [`${address}:${port} of ${replicaId} is ready and does not answer: ${String(error)}`]
       }

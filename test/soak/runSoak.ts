@@ -173,7 +173,9 @@ function keepLogs(cluster: Cluster): void {
 /** The newest facts, events and replicas, for who looks for what was wrong. */
 async function keepEvidence({ prisma }: Database, directory: string): Promise<void> {
   const lines = (rows: readonly object[]) =>
-    rows.map((row) => JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))).join('\n')
+    rows
+      .map((row) => JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)))
+      .join('\n')
   const newest = { orderBy: { revision: 'desc' }, take: 3_000 } as const
   writeFileSync(path.join(directory, 'facts.jsonl'), lines(await prisma.fact.findMany(newest)))
   writeFileSync(path.join(directory, 'events.jsonl'), lines(await prisma.event.findMany(newest)))

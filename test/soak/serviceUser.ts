@@ -20,7 +20,10 @@ interface ServicePayload {
   readonly service: {
     readonly id: string
     readonly specRevision: string
-    readonly version: { readonly number: number; readonly env: readonly { readonly name: string; readonly value: string | null }[] }
+    readonly version: {
+      readonly number: number
+      readonly env: readonly { readonly name: string; readonly value: string | null }[]
+    }
   }
 }
 
@@ -41,7 +44,9 @@ const actions = {
   delete: 1,
 }
 type Action = keyof typeof actions
-const choices = Object.entries(actions).flatMap(([action, weight]) => Array.from({ length: weight }, () => action as Action))
+const choices = Object.entries(actions).flatMap(([action, weight]) =>
+  Array.from({ length: weight }, () => action as Action),
+)
 
 /** Does one service's mutations, one after the other, and holds the database to each answer. Nobody else changes this service. */
 export class ServiceUser {
@@ -91,7 +96,8 @@ export class ServiceUser {
     const { prisma } = this.#database
     const id = expected.id.slice('Service_'.length)
     const row = await prisma.service.findUnique({ where: { id } })
-    const version = row && (await prisma.serviceVersion.findFirst({ where: { serviceId: id, number: row.versionNumber } }))
+    const version =
+      row && (await prisma.serviceVersion.findFirst({ where: { serviceId: id, number: row.versionNumber } }))
     const content = version?.content as unknown as Content | undefined
     const is = row && {
       desired: row.desiredReplicas,
@@ -104,7 +110,9 @@ export class ServiceUser {
     const should = { desired, version: number, mark, running: expected.running || is?.running, deleted: false }
     if (JSON.stringify(is) === JSON.stringify(should)) return
     this.#tally.lost++
-    this.#tally.fault(`${this.name}: it was acknowledged that it is ${JSON.stringify(should)}, and it is ${JSON.stringify(is)}.`)
+    this.#tally.fault(
+      `${this.name}: it was acknowledged that it is ${JSON.stringify(should)}, and it is ${JSON.stringify(is)}.`,
+    )
   }
 
   async #applyProfile(): Promise<void> {
@@ -144,7 +152,8 @@ export class ServiceUser {
       fields,
     })
     // The one before holds the name until its last replica has ended.
-    if (code === null) this.#expected = { id: payload.service.id, desired: replicas, version: 1, mark: null, running: true }
+    if (code === null)
+      this.#expected = { id: payload.service.id, desired: replicas, version: 1, mark: null, running: true }
     else this.#expect(code, 'create', ['NAME_TAKEN'])
   }
 
@@ -158,13 +167,29 @@ export class ServiceUser {
         const startPaused = this.#rng.below(8) === 0
         const replicas = this.#rng.below(3) === 0 ? this.#rng.below(7) : null
         const mark = `${++this.#marks}`
-        const input = { env: [{ name: markName, value: mark }], startPaused, ...(replicas === null ? {} : { replicas }) }
+        const input = {
+          env: [{ name: markName, value: mark }],
+          startPaused,
+          ...(replicas === null ? {} : { replicas }),
+        }
         const running = startPaused ? { running: false } : {}
-        return this.#mutate('update', 'updateService', input, { mark, ...running, ...(replicas === null ? {} : { desired: replicas }) }, [])
+        return this.#mutate(
+          'update',
+          'updateService',
+          input,
+          { mark, ...running, ...(replicas === null ? {} : { desired: replicas }) },
+          [],
+        )
       }
       case 'revise':
         await this.#applyProfile()
-        return this.#mutate('update to a profile', 'updateService', { profileRevision: await this.#newestRevision() }, {}, ['NO_CHANGE'])
+        return this.#mutate(
+          'update to a profile',
+          'updateService',
+          { profileRevision: await this.#newestRevision() },
+          {},
+          ['NO_CHANGE'],
+        )
       case 'rollback':
         return this.#mutate('roll back', 'rollbackService', {}, {}, ['NO_CHANGE', 'INVALID_STATE', 'NOT_FOUND'])
       case 'restart':
@@ -174,9 +199,13 @@ export class ServiceUser {
       case 'resume':
         return this.#mutate('resume', 'resumeRollout', {}, { running: true }, ['INVALID_STATE', 'NO_CHANGE'])
       case 'outOfDate':
-        return this.#mutate('scale out of date', 'scaleService', { replicas: 50, expectedRevision: this.#oldSpecRevision }, {}, [
-          'CONFLICT',
-        ])
+        return this.#mutate(
+          'scale out of date',
+          'scaleService',
+          { replicas: 50, expectedRevision: this.#oldSpecRevision },
+          {},
+          ['CONFLICT'],
+        )
       case 'resetBackoff':
         return this.#mutate('reset backoff', 'resetBackoff', {}, {}, ['NO_CHANGE'])
       case 'kill':
@@ -196,9 +225,15 @@ export class ServiceUser {
     const before = this.#expected
     if (before === null) return
     const service = { name: this.name }
-    const { code, message, payload } = await this.#caller.mutate<ServicePayload>({ kind, mutation, input: { service, ...input }, fields })
+    const { code, message, payload } = await this.#caller.mutate<ServicePayload>({
+      kind,
+      mutation,
+      input: { service, ...input },
+      fields,
+    })
     if (code !== null) return this.#expect(code, `${kind} (${message})`, refusals)
-    if (refusals.includes('CONFLICT')) this.#tally.fault(`${this.name}: a scale was taken that expected an old revision.`)
+    if (refusals.includes('CONFLICT'))
+      this.#tally.fault(`${this.name}: a scale was taken that expected an old revision.`)
     const { id, version, specRevision } = payload.service
     if (id !== before.id) this.#tally.fault(`${this.name}: ${kind} answered with another service, ${id}.`)
     this.#oldSpecRevision = String(BigInt(specRevision) - 1n)
@@ -209,7 +244,8 @@ export class ServiceUser {
 
   async #newestRevision(): Promise<number> {
     const query = 'query ($name: String!) { profile(name: $name) { current { revision } } }'
-    return (await this.#caller.ask<{ profile: { current: { revision: number } } }>(query, { name: this.name })).profile.current.revision
+    return (await this.#caller.ask<{ profile: { current: { revision: number } } }>(query, { name: this.name })).profile
+      .current.revision
   }
 
   async #kill(): Promise<void> {

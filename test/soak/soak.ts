@@ -33,7 +33,9 @@ async function main(words: string[]): Promise<number> {
   const given = process.env['DATABASE_URL']
   const postgresql = given ? null : await startPostgreSQL()
   try {
-    console.log(`Seed ${read.seed}: ${read.minutes} min, ${read.servers} servers, ${read.workers} workers, ${read.services} services.`)
+    console.log(
+      `Seed ${read.seed}: ${read.minutes} min, ${read.servers} servers, ${read.workers} workers, ${read.services} services.`,
+    )
     const serverUrl = given || (postgresql?.url ?? '')
     const result = await runSoak({ ...read, serverUrl, onProgress: (progress) => console.log(progressLine(progress)) })
     const { text, failed } = summary(read, result)
@@ -50,7 +52,14 @@ function options(words: string[]): Omit<SoakOptions, 'serverUrl' | 'onProgress'>
   try {
     const { values } = parseArgs({
       args: words.filter((word) => word !== '--'),
-      options: { minutes: number, seed: number, servers: number, workers: number, services: number, help: { type: 'boolean', short: 'h' } },
+      options: {
+        minutes: number,
+        seed: number,
+        servers: number,
+        workers: number,
+        services: number,
+        help: { type: 'boolean', short: 'h' },
+      },
     })
     if (values.help) return null
     const read = {
@@ -60,7 +69,9 @@ function options(words: string[]): Omit<SoakOptions, 'serverUrl' | 'onProgress'>
       workers: Number(values.workers ?? 4),
       services: Number(values.services ?? 6),
     }
-    const wrong = Object.entries(read).find(([name, value]) => !(value > 0 && (name === 'minutes' || Number.isInteger(value))))
+    const wrong = Object.entries(read).find(
+      ([name, value]) => !(value > 0 && (name === 'minutes' || Number.isInteger(value))),
+    )
     return wrong === undefined ? read : `--${wrong[0]} takes a number above 0.`
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

@@ -74,11 +74,14 @@ export class SoakSubscriber {
       this.#tally.frames++
       return true
     }
-    const errors = Array.isArray(payload) ? (payload as NonNullable<NonNullable<Message['payload']>['errors']>) : (payload?.errors ?? [])
+    const errors = Array.isArray(payload)
+      ? (payload as NonNullable<NonNullable<Message['payload']>['errors']>)
+      : (payload?.errors ?? [])
     for (const { message, extensions } of errors) {
       const code = extensions?.code ?? 'no code'
       // Between a service and the next one of its name there is none.
-      if (code !== 'NOT_FOUND' && !code.startsWith('DATABASE_')) this.#tally.fault(`${url} ended a subscription with ${code}: ${message}`)
+      if (code !== 'NOT_FOUND' && !code.startsWith('DATABASE_'))
+        this.#tally.fault(`${url} ended a subscription with ${code}: ${message}`)
     }
     return false
   }

@@ -30,7 +30,9 @@ export function summary(
   const kinds = [...tally.operations].sort(([a], [b]) => (a < b ? -1 : 1))
   const width = Math.max(0, ...kinds.map(([kind]) => kind.length))
   const step = Math.max(1, Math.floor(sizes.length / 10))
-  const over = sizes.filter((_, at) => at % step === 0 || at === sizes.length - 1).map(({ mebibytes }) => mebibytes.toFixed(1))
+  const over = sizes
+    .filter((_, at) => at % step === 0 || at === sizes.length - 1)
+    .map(({ mebibytes }) => mebibytes.toFixed(1))
   const lines = [
     `${seconds} s, ${tally.done} operations, ${sizes.at(-1)?.head ?? 0} facts.`,
     '',
@@ -51,7 +53,8 @@ export function summary(
   if (!steady) lines.push('The database grows: see what is not trimmed.')
   if (failed) {
     lines.push('', `Again: npm run soak -- --minutes ${options.minutes} --seed ${options.seed}`)
-    if (directory !== null) lines.push(`Logs of servers and workers, the newest facts, events and replicas: ${directory}`)
+    if (directory !== null)
+      lines.push(`Logs of servers and workers, the newest facts, events and replicas: ${directory}`)
   }
   return { text: lines.join('\n'), failed }
 }

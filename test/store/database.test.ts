@@ -5,8 +5,12 @@ import { eachDatabase, freshPostgreSQL, onServer, silent } from '../support/data
 eachDatabase((database) => {
   test('a new database has the default project and queue and an empty fact log', async () => {
     const { prisma } = database()
-    expect(await prisma.project.findMany({ select: { name: true, maxReplicas: true } })).toEqual([{ name: 'default', maxReplicas: null }])
-    expect(await prisma.queue.findMany({ select: { name: true, priority: true } })).toEqual([{ name: 'default', priority: 0 }])
+    expect(await prisma.project.findMany({ select: { name: true, maxReplicas: true } })).toEqual([
+      { name: 'default', maxReplicas: null },
+    ])
+    expect(await prisma.queue.findMany({ select: { name: true, priority: true } })).toEqual([
+      { name: 'default', priority: 0 },
+    ])
     expect(await prisma.feed.findMany()).toEqual([{ id: 1, head: 0n, floor: 0n }])
   })
 
@@ -43,11 +47,15 @@ test('an instant is the same one on a PostgreSQL that was set up in another time
   onTestFinished(() => close().then(fresh.drop))
   const at = new Date('2026-07-08T09:10:11.121Z')
   await prisma.batch.create({ data: { id: 'a', result: {}, at } })
-  const [written] = await prisma.$queryRaw<{ seconds: number }[]>`SELECT extract(epoch FROM "at")::float8 AS seconds FROM "Batch"`
+  const [written] = await prisma.$queryRaw<
+    { seconds: number }[]
+  >`SELECT extract(epoch FROM "at")::float8 AS seconds FROM "Batch"`
   expect(written?.seconds).toBe(at.getTime() / 1_000)
   await prisma.$executeRaw`UPDATE "Batch" SET "at" = to_timestamp(${at.getTime() / 1_000 + 60}::float8)`
   expect(await prisma.batch.findMany()).toMatchObject([{ at: new Date('2026-07-08T09:11:11.121Z') }])
-  const [given] = await prisma.$queryRaw<{ seconds: number }[]>`SELECT extract(epoch FROM ${at}::timestamptz)::float8 AS seconds`
+  const [given] = await prisma.$queryRaw<
+    { seconds: number }[]
+  >`SELECT extract(epoch FROM ${at}::timestamptz)::float8 AS seconds`
   expect(given?.seconds).toBe(at.getTime() / 1_000)
 })
 

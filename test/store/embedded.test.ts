@@ -27,7 +27,9 @@ test('what was committed is there at the next start', async () => {
   await first.prisma.token.create({ data: { id: 't', hash: 'h', subject: 's', roles: ['admin'] } })
   await first.close()
   const second = await fresh.open()
-  expect(await second.prisma.token.findMany({ select: { id: true, roles: true } })).toEqual([{ id: 't', roles: ['admin'] }])
+  expect(await second.prisma.token.findMany({ select: { id: true, roles: true } })).toEqual([
+    { id: 't', roles: ['admin'] },
+  ])
   await second.close()
 })
 

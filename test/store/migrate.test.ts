@@ -37,7 +37,11 @@ async function onPostgreSQL(): Promise<Server> {
     connect: async () => {
       const client = new pg.Client({ connectionString: options.url })
       await client.connect()
-      return { exec: (script) => client.query(script), query: (sql, params) => client.query(sql, params), end: () => client.end() }
+      return {
+        exec: (script) => client.query(script),
+        query: (sql, params) => client.query(sql, params),
+        end: () => client.end(),
+      }
     },
     close: drop,
   }
@@ -70,7 +74,11 @@ describe.each([
     writeFileSync(path.join(directory, name, 'migration.sql'), script)
   }
   const tables = async () =>
-    (await connection.query(`SELECT count(*)::int AS count FROM information_schema.tables WHERE table_schema = 'public'`)).rows
+    (
+      await connection.query(
+        `SELECT count(*)::int AS count FROM information_schema.tables WHERE table_schema = 'public'`,
+      )
+    ).rows
 
   test('applies all once, in the order of their names', async () => {
     const shipped = await migrate(connection, directory)
@@ -86,7 +94,9 @@ describe.each([
     await migrate(connection, directory)
     const before = await tables()
     add('99990101000000_bad', 'CREATE TABLE half (a int); SELECT 1 / 0;')
-    await expect(migrate(connection, directory)).rejects.toThrow(/99990101000000_bad failed and was undone: division by zero/)
+    await expect(migrate(connection, directory)).rejects.toThrow(
+      /99990101000000_bad failed and was undone: division by zero/,
+    )
     expect(await tables()).toEqual(before)
     writeFileSync(path.join(directory, '99990101000000_bad', 'migration.sql'), 'CREATE TABLE whole (a int);')
     expect((await migrate(connection, directory)).applied).toEqual(['99990101000000_bad'])
@@ -111,7 +121,10 @@ describe.each([
     await migrate(connection, directory)
     await applyNewer('99990101000001_newer', 'CREATE TABLE extra (a int);')
     add('99990101000000_own', 'CREATE TABLE own (a int);')
-    expect(await migrate(connection, directory)).toEqual({ applied: ['99990101000000_own'], newer: ['99990101000001_newer'] })
+    expect(await migrate(connection, directory)).toEqual({
+      applied: ['99990101000000_own'],
+      newer: ['99990101000001_newer'],
+    })
   })
 
   test('goes on where a newer version took away what it does not need, and refuses where it needs it', async () => {
@@ -148,21 +161,27 @@ describe.each([
     await Promise.all([long.end(), other.end()])
   })
 
-  test.runIf(name === 'PostgreSQL')('one that is the victim of a deadlock with a server at work tries again', async () => {
-    await migrate(connection, directory)
-    add('99990101000000_locks', 'LOCK TABLE "Queue" IN ACCESS EXCLUSIVE MODE; LOCK TABLE "Host" IN ACCESS EXCLUSIVE MODE;')
-    const [atWork, other] = [await server.connect(), await server.connect()]
-    await atWork.exec('BEGIN; SELECT count(*) FROM "Host"')
-    // Whoever notices a deadlock first is its victim.
-    await connection.exec("SET deadlock_timeout = '100ms'; SET log_lock_waits = off")
-    const migrating = migrate(connection, directory)
-    const isWaiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = '"Host"'::regclass`
-    await until(async () => (await other.query(isWaiting)).rows.length > 0, 'it waits for the table')
-    expect((await atWork.query('SELECT count(*)::int AS queues FROM "Queue"')).rows).toHaveLength(1)
-    await atWork.exec('COMMIT')
-    expect((await migrating).applied).toEqual(['99990101000000_locks'])
-    await Promise.all([atWork.end(), other.end()])
-  })
+  test.runIf(name === 'PostgreSQL')(
+    'one that is the victim of a deadlock with a server at work tries again',
+    async () => {
+      await migrate(connection, directory)
+      add(
+        '99990101000000_locks',
+        'LOCK TABLE "Queue" IN ACCESS EXCLUSIVE MODE; LOCK TABLE "Host" IN ACCESS EXCLUSIVE MODE;',
+      )
+      const [atWork, other] = [await server.connect(), await server.connect()]
+      await atWork.exec('BEGIN; SELECT count(*) FROM "Host"')
+      // Whoever notices a deadlock first is its victim.
+      await connection.exec("SET deadlock_timeout = '100ms'; SET log_lock_waits = off")
+      const migrating = migrate(connection, directory)
+      const isWaiting = `SELECT FROM pg_locks WHERE NOT granted AND relation = '"Host"'::regclass`
+      await until(async () => (await other.query(isWaiting)).rows.length > 0, 'it waits for the table')
+      expect((await atWork.query('SELECT count(*)::int AS queues FROM "Queue"')).rows).toHaveLength(1)
+      await atWork.exec('COMMIT')
+      expect((await migrating).applied).toEqual(['99990101000000_locks'])
+      await Promise.all([atWork.end(), other.end()])
+    },
+  )
 
   test.runIf(name === 'PostgreSQL')('two servers that start at once apply each once', async () => {
     const other = await server.connect()

@@ -60,13 +60,19 @@ eachDatabase((database) => {
     expect(all.assignments.map(({ goal, service: name, project }) => [goal, name, project])).toEqual(
       Array.from({ length: 3 }, () => ['RUN', service.name, 'default']),
     )
-    expect(all.assignments[0]).toMatchObject({ versionNumber: 1, content: { command: ['/bin/serve'] }, ports: [{ name: 'http' }] })
+    expect(all.assignments[0]).toMatchObject({
+      versionNumber: 1,
+      content: { command: ['/bin/serve'] },
+      ports: [{ name: 'http' }],
+    })
     await store.scale(id, 1)
     const stopping = [...(await store.load(id)).replicas.values()].filter(({ state }) => state === 'STOPPING')
     expect(stopping).toHaveLength(2)
     const ids = stopping.map((replica) => replica.id)
     const some = await readAssignments(database(), host.workerId, ids)
-    expect(some.assignments.map(({ replicaId, goal }) => [replicaId, goal])).toEqual(ids.map((replica) => [replica, 'STOP']))
+    expect(some.assignments.map(({ replicaId, goal }) => [replicaId, goal])).toEqual(
+      ids.map((replica) => [replica, 'STOP']),
+    )
     const [first] = stopping
     if (!first) throw new Error('none is stopping')
     const ended = reportOf(first, { state: 'ENDED', ready: false, endReason: 'STOPPED', exitCode: 0 })
@@ -96,7 +102,9 @@ eachDatabase((database) => {
     const taken = hosts.flatMap(({ takenPorts }) => takenPorts)
     expect(taken.length).toBe(await database().prisma.hostPort.count())
     const project = await database().prisma.project.findUniqueOrThrow({ where: { name: 'default' } })
-    expect(projects).toEqual([{ id: project.id, name: 'default', maxReplicas: null, usedReplicas: project.usedReplicas }])
+    expect(projects).toEqual([
+      { id: project.id, name: 'default', maxReplicas: null, usedReplicas: project.usedReplicas },
+    ])
     await store.scale(id, 2)
   })
 
@@ -106,7 +114,10 @@ eachDatabase((database) => {
     const waits = async () => (await readPlacement(database())).waiting.some(({ serviceId }) => serviceId === id)
     expect(await waits()).toBe(true)
     const at = (millis: number) =>
-      database().prisma.replica.update({ where: { id: replica ?? '' }, data: { notBefore: new Date(Date.now() + millis) } })
+      database().prisma.replica.update({
+        where: { id: replica ?? '' },
+        data: { notBefore: new Date(Date.now() + millis) },
+      })
     await at(3_600_000)
     expect(await waits()).toBe(false)
     await at(-3_600_000)

@@ -18,9 +18,18 @@ const nth = fc.nat({ max: 5 })
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('scale' as const), to: fc.nat({ max: 6 }) }) },
   { weight: 4, arbitrary: fc.constant<Step>({ do: 'place' }) },
-  { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('ready', 'unready', 'end', 'taken', 'kill'), nth }) as fc.Arbitrary<Step> },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constantFrom('ready', 'unready', 'end', 'taken', 'kill'),
+      nth,
+    }) as fc.Arbitrary<Step>,
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('update' as const), nth }) },
-  { weight: 3, arbitrary: fc.constantFrom<Step>({ do: 'restart' }, { do: 'rollback' }, { do: 'pause' }, { do: 'resume' }) },
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom<Step>({ do: 'restart' }, { do: 'rollback' }, { do: 'pause' }, { do: 'resume' }),
+  },
   { weight: 2, arbitrary: fc.constantFrom<Step>({ do: 'tick' }, { do: 'reset' }) },
   { weight: 1, arbitrary: fc.constant<Step>({ do: 'delete' }) },
 )
@@ -61,7 +70,8 @@ eachDatabase((database) => {
     if (step.do === 'kill') return committer.submit(id, { kind: 'kill', replica: replica.id, actor: 'x' })
     if (replica.hostId === null) return
     const end = { state: 'ENDED', ready: false, exitCode: 1 } as const
-    if (step.do === 'end') return report(id, replica.id, { ...end, endReason: replica.state === 'STOPPING' ? 'STOPPED' : 'EXITED' })
+    if (step.do === 'end')
+      return report(id, replica.id, { ...end, endReason: replica.state === 'STOPPING' ? 'STOPPED' : 'EXITED' })
     if (step.do === 'taken') return report(id, replica.id, { ...end, exitCode: null, endReason: 'PORT_TAKEN' })
     return report(id, replica.id, { ready: step.do === 'ready' })
   }
@@ -85,7 +95,10 @@ eachDatabase((database) => {
           hostPorts,
         } = await database().prisma.host.findUniqueOrThrow({
           where: { id: worker.hostId },
-          include: { replicas: { where: { state: { not: 'ENDED' } } }, hostPorts: { where: { replicaId: { not: null } } } },
+          include: {
+            replicas: { where: { state: { not: 'ENDED' } } },
+            hostPorts: { where: { replicaId: { not: null } } },
+          },
         })
         expect(usedCpuMillis).toBe(placed.reduce((sum, replica) => sum + replica.cpuMillis, 0))
         expect(usedPorts).toBe(hostPorts.length)

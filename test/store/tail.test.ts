@@ -47,7 +47,9 @@ eachDatabase((database) => {
     const other = await TestStore.on(database())
     const ids = await Promise.all([store.create(), other.create()])
     await Promise.all(
-      ids.flatMap((id) => Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? store : other).scale(id, 1 + (index % 5)))),
+      ids.flatMap((id) =>
+        Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? store : other).scale(id, 1 + (index % 5))),
+      ),
     )
     await other.committer.stop()
     await heardAll(from)

@@ -11,4 +11,8 @@ test('the server is killed 3 times on the embedded database: nothing that was ac
   CrashStory.tell({ database: 'embedded', kills: ['server', 'server', 'server'], seed }))
 
 test('the server is killed 3 times on PostgreSQL, and the worker as often', () =>
-  CrashStory.tell({ database: 'PostgreSQL', kills: ['server', 'worker', 'worker', 'server', 'server', 'worker'], seed }))
+  CrashStory.tell({
+    database: 'PostgreSQL',
+    kills: ['server', 'worker', 'worker', 'server', 'server', 'worker'],
+    seed,
+  }))

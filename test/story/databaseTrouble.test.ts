@@ -42,7 +42,10 @@ test('a frame that the database does not let be made is made when it does, and i
     await release()
   }
   const shown = { desiredReplicas: 3, queue: { name: 'default' } }
-  await until(() => frames('service').some(({ service }) => JSON.stringify(service) === JSON.stringify(shown)), 'the change comes')
+  await until(
+    () => frames('service').some(({ service }) => JSON.stringify(service) === JSON.stringify(shown)),
+    'the change comes',
+  )
   await until(() => frames('services').some(({ kind }) => kind === 'DELTA'), 'the list has it too')
   expect(found.subscriber.closed).toBeNull()
   await scene?.expectWhole()
@@ -111,7 +114,8 @@ test('PostgreSQL is restarted under load, in order and as by a crash: meanwhile 
     expect(await scene.ready()).toEqual([503, 'The database does not answer.'])
     expect((await fetch(server.at('/healthz'))).status).toBe(200)
     const { status, errors } = await server.client.send('{ services { nodes { name } } }')
-    const message = 'The database does not answer: try again in a moment. A change may be sent again with the same idempotencyKey.'
+    const message =
+      'The database does not answer: try again in a moment. A change may be sent again with the same idempotencyKey.'
     expect([status, errors]).toEqual([503, [{ message, extensions: { code: 'DATABASE_UNREACHABLE' } }]])
     await own.startAgain()
     await until(async () => (await scene?.ready())?.[0] === 200, 'it is ready')

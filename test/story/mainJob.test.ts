@@ -67,7 +67,10 @@ test('replicas are started, served, restarted in place, replaced, scaled and rem
   // A process that dies is restarted in place: the same replica, its next start.
   const [first, second] = answers
   process.kill(first?.pid ?? 0, 'SIGKILL')
-  const restarted = await seen.until('the restarted one is back', (table) => table.length === 3 && table[0]?.start === 2)
+  const restarted = await seen.until(
+    'the restarted one is back',
+    (table) => table.length === 3 && table[0]?.start === 2,
+  )
   expect(restarted[0]).toMatchObject({ replicaId: first?.replica, hostPort: three[0]?.hostPort })
   expect((await ask(restarted[0] as WatchedAddress)).pid).not.toBe(first?.pid)
   expect(seen.frames.flatMap(({ removed }) => removed.map(({ id }) => id))).toContain(three[0]?.id)
@@ -141,7 +144,11 @@ test('a server that stops or dies, and a worker that dies, start no replica anew
 
   const worker = server.workerPid
   process.kill(worker, 'SIGKILL')
-  await until(() => processesWith(server.directory).length > 0 && server.workerPid !== worker, 'the worker is started again', 60)
+  await until(
+    () => processesWith(server.directory).length > 0 && server.workerPid !== worker,
+    'the worker is started again',
+    60,
+  )
   await connected()
   await untouched()
 

@@ -33,7 +33,12 @@ const read = async (client: ApiClient) =>
   (await client.ask<{ service: { rollout: Rollout; status: string; availableReplicas: number } }>(query)).service
 
 /** Begins a rollout by a mutation and waits for its end. */
-async function roll(client: ApiClient, number: number, mutation: string, input: Record<string, unknown> = {}): Promise<void> {
+async function roll(
+  client: ApiClient,
+  number: number,
+  mutation: string,
+  input: Record<string, unknown> = {},
+): Promise<void> {
   const type = `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}Input`
   await change(client, mutation, type, { service: { name: 'web' }, ...input })
   let last: unknown
@@ -75,9 +80,13 @@ test('an update, a rollback and a restart of 4 replicas: a client that follows t
   await requests.stop()
   expect(requests.failures).toEqual([])
   expect([...requests.answers.keys()].sort()).toEqual(['1', '2', '3', '4'])
-  console.log(`${requests.requests} requests during an update, a rollback and a restart: ${requests.failures.length} failed`)
+  console.log(
+    `${requests.requests} requests during an update, a rollback and a restart: ${requests.failures.length} failed`,
+  )
   // R1 of 4 replicas at 25 %: at least 3 serve, at every frame.
-  const sizes = watched.frames.slice(before).flatMap(({ endpoint }) => (endpoint === null ? [] : endpoint.addresses.length))
+  const sizes = watched.frames
+    .slice(before)
+    .flatMap(({ endpoint }) => (endpoint === null ? [] : endpoint.addresses.length))
   expect(Math.min(...sizes)).toBeGreaterThanOrEqual(3)
   expect(Math.max(...sizes)).toBeLessThanOrEqual(5)
   expect(await read(client)).toMatchObject({ status: 'HEALTHY', availableReplicas: 4 })

@@ -51,7 +51,9 @@ describe('a version that crashes', () => {
     expect(looping.rollout).toMatchObject({ state: 'ROLLING', availableReplicas: 0 })
     expect(looping.rollout.hold).toMatchObject({
       reason: 'CRASH_LOOP',
-      message: expect.stringMatching(/^Waiting for crash\[\d\].* failed .*: read the log; resetBackoff tries it at once\.$/),
+      message: expect.stringMatching(
+        /^Waiting for crash\[\d\].* failed .*: read the log; resetBackoff tries it at once\.$/,
+      ),
     })
     expect(looping.blockers[0]).toMatchObject({ reason: 'CRASH_LOOP' })
     const steps = await service.steps(2)
@@ -66,7 +68,12 @@ describe('a version that crashes', () => {
     expect(old).toHaveLength(3)
     await service.change('rollbackService')
     const back = await service.completed(3)
-    expect(back).toMatchObject({ status: 'HEALTHY', availableReplicas: 4, blockers: [], version: { sameContentAs: 1, cause: 'ROLLBACK' } })
+    expect(back).toMatchObject({
+      status: 'HEALTHY',
+      availableReplicas: 4,
+      blockers: [],
+      version: { sameContentAs: 1, cause: 'ROLLBACK' },
+    })
     const kept = (await service.replicas()).map(({ id }) => id)
     expect(old.every((id) => kept.includes(id))).toBe(true)
     expect(await endsOf('crash', 1)).toEqual(['REPLACED_BY_ROLLOUT'])
@@ -82,7 +89,9 @@ describe('a version that crashes', () => {
       version: { cause: 'AUTO_ROLLBACK', sameContentAs: 1 },
       rollout: { automatic: true, from: { number: 1 }, to: { number: 3 } },
     })
-    expect(await service.events()).toContain('automatic is rolled back to version 1, as version 3: version 2 is in CRASH_LOOP.')
+    expect(await service.events()).toContain(
+      'automatic is rolled back to version 1, as version 3: version 2 is in CRASH_LOOP.',
+    )
     service.behaviours.set(3, 'ready')
     expect(await service.completed(3)).toMatchObject({ status: 'HEALTHY', availableReplicas: 4 })
     expect(await endsOf('automatic', 1)).toEqual(['REPLACED_BY_ROLLOUT'])
@@ -125,7 +134,10 @@ describe('a version that never gets ready', () => {
     service.behaviours.set(2, 'unready')
     const deadline = { progressDeadlineSeconds: 2 }
     await update(service, 'bad')
-    const waiting = await service.actUntil('it waits for readiness', ({ rollout }) => rollout.hold?.reason === 'WAITING_FOR_READY')
+    const waiting = await service.actUntil(
+      'it waits for readiness',
+      ({ rollout }) => rollout.hold?.reason === 'WAITING_FOR_READY',
+    )
     expect(waiting).toMatchObject({ status: 'PROGRESSING', rollout: { state: 'ROLLING' } })
     expect(waiting.rollout.hold).toMatchObject({
       message: 'Waiting for never[3] and 1 more to become ready.',
@@ -166,7 +178,10 @@ describe('a version that needs what is not there', () => {
   test('a fixed port on one host proceeds by the default limits, and the hold tells who makes room', async () => {
     const service = await running('fixed', 1, { ports: fixed(9_001) })
     service.stops = false
-    expect(await update(service, 'two')).toMatchObject({ activeReplicas: 1, rollout: { maxSurge: 0, maxUnavailable: 1 } })
+    expect(await update(service, 'two')).toMatchObject({
+      activeReplicas: 1,
+      rollout: { maxSurge: 0, maxUnavailable: 1 },
+    })
     const waiting = await service.seen('no port', ({ rollout }) => rollout.hold?.reason === 'NO_PORT')
     expect(waiting.rollout.hold?.message).toMatch(
       /^Waiting for a place for fixed\[0\]: No host has port 9001 free .* 1 replica of fixed is being stopped, which may make room\.$/,
@@ -178,29 +193,43 @@ describe('a version that needs what is not there', () => {
 
   const hint = 'None of the old ones may make room, because maxUnavailable is 0: allow 1 unavailable or'
 
-  test.each(['profile', 'update'])('under explicit u = 0 of the %s it explains itself, serves on, and what it says helps', async (by) => {
-    const name = `none-${by}`
-    const port = by === 'profile' ? 9_002 : 9_003
-    const rollout = { maxUnavailable: { count: 0 } }
-    const service = await running(name, 1, { ports: fixed(port), ...(by === 'profile' ? { service: { rollout } } : {}) })
-    const begun = await update(service, 'two', by === 'update' ? { rollout } : {})
-    expect(begun).toMatchObject({ availableReplicas: 1, activeReplicas: 2, rollout: { maxSurge: 1, maxUnavailable: 0 } })
-    const stuck = await service.actUntil('no port', (seen) => seen.rollout.hold?.reason === 'NO_PORT')
-    expect(stuck).toMatchObject({
-      status: 'PROGRESSING',
-      availableReplicas: 1,
-      rollout: { state: 'ROLLING', hold: { replica: { index: 1 } } },
-    })
-    expect(stuck.rollout.hold?.message).toMatch(
-      new RegExp(`^Waiting for a place for ${name}\\[1\\]: No host has port ${port} free \\(1 host: .*\\)\\. .* ${hint} add a host\\.$`),
-    )
-    expect(stuck.blockers).toMatchObject([{ reason: 'NO_PORT', count: 1 }])
-    await service.change('updateService', { rollout: { maxSurge: { count: 0 }, maxUnavailable: { count: 1 } } })
-    expect(await service.completed(2)).toMatchObject({ status: 'HEALTHY', availableReplicas: 1 })
-  })
+  test.each(['profile', 'update'])(
+    'under explicit u = 0 of the %s it explains itself, serves on, and what it says helps',
+    async (by) => {
+      const name = `none-${by}`
+      const port = by === 'profile' ? 9_002 : 9_003
+      const rollout = { maxUnavailable: { count: 0 } }
+      const service = await running(name, 1, {
+        ports: fixed(port),
+        ...(by === 'profile' ? { service: { rollout } } : {}),
+      })
+      const begun = await update(service, 'two', by === 'update' ? { rollout } : {})
+      expect(begun).toMatchObject({
+        availableReplicas: 1,
+        activeReplicas: 2,
+        rollout: { maxSurge: 1, maxUnavailable: 0 },
+      })
+      const stuck = await service.actUntil('no port', (seen) => seen.rollout.hold?.reason === 'NO_PORT')
+      expect(stuck).toMatchObject({
+        status: 'PROGRESSING',
+        availableReplicas: 1,
+        rollout: { state: 'ROLLING', hold: { replica: { index: 1 } } },
+      })
+      expect(stuck.rollout.hold?.message).toMatch(
+        new RegExp(
+          `^Waiting for a place for ${name}\\[1\\]: No host has port ${port} free \\(1 host: .*\\)\\. .* ${hint} add a host\\.$`,
+        ),
+      )
+      expect(stuck.blockers).toMatchObject([{ reason: 'NO_PORT', count: 1 }])
+      await service.change('updateService', { rollout: { maxSurge: { count: 0 }, maxUnavailable: { count: 1 } } })
+      expect(await service.completed(2)).toMatchObject({ status: 'HEALTHY', availableReplicas: 1 })
+    },
+  )
 
   test('more CPU than any host has: NO_CAPACITY, no automatic rollback at the deadline; a smaller revision goes through', async () => {
-    const service = await running('large', 2, { service: { rollout: { autoRollback: true, progressDeadlineSeconds: 1 } } })
+    const service = await running('large', 2, {
+      service: { rollout: { autoRollback: true, progressDeadlineSeconds: 1 } },
+    })
     await change(server.client, 'applyProfile', 'ApplyProfileInput', {
       name: 'large',
       command: ['serve'],
@@ -229,7 +258,10 @@ describe('a version that needs what is not there', () => {
     try {
       await update(service, 'two')
       const stuck = await service.seen('no host', ({ rollout }) => rollout.hold?.reason === 'NO_HOST')
-      expect(stuck).toMatchObject({ availableReplicas: 2, rollout: { state: 'ROLLING', hold: { count: 1, replica: { index: 2 } } } })
+      expect(stuck).toMatchObject({
+        availableReplicas: 2,
+        rollout: { state: 'ROLLING', hold: { count: 1, replica: { index: 2 } } },
+      })
       expect(stuck.rollout.hold?.message).toMatch(
         new RegExp(
           `^Waiting for a place for hostless\\[2\\]: No host takes replicas \\(1 host: 1 cordoned\\)\\. .* ${hint} add a host\\.$`,
@@ -247,14 +279,17 @@ describe('a version that needs what is not there', () => {
     await service.completed(2)
     await update(service, 'three', { rollout: { maxUnavailable: { count: 0 } } })
     const stuck = await service.actUntil('no host is left', ({ rollout }) => rollout.hold?.reason === 'SPREAD')
-    expect(stuck.rollout.hold?.message).toMatch(new RegExp(`No host is left for another replica of spread, .* ${hint} add a host\\.$`))
+    expect(stuck.rollout.hold?.message).toMatch(
+      new RegExp(`No host is left for another replica of spread, .* ${hint} add a host\\.$`),
+    )
     await service.change('rollbackService')
     expect(await service.completed(4)).toMatchObject({ status: 'HEALTHY', availableReplicas: 1 })
   })
 
   test('quota: by default it makes room; under explicit u = 0 it says QUOTA, and goes on when the quota is raised', async () => {
     const project = 'small'
-    const quota = (maxReplicas: number) => change(server.client, 'applyProject', 'ApplyProjectInput', { name: project, maxReplicas })
+    const quota = (maxReplicas: number) =>
+      change(server.client, 'applyProject', 'ApplyProjectInput', { name: project, maxReplicas })
     await quota(4)
     await change(server.client, 'applyProfile', 'ApplyProfileInput', {
       name: 'small',
@@ -262,7 +297,12 @@ describe('a version that needs what is not there', () => {
       ports: [{ name: 'http' }],
       readiness,
     })
-    await change(server.client, 'createService', 'CreateServiceInput', { name: 'small', project, profile: 'small', replicas: 4 })
+    await change(server.client, 'createService', 'CreateServiceInput', {
+      name: 'small',
+      project,
+      profile: 'small',
+      replicas: 4,
+    })
     const service = new HandRollout(server.client, worker, 'small', project)
     await service.completed(1)
     await update(service, 'two')
@@ -271,7 +311,9 @@ describe('a version that needs what is not there', () => {
     const stuck = await service.actUntil('no quota', ({ rollout }) => rollout.hold?.reason === 'QUOTA')
     expect(stuck).toMatchObject({ availableReplicas: 4, rollout: { state: 'ROLLING' } })
     expect(stuck.rollout.hold?.message).toMatch(
-      new RegExp(`^Waiting for a place for small\\[\\d\\]: Project small has 4 of at most 4 replicas\\. .* ${hint} raise the quota\\.$`),
+      new RegExp(
+        `^Waiting for a place for small\\[\\d\\]: Project small has 4 of at most 4 replicas\\. .* ${hint} raise the quota\\.$`,
+      ),
     )
     await quota(5)
     expect(await service.completed(3)).toMatchObject({ status: 'HEALTHY', availableReplicas: 4 })
@@ -296,7 +338,10 @@ describe('in the middle', () => {
       const running = await service.see()
       const paused = await service.change('pauseRollout')
       expect(paused).toMatchObject({ paused: true, status: 'PAUSED', rollout: { state: 'PAUSED', deadlineAt: null } })
-      expect(paused.rollout.hold).toMatchObject({ reason: 'ROLLOUT_PAUSED', message: 'Rollout 2 is paused: resumeRollout lets it go on.' })
+      expect(paused.rollout.hold).toMatchObject({
+        reason: 'ROLLOUT_PAUSED',
+        message: 'Rollout 2 is paused: resumeRollout lets it go on.',
+      })
       const settled = await service.actUntil('all are ready', (seen) => seen.activeReplicas === seen.availableReplicas)
       const { updatedReplicas, oldReplicas } = settled.rollout
       const versions = async () =>
@@ -342,9 +387,14 @@ describe('in the middle', () => {
     service.behaviours.set(2, 'unready')
     await service.actUntil('the second waits', ({ rollout }) => rollout.hold?.reason === 'WAITING_FOR_READY')
     const third = await update(service, 'three')
-    expect(third).toMatchObject({ availableReplicas: 3, rollout: { number: 3, from: { number: 1 }, to: { number: 3 }, state: 'ROLLING' } })
+    expect(third).toMatchObject({
+      availableReplicas: 3,
+      rollout: { number: 3, from: { number: 1 }, to: { number: 3 }, state: 'ROLLING' },
+    })
     expect(await service.completed(3)).toMatchObject({ status: 'HEALTHY', availableReplicas: 4 })
-    expect((await service.replicas()).filter(({ state }) => state === 'RUNNING').map(({ version }) => version.number)).toEqual([3, 3, 3, 3])
+    expect(
+      (await service.replicas()).filter(({ state }) => state === 'RUNNING').map(({ version }) => version.number),
+    ).toEqual([3, 3, 3, 3])
     expect((await service.steps(3))[0]).toMatch(/^third: rolling 1 → 3, \d of 4 updated, waiting for third\[\d\]/)
   })
 
@@ -352,9 +402,15 @@ describe('in the middle', () => {
     for (const version of [1, 2]) {
       const service = await begun(`killed-${version}`, 1)
       service.lenient = true
-      const victim = (await service.replicas()).find((row) => row.version.number === version && row.state !== 'STOPPING')
+      const victim = (await service.replicas()).find(
+        (row) => row.version.number === version && row.state !== 'STOPPING',
+      )
       await change(server.client, 'killReplica', 'KillReplicaInput', { replica: victim?.id })
-      expect(await service.completed(2)).toMatchObject({ status: 'HEALTHY', availableReplicas: 4, rollout: { state: 'COMPLETED' } })
+      expect(await service.completed(2)).toMatchObject({
+        status: 'HEALTHY',
+        availableReplicas: 4,
+        rollout: { state: 'COMPLETED' },
+      })
     }
   })
 
@@ -367,7 +423,9 @@ describe('in the middle', () => {
     })
     await service.change('scaleService', { replicas: 3 })
     await service.actUntil('3 are available', ({ availableReplicas }) => availableReplicas === 3)
-    expect((await service.replicas()).filter(({ state }) => state === 'RUNNING').map(({ version }) => version.number)).toEqual([2, 2, 2])
+    expect(
+      (await service.replicas()).filter(({ state }) => state === 'RUNNING').map(({ version }) => version.number),
+    ).toEqual([2, 2, 2])
   })
 
   test('deleted, and created again under its name while nothing of the old one is left: no old history', async () => {

@@ -43,7 +43,9 @@ test('a log is read through either server, though the worker is connected to one
   const [replica] = await aliveReplicas(second.client(), 'web')
   const query = 'query ($id: ID!) { node(id: $id) { ... on Replica { log { stdout } } } }'
   for (const server of [first, second]) {
-    const { node } = await server.client().ask<{ node: { log: { stdout: string[] } | null } }>(query, { id: replica?.id })
+    const { node } = await server
+      .client()
+      .ask<{ node: { log: { stdout: string[] } | null } }>(query, { id: replica?.id })
     expect(node.log?.stdout).toEqual([expect.stringContaining('web[0] listens on port')])
   }
 })
@@ -57,17 +59,24 @@ test('one idempotencyKey through both servers at once: one effect, equal answers
       const type = `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}`
       const query = `mutation ($input: ${type}Input!) { result: ${mutation}(input: $input) { __typename ... on ${type}Payload { ${answer} } ... on Error { message } } }`
       const variables = { input: { ...input, idempotencyKey: `key-${round}` } }
-      const answers = await Promise.all(clients.map((client) => client.ask<{ result: { __typename: string } }>(query, variables)))
+      const answers = await Promise.all(
+        clients.map((client) => client.ask<{ result: { __typename: string } }>(query, variables)),
+      )
       expect(answers).toEqual(clients.map(() => answers[0]))
       expect(answers[0]?.result.__typename).toBe(`${type}Payload`)
     }
     const look = async () => {
       const query = `{ service(name: "${name}") { specRevision version { number } } }`
-      return (await first.client().ask<{ service: { specRevision: string; version: { number: number } } }>(query)).service
+      return (await first.client().ask<{ service: { specRevision: string; version: { number: number } } }>(query))
+        .service
     }
     await atOnce('createService', { ...service, profile: 'web', replicas: 0 }, 'service { id }')
     // The second of them finds another revision than it expects: the first one's.
-    await atOnce('scaleService', { service, replicas: 0, expectedRevision: (await look()).specRevision }, 'service { desiredReplicas }')
+    await atOnce(
+      'scaleService',
+      { service, replicas: 0, expectedRevision: (await look()).specRevision },
+      'service { desiredReplicas }',
+    )
     await atOnce('restartService', { service }, 'rollout { number to { number } }')
     expect((await look()).version.number).toBe(2)
     await atOnce('applyQueue', { name: `queue-${round}`, priority: round }, 'queue { id }')
@@ -89,7 +98,8 @@ test('a connection that listens is killed: what is committed elsewhere in that m
 test('the server that the worker is connected to is killed: the worker goes to the other, no replica notices, and what is asked there is done', async () => {
   const before = watch.table
   const pids = await Promise.all(before.map(pidOf))
-  const [killed, other] = worker.output.lastIndexOf(first.url) > worker.output.lastIndexOf(second.url) ? [first, second] : [second, first]
+  const [killed, other] =
+    worker.output.lastIndexOf(first.url) > worker.output.lastIndexOf(second.url) ? [first, second] : [second, first]
   const seen = scene.watch('web', other.client())
   watch.close()
   await seen.until('the same table', (table) => table.length === 2)

@@ -15,7 +15,9 @@ export class Accidents {
 
   /** Ends every connection to it, whatever it does. Returns how many there were. */
   async killConnections(): Promise<number> {
-    const { rowCount } = await this.#run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${this.#name}'`)
+    const { rowCount } = await this.#run(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${this.#name}'`,
+    )
     return rowCount ?? 0
   }
 

@@ -4,7 +4,10 @@ import { WebSocket } from 'ws'
 export interface GraphQLResponse<Data> {
   readonly status: number
   readonly data: Data | null
-  readonly errors: readonly { readonly message: string; readonly extensions?: { readonly code?: string; readonly errorId?: string } }[]
+  readonly errors: readonly {
+    readonly message: string
+    readonly extensions?: { readonly code?: string; readonly errorId?: string }
+  }[]
 }
 
 /** One that is closed while it connects says so by an error: it must not end the tests. */
@@ -35,7 +38,10 @@ export class ApiClient {
     const response = await fetch(this.url, {
       signal,
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...(this.token === null ? {} : { authorization: `Bearer ${this.token}` }) },
+      headers: {
+        'content-type': 'application/json',
+        ...(this.token === null ? {} : { authorization: `Bearer ${this.token}` }),
+      },
       body: JSON.stringify({ query, variables }),
     })
     const body = (await response.json()) as Partial<GraphQLResponse<Data>>
@@ -45,7 +51,8 @@ export class ApiClient {
   /** The data; throws on any top-level error. */
   async ask<Data>(query: string, variables: Record<string, unknown> = {}): Promise<Data> {
     const { data, errors } = await this.send<Data>(query, variables)
-    if (data === null || errors.length > 0) throw new Error(`${query}: ${errors.map((error) => error.message).join('; ')}`)
+    if (data === null || errors.length > 0)
+      throw new Error(`${query}: ${errors.map((error) => error.message).join('; ')}`)
     return data
   }
 

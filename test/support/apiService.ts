@@ -30,9 +30,16 @@ export async function createService(
 }
 
 /** A user's mutation; throws when it is refused. */
-export async function change(client: ApiClient, mutation: string, inputType: string, input: Record<string, unknown>): Promise<void> {
+export async function change(
+  client: ApiClient,
+  mutation: string,
+  inputType: string,
+  input: Record<string, unknown>,
+): Promise<void> {
   const query = `mutation ($input: ${inputType}!) { result: ${mutation}(input: $input) { __typename ... on Error { code message } } }`
-  const { result } = await client.ask<{ result: { __typename: string; code?: string; message?: string } }>(query, { input })
+  const { result } = await client.ask<{ result: { __typename: string; code?: string; message?: string } }>(query, {
+    input,
+  })
   if (result.code !== undefined) throw new Error(`${mutation}: ${result.code}: ${result.message}`)
 }
 
@@ -52,7 +59,9 @@ const replicasQuery = `query ($name: String!) { service(name: $name) {
 
 /** The replicas of a service that have not ended, by index. */
 export async function aliveReplicas(client: ApiClient, name: string): Promise<readonly ReplicaSeen[]> {
-  const { service } = await client.ask<{ service: { replicas: { nodes: ReplicaSeen[] } } | null }>(replicasQuery, { name })
+  const { service } = await client.ask<{ service: { replicas: { nodes: ReplicaSeen[] } } | null }>(replicasQuery, {
+    name,
+  })
   return (service?.replicas.nodes ?? []).toSorted((a, b) => a.index - b.index)
 }
 

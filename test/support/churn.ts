@@ -41,8 +41,15 @@ export class Churn {
         await Promise.all([...replicas.keys()].map(kill))
         millis.push(performance.now() - sentAt)
         const stopping = [...(await this.store.load(id)).replicas.values()].filter(({ state }) => state === 'STOPPING')
-        const reports = stopping.map((replica) => reportOf(replica, { state: 'ENDED', ready: false, endReason: 'STOPPED', exitCode: 0 }))
-        await this.store.committer.submit(id, { kind: 'report', reporter: this.reporter, sequence: ++this.#sequence, reports })
+        const reports = stopping.map((replica) =>
+          reportOf(replica, { state: 'ENDED', ready: false, endReason: 'STOPPED', exitCode: 0 }),
+        )
+        await this.store.committer.submit(id, {
+          kind: 'report',
+          reporter: this.reporter,
+          sequence: ++this.#sequence,
+          reports,
+        })
       }),
     )
     await this.settle()

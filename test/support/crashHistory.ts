@@ -63,7 +63,11 @@ export class CrashHistory {
 
   /** Sends it, unless its answer came. */
   async acknowledge(client: ApiClient): Promise<void> {
-    await until(() => this.#pending === null || this.#attempt(client).then(() => true), 'the change is acknowledged', 30)
+    await until(
+      () => this.#pending === null || this.#attempt(client).then(() => true),
+      'the change is acknowledged',
+      30,
+    )
   }
 
   /** Nothing that was acknowledged is lost, and nothing was done that was not asked for. */
@@ -139,7 +143,11 @@ export class CrashHistory {
       const { addresses } = (await client.ask<State>(stateQuery)).service.endpoint
       const { replicaId } = addresses.length > 1 ? this.#rng.of(addresses) : { replicaId: null }
       if (replicaId !== null)
-        return { mutation: 'killReplica', input: { replica: replicaId, idempotencyKey }, apply: () => this.#killed.add(replicaId) }
+        return {
+          mutation: 'killReplica',
+          input: { replica: replicaId, idempotencyKey },
+          apply: () => this.#killed.add(replicaId),
+        }
     }
     const [other] = this.#others
     if (other !== undefined) {
@@ -150,6 +158,10 @@ export class CrashHistory {
       }
     }
     const name = `other-${this.#sent}`
-    return { mutation: 'createService', input: { name, profile: 'busy', replicas: 0, idempotencyKey }, apply: () => this.#others.add(name) }
+    return {
+      mutation: 'createService',
+      input: { name, profile: 'busy', replicas: 0, idempotencyKey },
+      apply: () => this.#others.add(name),
+    }
   }
 }

@@ -143,7 +143,9 @@ export class CrashStory {
       interface Seen {
         readonly service: {
           readonly endpoint: { readonly addresses: readonly WatchedAddress[] }
-          readonly replicas: { readonly nodes: readonly { readonly id: string; readonly index: number; readonly start: number }[] }
+          readonly replicas: {
+            readonly nodes: readonly { readonly id: string; readonly index: number; readonly start: number }[]
+          }
         }
       }
       const { service } = await client.ask<Seen>(query, { name })
@@ -151,7 +153,8 @@ export class CrashStory {
       const shown = addresses.map(({ replicaId: id, index: at, start }) => ({ id, index: at, start }))
       expect(shown.toSorted(byIndex)).toEqual(service.replicas.nodes.toSorted(byIndex))
       await this.#watches[index]?.until(`the watch of ${name} has it`, (table) => sameTable(table, addresses))
-      for (const address of addresses) expect(await ask(address)).toMatchObject({ replica: address.replicaId, index: address.index })
+      for (const address of addresses)
+        expect(await ask(address)).toMatchObject({ replica: address.replicaId, index: address.index })
     }
   }
 
@@ -159,11 +162,15 @@ export class CrashStory {
   async #startedTwice(): Promise<readonly string[]> {
     const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Replica { id start } } }'
     const ids = readdirSync(this.#replicas)
-    const { nodes } = await this.#server.client().ask<{ nodes: ({ id: string; start: number } | null)[] }>(query, { ids })
+    const { nodes } = await this.#server
+      .client()
+      .ask<{ nodes: ({ id: string; start: number } | null)[] }>(query, { ids })
     return nodes.flatMap((node) => {
       const log = `${this.#replicas}/${node?.id}/stdout.log`
       const said = existsSync(log) ? readFileSync(log, 'utf8').split('listens on port').length - 1 : 0
-      return node !== null && said > node.start ? [`${node.id} was started ${said} times, and should ${node.start} times`] : []
+      return node !== null && said > node.start
+        ? [`${node.id} was started ${said} times, and should ${node.start} times`]
+        : []
     })
   }
 

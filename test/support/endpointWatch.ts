@@ -60,7 +60,11 @@ export class EndpointWatch {
   }
 
   /** Waits for a table. */
-  until(what: string, check: (table: readonly WatchedAddress[]) => boolean, seconds = 60): Promise<readonly WatchedAddress[]> {
+  until(
+    what: string,
+    check: (table: readonly WatchedAddress[]) => boolean,
+    seconds = 60,
+  ): Promise<readonly WatchedAddress[]> {
     return until(() => (check(this.table) ? this.table : null), what, seconds)
   }
 
@@ -74,7 +78,8 @@ export class EndpointWatch {
     client.subscribe<{ endpointChanged: Frame }>(
       { query, variables: { service: this.#service, after } },
       {
-        next: ({ data, errors }) => (data == null ? this.#faults.push(JSON.stringify(errors)) : this.#take(data.endpointChanged)),
+        next: ({ data, errors }) =>
+          data == null ? this.#faults.push(JSON.stringify(errors)) : this.#take(data.endpointChanged),
         error: (error) => {
           if (!this.#closed && client === this.#client)
             this.#cut = `the subscription failed: ${Array.isArray(error) ? JSON.stringify(error) : String(error)}`
@@ -89,16 +94,19 @@ export class EndpointWatch {
     const before = this.frames.at(-1)
     const { kind, revision } = frame
     if (before === undefined && kind !== 'SNAPSHOT') this.#faults.push(`the first frame is ${kind}`)
-    if (before !== undefined && kind === 'SNAPSHOT') this.#faults.push(`a SNAPSHOT at ${revision} after ${before.revision}`)
+    if (before !== undefined && kind === 'SNAPSHOT')
+      this.#faults.push(`a SNAPSHOT at ${revision} after ${before.revision}`)
     const isEarlier = before !== undefined && BigInt(revision) < BigInt(before.revision)
     const isSame = kind !== 'BOOKMARK' && revision === before?.revision
     if (isEarlier || isSame) this.#faults.push(`${kind} ${revision} after ${before?.revision}`)
     this.frames.push(frame)
     if (kind === 'SNAPSHOT') this.#table.clear()
-    for (const { id } of frame.removed) if (!this.#table.delete(id)) this.#faults.push(`${id} was removed and was not there`)
+    for (const { id } of frame.removed)
+      if (!this.#table.delete(id)) this.#faults.push(`${id} was removed and was not there`)
     for (const one of frame.added) this.#table.set(one.id, one)
     const whole = frame.endpoint?.addresses.map(({ id }) => id).toSorted()
     const kept = [...this.#table.keys()].toSorted()
-    if (whole !== undefined && whole.join() !== kept.join()) this.#faults.push(`at ${revision}: ${whole.join()} is not ${kept.join()}`)
+    if (whole !== undefined && whole.join() !== kept.join())
+      this.#faults.push(`at ${revision}: ${whole.join()} is not ${kept.join()}`)
   }
 }

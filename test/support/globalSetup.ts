@@ -73,7 +73,9 @@ function tellWhatIsLeft(): void {
 }
 
 function fingerprint(root: string): string {
-  const hash = createHash('sha256').update(readFileSync(path.join(root, 'node_modules', '@electric-sql', 'pglite', 'package.json')))
+  const hash = createHash('sha256').update(
+    readFileSync(path.join(root, 'node_modules', '@electric-sql', 'pglite', 'package.json')),
+  )
   for (const name of readdirSync(migrationsDirectory, { recursive: true, encoding: 'utf8' }).sort()) {
     if (name.endsWith('.sql')) hash.update(name).update(readFileSync(path.join(migrationsDirectory, name)))
   }

@@ -29,12 +29,19 @@ export class HandRollout extends RolloutView {
   }
 
   /** Acts, at most `most` of them between two looks, until the service is as `check` says. */
-  actUntil(what: string, check: (service: ServiceSeen) => boolean, { most = Number.POSITIVE_INFINITY } = {}): Promise<ServiceSeen> {
+  actUntil(
+    what: string,
+    check: (service: ServiceSeen) => boolean,
+    { most = Number.POSITIVE_INFINITY } = {},
+  ): Promise<ServiceSeen> {
     return this.lookUntil(what, check, () => this.act(most))
   }
 
   completed(number: number): Promise<ServiceSeen> {
-    return this.actUntil(`rollout ${number} is complete`, ({ rollout }) => rollout.number === number && rollout.state === 'COMPLETED')
+    return this.actUntil(
+      `rollout ${number} is complete`,
+      ({ rollout }) => rollout.number === number && rollout.state === 'COMPLETED',
+    )
   }
 
   #actOf({ id: replica, start, state, ready, version }: RunningSeen): Seen[] {

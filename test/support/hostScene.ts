@@ -101,7 +101,12 @@ export class HostScene {
     stop: Record<string, unknown> = {},
     profile: Record<string, unknown> = {},
   ): Promise<EndpointWatch> {
-    await createService(this.client, name, replicas, helloProfile({ stop: { drainSeconds: 0, graceSeconds: 10, ...stop }, ...profile }))
+    await createService(
+      this.client,
+      name,
+      replicas,
+      helloProfile({ stop: { drainSeconds: 0, graceSeconds: 10, ...stop }, ...profile }),
+    )
     const watch = this.watch(name)
     await watch.until(`${replicas} addresses`, (table) => table.length === replicas, 90)
     return watch
@@ -117,7 +122,9 @@ export class HostScene {
     const query = 'query ($name: String!) { host(name: $name) { reachability } }'
     const client = this.client
     return until(
-      async () => (await client.ask<{ host: { reachability: string } | null }>(query, { name: host })).host?.reachability === reachability,
+      async () =>
+        (await client.ask<{ host: { reachability: string } | null }>(query, { name: host })).host?.reachability ===
+        reachability,
       `host ${host} is ${reachability}`,
       90,
     )

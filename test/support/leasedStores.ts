@@ -20,10 +20,23 @@ export function leasedStores(database: () => Database) {
   }
 
   /** By the lease that the worker has now. */
-  async function judge({ hostId, workerId }: Reporter, to: JudgeWorker['to'], over: Partial<JudgeWorker> = {}, by = store) {
+  async function judge(
+    { hostId, workerId }: Reporter,
+    to: JudgeWorker['to'],
+    over: Partial<JudgeWorker> = {},
+    by = store,
+  ) {
     const { leaseUntil } = await database().prisma.worker.findUniqueOrThrow({ where: { id: workerId } })
     const said = { reason: `it is ${to}`, message: to, serverId, heartbeatSeconds: 3_600 }
-    return by.committer.write({ kind: 'judgeWorker', hostId, workerId, to, leaseUntil: leaseUntil.getTime(), ...said, ...over })
+    return by.committer.write({
+      kind: 'judgeWorker',
+      hostId,
+      workerId,
+      to,
+      leaseUntil: leaseUntil.getTime(),
+      ...said,
+      ...over,
+    })
   }
 
   /** A service hears what is so of a worker. */
@@ -31,7 +44,8 @@ export function leasedStores(database: () => Database) {
     by.committer.submit(id, { kind, worker: workerId })
 
   /** The next host is the only one that is open. */
-  const cordonAll = () => database().prisma.host.updateMany({ data: { scheduling: 'CORDONED', allocation: { increment: 1 } } })
+  const cordonAll = () =>
+    database().prisma.host.updateMany({ data: { scheduling: 'CORDONED', allocation: { increment: 1 } } })
 
   return { open, judge, tell, cordonAll }
 }

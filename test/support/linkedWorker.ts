@@ -52,7 +52,15 @@ export class LinkedWorker {
       logFile: null,
       ...options.settings,
     }
-    const parts = { settings, softwareVersion: '1.2.3', instance: 'the-instance', supervisor, outbox, drain: this.drain, log }
+    const parts = {
+      settings,
+      softwareVersion: '1.2.3',
+      instance: 'the-instance',
+      supervisor,
+      outbox,
+      drain: this.drain,
+      log,
+    }
     this.#running = new Link({ ...parts, signal: this.#ending.signal }).run()
   }
 

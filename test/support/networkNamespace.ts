@@ -54,7 +54,8 @@ export class NetworkNamespace {
   cut(...directions: Direction[]): void {
     if (directions.includes('toServer'))
       run('-n', this.name, 'neighbour', 'replace', this.gateway, 'lladdr', nobody, 'dev', 'eth0', 'nud', 'permanent')
-    if (directions.includes('toClient')) run('neighbour', 'replace', this.address, 'lladdr', nobody, 'dev', this.#card, 'nud', 'permanent')
+    if (directions.includes('toClient'))
+      run('neighbour', 'replace', this.address, 'lladdr', nobody, 'dev', this.#card, 'nud', 'permanent')
   }
 
   heal(): void {

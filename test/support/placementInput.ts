@@ -27,7 +27,13 @@ export const worker = (name: string, change: Partial<PlacementWorker> = {}): Pla
 /** A host with one worker, which is as reachable as the host and has the room that is told. */
 export const host = (
   name: string,
-  { cpuMillis = 8_000, memoryMiB = 16_384, usedCpuMillis = 0, usedMemoryMiB = 0, ...change }: Partial<PlacementHost & Room> = {},
+  {
+    cpuMillis = 8_000,
+    memoryMiB = 16_384,
+    usedCpuMillis = 0,
+    usedMemoryMiB = 0,
+    ...change
+  }: Partial<PlacementHost & Room> = {},
 ): PlacementHost => ({
   id: name as HostId,
   name,
@@ -68,13 +74,25 @@ export const waiting = (name: string, change: Partial<WaitingReplica> = {}): Wai
   ...change,
 })
 
-export const anyPort = (name: string, protocol: PortDeclaration['protocol'] = 'TCP'): PortDeclaration => ({ name, port: null, protocol })
-export const fixedPort = (name: string, port: number, protocol: PortDeclaration['protocol'] = 'TCP'): PortDeclaration => ({
+export const anyPort = (name: string, protocol: PortDeclaration['protocol'] = 'TCP'): PortDeclaration => ({
+  name,
+  port: null,
+  protocol,
+})
+export const fixedPort = (
+  name: string,
+  port: number,
+  protocol: PortDeclaration['protocol'] = 'TCP',
+): PortDeclaration => ({
   name,
   port,
   protocol,
 })
-export const taken = (port: number, protocol: AllocatedPort['protocol'] = 'TCP', quarantinedUntil: number | null = null) => ({
+export const taken = (
+  port: number,
+  protocol: AllocatedPort['protocol'] = 'TCP',
+  quarantinedUntil: number | null = null,
+) => ({
   port,
   protocol,
   quarantinedUntil,

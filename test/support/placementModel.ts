@@ -18,9 +18,12 @@ export class HostLedger {
     )
     this.replicas = new Map(host.replicasOf)
     this.#blocked = new Set(
-      host.takenPorts.filter((p) => p.quarantinedUntil === null || p.quarantinedUntil > now).map((p) => `${p.port}/${p.protocol}`),
+      host.takenPorts
+        .filter((p) => p.quarantinedUntil === null || p.quarantinedUntil > now)
+        .map((p) => `${p.port}/${p.protocol}`),
     )
-    for (const port of host.reservedPorts) for (const protocol of ['TCP', 'UDP']) this.#blocked.add(`${port}/${protocol}`)
+    for (const port of host.reservedPorts)
+      for (const protocol of ['TCP', 'UDP']) this.#blocked.add(`${port}/${protocol}`)
   }
 
   isFree(port: number, protocol: string): boolean {
@@ -33,7 +36,9 @@ export class HostLedger {
 
   freeOfRange(protocol: string): number[] {
     const { portFrom, portTo } = this.host
-    return Array.from({ length: Math.max(0, portTo - portFrom + 1) }, (_, i) => portFrom + i).filter((port) => this.isFree(port, protocol))
+    return Array.from({ length: Math.max(0, portTo - portFrom + 1) }, (_, i) => portFrom + i).filter((port) =>
+      this.isFree(port, protocol),
+    )
   }
 
   /** Some worker of it can have the replica. */
@@ -98,7 +103,9 @@ export class QuotaLedger {
 
 /** In the queue's order. */
 export function queued(waiting: readonly WaitingReplica[]): WaitingReplica[] {
-  return [...waiting].sort((a, b) => b.queuePriority - a.queuePriority || a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+  return [...waiting].sort(
+    (a, b) => b.queuePriority - a.queuePriority || a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1),
+  )
 }
 
 export function ledgersOf(hosts: readonly PlacementHost[], now: Instant): Map<HostId, HostLedger> {

@@ -44,7 +44,9 @@ export async function startOwnPostgreSQL(): Promise<OwnServer> {
     }
   }
   rmSync(directory, { recursive: true, force: true })
-  throw new Error(`The tests need a PostgreSQL server and none could be started; set TEST_DATABASE_URL.\n${problems.join('\n')}`)
+  throw new Error(
+    `The tests need a PostgreSQL server and none could be started; set TEST_DATABASE_URL.\n${problems.join('\n')}`,
+  )
 }
 
 /** Copies npm's binaries, because PostgreSQL does not run as root and another user may not read this clone. */
@@ -55,7 +57,10 @@ function npmBinaries(directory: string): string {
   const copy = path.join(directory, 'native')
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
   // The package keeps its links in a list, because npm's archives can't hold them.
-  const links = JSON.parse(readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[]
+  const links = JSON.parse(readFileSync(path.join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string
+    target: string
+  }[]
   for (const { source, target } of links) {
     const link = path.join(directory, target)
     if (!existsSync(link)) symlinkSync(path.relative(path.dirname(link), path.join(directory, source)), link)
@@ -76,12 +81,22 @@ async function startIn(directory: string, binaries: string): Promise<OwnServer> 
   if (user.uid !== undefined) await run('chown', ['-R', `${user.uid}:${user.gid}`, directory])
   const data = path.join(directory, 'data')
   rmSync(data, { recursive: true, force: true })
-  await run(path.join(binaries, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], {
-    ...user,
-    cwd: directory,
-  })
+  await run(
+    path.join(binaries, 'initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    {
+      ...user,
+      cwd: directory,
+    },
+  )
   const port = await freePort()
-  const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', max_connections: 200, shared_buffers: '128MB' }
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: '',
+    max_connections: 200,
+    shared_buffers: '128MB',
+  }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   // Its shell reads orders from the pipe that this process holds: when this process ends, in whatever way, the server ends too and its files go.
   const log = path.join(directory, 'log')

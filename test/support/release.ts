@@ -40,7 +40,10 @@ export class Release {
     }
     if (protocol !== undefined) {
       const file = path.join(directory, 'dist', 'model', 'workerProtocol.js')
-      const changed = readFileSync(file, 'utf8').replace(/workerProtocolVersion = \d+/, `workerProtocolVersion = ${protocol}`)
+      const changed = readFileSync(file, 'utf8').replace(
+        /workerProtocolVersion = \d+/,
+        `workerProtocolVersion = ${protocol}`,
+      )
       writeFileSync(file, changed)
     }
     return new Release(directory)
@@ -60,7 +63,11 @@ export class Release {
   static before(): Release {
     const ref = process.env['XCE_TEST_UPGRADE_FROM'] || lastTag() || beforeSeveralWorkers
     const isThisTree = ref === beforeSeveralWorkers && git('cat-file', '-e', `${ref}^{commit}`) === null
-    console.log(isThisTree ? `The old release is this tree's build: this clone does not have ${ref}.` : `The old release is ${ref}.`)
+    console.log(
+      isThisTree
+        ? `The old release is this tree's build: this clone does not have ${ref}.`
+        : `The old release is ${ref}.`,
+    )
     return isThisTree ? Release.like({}) : Release.of(ref)
   }
 

@@ -13,7 +13,12 @@ export interface Group {
   readonly twinOf?: string
 }
 
-export const some = (count: number, version: number, stage: Stage, more: Pick<Group, 'of' | 'leaving' | 'twinOf'> = {}): Group => ({
+export const some = (
+  count: number,
+  version: number,
+  stage: Stage,
+  more: Pick<Group, 'of' | 'leaving' | 'twinOf'> = {},
+): Group => ({
   count,
   version,
   stage,
@@ -69,7 +74,9 @@ export function view(
 /** "−2 v1, +5 v2": what is stopped and started, by version; "nothing". */
 export function figures(input: RollingView, { starts, stops, capped }: RollingResult): string {
   const versions = new Map([...input.replicas].map((replica) => [replica.id, replica.versionNumber]))
-  const stopped = tally(stops.map((stop) => versions.get(stop.id) ?? 0)).map(([version, count]) => `−${count} v${version}`)
+  const stopped = tally(stops.map((stop) => versions.get(stop.id) ?? 0)).map(
+    ([version, count]) => `−${count} v${version}`,
+  )
   const started = tally(starts.map((start) => start.versionNumber)).map(([version, count]) => `+${count} v${version}`)
   const text = [...stopped, ...started].join(', ') || 'nothing'
   return capped ? `${text}, capped` : text

@@ -44,7 +44,8 @@ export class RollingModel {
   }
 
   get u(): number {
-    const u = 'count' in this.unavailable ? this.unavailable.count : Math.floor((this.unavailable.percent * this.desired) / 100)
+    const u =
+      'count' in this.unavailable ? this.unavailable.count : Math.floor((this.unavailable.percent * this.desired) / 100)
     return Math.min(this.desired, this.s === 0 && u === 0 ? 1 : u)
   }
 
@@ -97,7 +98,8 @@ export class RollingModel {
 
     const steps = old.filter((r) => r.leaving || !paused)
     const stay = old.filter((r) => !steps.includes(r))
-    const budget = active.length - (n - u) - fresh.filter((r) => !r.available).length - stay.filter((r) => !r.available).length
+    const budget =
+      active.length - (n - u) - fresh.filter((r) => !r.available).length - stay.filter((r) => !r.available).length
     const idle = steps.filter((r) => !r.available).sort(rollingOrder)
     const serving = steps.filter((r) => r.available).sort(rollingOrder)
     const picked: ModelReplica[] = []
@@ -220,5 +222,8 @@ function rollingOrder(a: ModelReplica, b: ModelReplica): number {
 }
 
 function idleFirst(replicas: readonly ModelReplica[]): ModelReplica[] {
-  return [...replicas.filter((r) => !r.available).sort(rollingOrder), ...replicas.filter((r) => r.available).sort(rollingOrder)]
+  return [
+    ...replicas.filter((r) => !r.available).sort(rollingOrder),
+    ...replicas.filter((r) => r.available).sort(rollingOrder),
+  ]
 }

@@ -93,7 +93,10 @@ export class RolloutView {
     const document = `mutation ($input: ${type}Input!) { result: ${mutation}(input: $input) { ... on Error { code message }
       ... on ${type}Payload { service { ${serviceFields} } } } }`
     const variables = { input: { service: this.#key, ...input } }
-    const { result } = await this.#client.ask<{ result: { code?: string; message?: string; service: ServiceSeen } }>(document, variables)
+    const { result } = await this.#client.ask<{ result: { code?: string; message?: string; service: ServiceSeen } }>(
+      document,
+      variables,
+    )
     if (result.code !== undefined) throw new Error(`${mutation}: ${result.code}: ${result.message}`)
     return result.service
   }
@@ -112,7 +115,11 @@ export class RolloutView {
   }
 
   /** The same, with something to be done before each look. */
-  protected lookUntil(what: string, check: (service: ServiceSeen) => boolean, before: () => Promise<unknown>): Promise<ServiceSeen> {
+  protected lookUntil(
+    what: string,
+    check: (service: ServiceSeen) => boolean,
+    before: () => Promise<unknown>,
+  ): Promise<ServiceSeen> {
     let last: ServiceSeen | null = null
     return until(async () => {
       await before()
@@ -125,12 +132,17 @@ export class RolloutView {
 
   /** The events of the service, the oldest first. */
   async events(): Promise<readonly string[]> {
-    const { service } = await this.#client.ask<{ service: { events: { nodes: { message: string }[] } } }>(eventsQuery, this.#key)
+    const { service } = await this.#client.ask<{ service: { events: { nodes: { message: string }[] } } }>(
+      eventsQuery,
+      this.#key,
+    )
     return service.events.nodes.map(({ message }) => message).reverse()
   }
 
   /** The sentences of the rollout to `version`, the oldest first. */
   async steps(version: number): Promise<readonly string[]> {
-    return (await this.events()).filter((message) => new RegExp(`^${this.name}: (rolling|paused) \\d+ → ${version}, `).test(message))
+    return (await this.events()).filter((message) =>
+      new RegExp(`^${this.name}: (rolling|paused) \\d+ → ${version}, `).test(message),
+    )
   }
 }

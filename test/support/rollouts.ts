@@ -1,5 +1,11 @@
 import type { ProfileRevisionId, RolloutId } from '../../src/model/id.ts'
-import type { PauseIntent, ProfileRevisionView, RestartIntent, RollbackIntent, UpdateIntent } from '../../src/model/intent.ts'
+import type {
+  PauseIntent,
+  ProfileRevisionView,
+  RestartIntent,
+  RollbackIntent,
+  UpdateIntent,
+} from '../../src/model/intent.ts'
 import type { ServiceSnapshot, Version } from '../../src/model/service.ts'
 import type { Scene } from './scene.ts'
 import { content, settings } from './services.ts'

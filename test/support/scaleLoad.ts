@@ -6,7 +6,9 @@ import type { HandWorker, Seen } from './handWorker.ts'
 
 interface ReplicasSeen {
   readonly service: {
-    readonly replicas: { readonly nodes: readonly { readonly id: string; readonly state: string; readonly start: number }[] }
+    readonly replicas: {
+      readonly nodes: readonly { readonly id: string; readonly state: string; readonly start: number }[]
+    }
   } | null
 }
 
@@ -45,7 +47,9 @@ export class ScaleLoad {
   async check({ prisma }: Database): Promise<void> {
     for (const [name, { done, replicas, refused }] of this.services) {
       expect(done).toBeGreaterThan(3)
-      expect(refused.filter((sentence) => !sentence.startsWith('DATABASE_UNREACHABLE: The database does not answer'))).toEqual([])
+      expect(
+        refused.filter((sentence) => !sentence.startsWith('DATABASE_UNREACHABLE: The database does not answer')),
+      ).toEqual([])
       const { id, desiredReplicas } = await prisma.service.findFirstOrThrow({ where: { heldName: name } })
       expect(desiredReplicas).toBe(replicas)
       expect(await prisma.event.count({ where: { serviceId: id, kind: 'SERVICE_SCALED' } })).toBe(done)
@@ -56,7 +60,8 @@ export class ScaleLoad {
   async #scale(name: string): Promise<void> {
     const scaled: Scaled = { done: 0, replicas: 1, refused: [] }
     this.services.set(name, scaled)
-    const document = 'mutation ($input: ScaleServiceInput!) { scaleService(input: $input) { __typename ... on Error { code } } }'
+    const document =
+      'mutation ($input: ScaleServiceInput!) { scaleService(input: $input) { __typename ... on Error { code } } }'
     while (!this.#isOver) {
       const replicas = 1 + ((scaled.replicas + 1) % 5)
       const input = { service: { name }, replicas, idempotencyKey: `${name} ${scaled.done}` }

@@ -70,7 +70,10 @@ export class Scene {
   /** Places everything whose wait is over. */
   place(over: Partial<Grant> = {}): ServiceChange {
     const waiting = this.store.alive.filter((row) => row.state === 'PENDING' && row.notBefore === null)
-    return this.commit({ kind: 'grant', grants: waiting.map((row) => grantOf(row.id, { ...this.#nextPort(), ...over })) })
+    return this.commit({
+      kind: 'grant',
+      grants: waiting.map((row) => grantOf(row.id, { ...this.#nextPort(), ...over })),
+    })
   }
 
   /** The worker's next report, of several replicas at once; of very many the last commit. */
@@ -81,18 +84,24 @@ export class Scene {
 
   /** Everything that is placed runs and is ready. */
   ready(): ServiceChange {
-    return this.report(this.store.alive.filter((row) => row.state === 'STARTING' || row.state === 'RUNNING').map((row) => reportOf(row)))
+    return this.report(
+      this.store.alive.filter((row) => row.state === 'STARTING' || row.state === 'RUNNING').map((row) => reportOf(row)),
+    )
   }
 
   /** The active replica of that index ends by itself. */
   end(index: number, over: Partial<ReplicaReport> = {}): ServiceChange {
-    return this.report([reportOf(this.row(index), { state: 'ENDED', ready: false, endReason: 'EXITED', exitCode: 1, ...over })])
+    return this.report([
+      reportOf(this.row(index), { state: 'ENDED', ready: false, endReason: 'EXITED', exitCode: 1, ...over }),
+    ])
   }
 
   /** Whatever is stopping has stopped. */
   confirmStops(): ServiceChange {
     const stopping = this.store.alive.filter((row) => row.state === 'STOPPING')
-    return this.report(stopping.map((row) => reportOf(row, { state: 'ENDED', ready: false, endReason: 'STOPPED', exitCode: 0 })))
+    return this.report(
+      stopping.map((row) => reportOf(row, { state: 'ENDED', ready: false, endReason: 'STOPPED', exitCode: 0 })),
+    )
   }
 
   #nextPort(): { ports: AllocatedPort[]; lastPort: number } {

@@ -19,7 +19,11 @@ export class ServerProcess {
   output = ''
 
   /** `directory`: its data directory; left out: one with a migrated embedded database. `program`: of another release. */
-  constructor(env: NodeJS.ProcessEnv = {}, directory = copyTemplate(inject('embeddedTemplate')), program = built('server.js')) {
+  constructor(
+    env: NodeJS.ProcessEnv = {},
+    directory = copyTemplate(inject('embeddedTemplate')),
+    program = built('server.js'),
+  ) {
     this.#env = env
     this.#program = program
     this.directory = directory
@@ -30,12 +34,23 @@ export class ServerProcess {
     rmSync(this.file('server-url'), { force: true })
     this.output = ''
     const child = spawn(process.execPath, [this.#program], {
-      env: { PATH: process.env['PATH'], XCE_PORT: '0', XCE_DATA_DIR: this.directory, XCE_LOCAL_WORKER: 'off', ...this.#env, ...env },
+      env: {
+        PATH: process.env['PATH'],
+        XCE_PORT: '0',
+        XCE_DATA_DIR: this.directory,
+        XCE_LOCAL_WORKER: 'off',
+        ...this.#env,
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child = child
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (this.output += String(data)))
-    await until(() => child.exitCode !== null || child.signalCode !== null || existsSync(this.file('server-url')), 'the server listens', 60)
+    await until(
+      () => child.exitCode !== null || child.signalCode !== null || existsSync(this.file('server-url')),
+      'the server listens',
+      60,
+    )
   }
 
   get child(): ChildProcess {

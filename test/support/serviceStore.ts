@@ -75,7 +75,9 @@ export class ServiceStore {
       versions: new Map([...versions].filter(([number]) => named.has(number)).sort(([a], [b]) => a - b)),
       lastVersion: Math.max(...versions.keys()),
       contents: new Map(
-        [...versions.values()].filter((row) => row.number === row.contentNumber).map((row) => [row.contentDigest, row.number]),
+        [...versions.values()]
+          .filter((row) => row.number === row.contentNumber)
+          .map((row) => [row.contentDigest, row.number]),
       ),
       replicas: new Map(replicas.map((row) => [row.id, row])),
       rollout: current,
@@ -90,7 +92,10 @@ export class ServiceStore {
   #accept(change: ServiceChange): void {
     const before = this.snapshot
     check(change.guard === before.guard, 'the change names the guard it was decided on')
-    check(change.insertedReplicas.length + change.updatedReplicas.length <= this.mostRows, 'a commit keeps to the cap of rows')
+    check(
+      change.insertedReplicas.length + change.updatedReplicas.length <= this.mostRows,
+      'a commit keeps to the cap of rows',
+    )
     this.#applyRows(change)
     this.#applyHistory(change)
     const { next } = change
@@ -101,7 +106,8 @@ export class ServiceStore {
     this.#applyDifferences(change)
     if (change.facts.length === 0) {
       check(
-        next.replicas === before.replicas && isDeepStrictEqual({ ...next, replicas: null }, { ...before, replicas: null }),
+        next.replicas === before.replicas &&
+          isDeepStrictEqual({ ...next, replicas: null }, { ...before, replicas: null }),
         'without facts nothing has changed',
       )
       return
@@ -111,12 +117,16 @@ export class ServiceStore {
       'the change is the last fact',
     )
     this.#revision += BigInt(change.facts.length)
-    const spec = change.specFact === null ? before.specRevision : this.#revision - BigInt(change.facts.length - change.specFact)
+    const spec =
+      change.specFact === null ? before.specRevision : this.#revision - BigInt(change.facts.length - change.specFact)
     this.snapshot = { ...next, guard: before.guard + 1, revision: this.#revision, specRevision: spec }
     this.changes.push(change)
     const loaded = this.loaded()
     check(isDeepStrictEqual(loaded.versions, next.versions), 'next has the versions that would be loaded')
-    check(isDeepStrictEqual(loaded.contents, next.contents) && loaded.lastVersion === next.lastVersion, 'next has the whole history')
+    check(
+      isDeepStrictEqual(loaded.contents, next.contents) && loaded.lastVersion === next.lastVersion,
+      'next has the whole history',
+    )
   }
 
   #applyRows(change: ServiceChange): void {
@@ -125,7 +135,8 @@ export class ServiceStore {
       check(!written.has(row.id), 'each row is written once')
       written.add(row.id)
     }
-    for (const row of change.insertedReplicas) check(!this.rows.has(row.id) && isAlive(row), 'an inserted row is new and alive')
+    for (const row of change.insertedReplicas)
+      check(!this.rows.has(row.id) && isAlive(row), 'an inserted row is new and alive')
     for (const row of change.updatedReplicas) {
       const before = this.rows.get(row.id)
       check(before !== undefined && isAlive(before), 'an updated row is known and alive')
@@ -137,14 +148,18 @@ export class ServiceStore {
     for (const version of change.insertedVersions) {
       check(!this.versions.has(version.number) && version.number === this.versions.size + 1, 'version numbers count up')
       check(
-        version.contentNumber === ([...this.versions.values()].find((row) => sameContent(row.content, version.content)) ?? version).number,
+        version.contentNumber ===
+          ([...this.versions.values()].find((row) => sameContent(row.content, version.content)) ?? version).number,
         'contentNumber is the lowest number with equal content',
       )
       this.versions.set(version.number, version)
     }
     for (const rollout of change.rollouts) {
       const before = this.rollouts.get(rollout.number)
-      check(before === undefined || (before.finishedAt === null && before.id === rollout.id), 'a finished rollout is not written again')
+      check(
+        before === undefined || (before.finishedAt === null && before.id === rollout.id),
+        'a finished rollout is not written again',
+      )
       this.rollouts.set(rollout.number, rollout)
     }
     for (const { number, finishedAt } of this.rollouts.values()) {

@@ -1,6 +1,15 @@
 import type { Content } from '../../src/model/content.ts'
 import type { Grant } from '../../src/model/host.ts'
-import type { HostId, Instant, ProfileRevisionId, ProjectId, QueueId, ReplicaId, ServiceId, WorkerId } from '../../src/model/id.ts'
+import type {
+  HostId,
+  Instant,
+  ProfileRevisionId,
+  ProjectId,
+  QueueId,
+  ReplicaId,
+  ServiceId,
+  WorkerId,
+} from '../../src/model/id.ts'
 import type { NewService, ReplicaReport, Reporter } from '../../src/model/intent.ts'
 import type { Replica } from '../../src/model/service.ts'
 import type { Settings } from '../../src/model/settings.ts'

@@ -18,7 +18,11 @@ export class ShiftedClock {
 
   /** For the process. `uptime`: the time since the machine's start is shifted as well. */
   env({ uptime = false } = {}): NodeJS.ProcessEnv {
-    return { NODE_OPTIONS: `--import ${preload}`, XCE_TEST_SHIFT_FILE: this.#file, ...(uptime ? { XCE_TEST_SHIFT_UPTIME: '1' } : {}) }
+    return {
+      NODE_OPTIONS: `--import ${preload}`,
+      XCE_TEST_SHIFT_FILE: this.#file,
+      ...(uptime ? { XCE_TEST_SHIFT_UPTIME: '1' } : {}),
+    }
   }
 
   /** Steps the clock of a process that runs with this `env`, and waits until it has the new time. */

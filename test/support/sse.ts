@@ -23,7 +23,11 @@ export class EventStream {
     query: string,
     variables: Record<string, unknown> = {},
   ): Promise<EventStream> {
-    const headers = { 'content-type': 'application/json', accept: 'text/event-stream', authorization: `Bearer ${token}` }
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      authorization: `Bearer ${token}`,
+    }
     return EventStream.request(url, { method: 'POST', headers, body: JSON.stringify({ query, variables }) })
   }
 

@@ -13,7 +13,9 @@ import { silent } from './databases.ts'
 import { content, newService, reportOf, settings } from './services.ts'
 
 /** What a worker says that registers. */
-export function registrationOf(over: Partial<RegisterWorker> & Pick<RegisterWorker, 'name' | 'host'>): Omit<RegisterWorker, 'kind'> {
+export function registrationOf(
+  over: Partial<RegisterWorker> & Pick<RegisterWorker, 'name' | 'host'>,
+): Omit<RegisterWorker, 'kind'> {
   return {
     addresses: ['10.0.0.1'],
     cpuMillis: 64_000,
@@ -56,7 +58,9 @@ export class TestStore {
       actor: 'test',
     })
     if (profile.kind !== 'profile') throw new Error('no profile')
-    const project = await this.database.prisma.project.findUniqueOrThrow({ where: { name: over.projectName ?? 'default' } })
+    const project = await this.database.prisma.project.findUniqueOrThrow({
+      where: { name: over.projectName ?? 'default' },
+    })
     const queue = await this.database.prisma.queue.findUniqueOrThrow({ where: { name: 'default' } })
     return newService({
       id,
@@ -82,7 +86,10 @@ export class TestStore {
 
   async register(over: Partial<RegisterWorker> = {}): Promise<Reporter> {
     const name = over.name ?? `w${randomUUID().slice(0, 8)}`
-    const worker = await this.committer.write({ kind: 'registerWorker', ...registrationOf({ name, host: `h-${name}`, ...over }) })
+    const worker = await this.committer.write({
+      kind: 'registerWorker',
+      ...registrationOf({ name, host: `h-${name}`, ...over }),
+    })
     if (worker.kind !== 'worker') throw new Error('not registered')
     return { workerId: worker.workerId as WorkerId, hostId: worker.hostId as HostId, epoch: worker.epoch }
   }
@@ -118,7 +125,12 @@ export class TestStore {
   async reportReady(id: ServiceId, reporter: Reporter, sequence: number) {
     const { replicas } = await this.load(id)
     const own = [...replicas.values()].filter(({ hostId }) => hostId === reporter.hostId)
-    return this.committer.submit(id, { kind: 'report', reporter, sequence, reports: own.map((replica) => reportOf(replica)) })
+    return this.committer.submit(id, {
+      kind: 'report',
+      reporter,
+      sequence,
+      reports: own.map((replica) => reportOf(replica)),
+    })
   }
 }
 

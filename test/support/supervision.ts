@@ -37,7 +37,13 @@ export function assignmentOf(change: Partial<Assignment> = {}): Assignment {
 
 export function httpProbe(change: Partial<Probe> = {}): Probe {
   // One failure counts; so a busy machine may take its time for an answer.
-  const times = { initialDelaySeconds: 0, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1, successThreshold: 1 }
+  const times = {
+    initialDelaySeconds: 0,
+    periodSeconds: 1,
+    timeoutSeconds: 60,
+    failureThreshold: 1,
+    successThreshold: 1,
+  }
   return { action: { kind: 'http', port: 'http', path: '/health' }, ...times, ...change }
 }
 

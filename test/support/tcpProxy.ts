@@ -53,7 +53,10 @@ export async function tcpProxy(target: { host: string; port: number }): Promise<
     for (const listener of listeners) listener(...told)
   }
   const setHeld = ({ client, server }: Pair) => {
-    for (const [direction, from, to] of [['toServer', client, server] as const, ['toClient', server, client] as const]) {
+    for (const [direction, from, to] of [
+      ['toServer', client, server] as const,
+      ['toClient', server, client] as const,
+    ]) {
       if (held.has(direction)) from.unpipe(to).pause()
       else from.pipe(to)
     }

@@ -32,7 +32,13 @@ export class TroubleScene {
   /** The one that is there from the beginning. */
   readonly replica: string
 
-  private constructor(server: TestServer, worker: HandWorker, accidents: Accidents, replica: string, subscriber: Subscriber) {
+  private constructor(
+    server: TestServer,
+    worker: HandWorker,
+    accidents: Accidents,
+    replica: string,
+    subscriber: Subscriber,
+  ) {
     this.server = server
     this.worker = worker
     this.accidents = accidents
@@ -42,7 +48,10 @@ export class TroubleScene {
   }
 
   static async start(databaseUrl: string): Promise<TroubleScene> {
-    const server = await TestServer.start(undefined, mkdtempSync(path.join(tmpdir(), 'xce-test-')), { databaseUrl, bookmarkMillis: 300 })
+    const server = await TestServer.start(undefined, mkdtempSync(path.join(tmpdir(), 'xce-test-')), {
+      databaseUrl,
+      bookmarkMillis: 300,
+    })
     const worker = new HandWorker(server.client)
     await worker.register()
     await createService(server.client, 'web', 1)

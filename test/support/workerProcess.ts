@@ -17,7 +17,13 @@ export class WorkerProcess {
   output = ''
 
   /** `from`: the first of its 100 ports. `env`: over the settings of a worker that knows this server only. `program`: of another release. */
-  constructor(server: ServerProcess, name: string, from: number, env: NodeJS.ProcessEnv = {}, program = built('worker.js')) {
+  constructor(
+    server: ServerProcess,
+    name: string,
+    from: number,
+    env: NodeJS.ProcessEnv = {},
+    program = built('worker.js'),
+  ) {
     this.#server = server
     this.name = name
     this.#from = from

@@ -193,7 +193,15 @@ export class WorkerServer {
   }
 
   #tell(change: Partial<Change>): void {
-    const whole: Change = { kind: 'DELTA', revision: '2', last: true, assignments: [], removed: [], logRequests: [], ...change }
+    const whole: Change = {
+      kind: 'DELTA',
+      revision: '2',
+      last: true,
+      assignments: [],
+      removed: [],
+      logRequests: [],
+      ...change,
+    }
     for (const follower of this.#followers) follower(whole)
   }
 
@@ -218,7 +226,14 @@ export class WorkerServer {
           this.#told.push(...running)
           this.epoch += 1
           const { epoch, leaseSeconds, graceSeconds } = this
-          return { __typename: 'RegisterWorkerPayload', worker: { id: 'Worker_1' }, epoch, leaseSeconds, graceSeconds, stop: take() }
+          return {
+            __typename: 'RegisterWorkerPayload',
+            worker: { id: 'Worker_1' },
+            epoch,
+            leaseSeconds,
+            graceSeconds,
+            stop: take(),
+          }
         },
         renewLease: ({ input }: { input: { epoch: number } }) => {
           if (!valid(input)) return fenced
@@ -274,7 +289,9 @@ export class WorkerServer {
           })
         }
         const change = waiting.shift()
-        return change === undefined || ended ? { done: true, value: undefined } : { done: false, value: { assignmentsChanged: change } }
+        return change === undefined || ended
+          ? { done: true, value: undefined }
+          : { done: false, value: { assignmentsChanged: change } }
       },
       return: async () => {
         ended = true
@@ -288,7 +305,8 @@ export class WorkerServer {
   #snapshot(): Change[] {
     const all = [...this.assignments.values()].map(toWire)
     const parts: WireAssignment[][] = []
-    for (let from = 0; from === 0 || from < all.length; from += this.partSize) parts.push(all.slice(from, from + this.partSize))
+    for (let from = 0; from === 0 || from < all.length; from += this.partSize)
+      parts.push(all.slice(from, from + this.partSize))
     return parts.map((assignments, index) => {
       const rest = { removed: [], logRequests: [] }
       return { kind: 'SNAPSHOT', revision: '1', last: index === parts.length - 1, assignments, ...rest }
@@ -301,5 +319,9 @@ const typenames = { http: 'HttpProbe', tcp: 'TcpProbe', exec: 'ExecProbe' } as c
 function toWire(assignment: Assignment): WireAssignment {
   const probe = (of: Assignment['readiness']): unknown =>
     of === null ? null : { ...of, action: { ...of.action, __typename: typenames[of.action.kind] } }
-  return { ...assignment, readiness: probe(assignment.readiness), liveness: probe(assignment.liveness) } as WireAssignment
+  return {
+    ...assignment,
+    readiness: probe(assignment.readiness),
+    liveness: probe(assignment.liveness),
+  } as WireAssignment
 }

@@ -24,7 +24,10 @@ async function found(script: string): Promise<string[]> {
 }
 
 test.each([
-  ['a new table with whatever it has', 'CREATE TABLE "Road" ("id" text PRIMARY KEY, "lanes" int NOT NULL CHECK ("lanes" > 0))'],
+  [
+    'a new table with whatever it has',
+    'CREATE TABLE "Road" ("id" text PRIMARY KEY, "lanes" int NOT NULL CHECK ("lanes" > 0))',
+  ],
   ['a column that may be null', 'ALTER TABLE "Car" ADD COLUMN "doors" int'],
   ['a column with a default', `ALTER TABLE "Car" ADD COLUMN "doors" int NOT NULL DEFAULT 5`],
   [
@@ -50,8 +53,14 @@ test.each([
   ['ALTER TABLE "Car" ALTER COLUMN "name" SET NOT NULL', 'column Car.name becomes NOT NULL'],
   ['ALTER TABLE "Car" ADD COLUMN "doors" int NOT NULL', 'column Car.doors is new, NOT NULL and without a default'],
   ['ALTER TABLE "Car" ALTER COLUMN "wheels" DROP DEFAULT', 'default Car.wheels is dropped or renamed'],
-  ['ALTER TABLE "Car" ADD CONSTRAINT "few" CHECK ("wheels" < 9)', 'constraint Car.few is new: it may refuse what older servers write'],
-  ['CREATE UNIQUE INDEX "one" ON "Car" ("wheels")', 'unique index Car.one is new: it may refuse what older servers write'],
+  [
+    'ALTER TABLE "Car" ADD CONSTRAINT "few" CHECK ("wheels" < 9)',
+    'constraint Car.few is new: it may refuse what older servers write',
+  ],
+  [
+    'CREATE UNIQUE INDEX "one" ON "Car" ("wheels")',
+    'unique index Car.one is new: it may refuse what older servers write',
+  ],
   ['DROP INDEX "Car_name_key"', 'unique index Car.Car_name_key is dropped or renamed'],
   ['DROP TRIGGER "honk" ON "Car"', 'trigger Car.honk is dropped or renamed'],
   [`ALTER TYPE "Colour" ADD VALUE 'GREEN'`, "value Colour.GREEN is new: older servers can't read it"],

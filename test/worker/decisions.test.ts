@@ -52,7 +52,9 @@ test('a line of the process table is read past a program’s name with spaces an
 
 test('thresholds count results in a row', () => {
   const tally = new Tally({ failureThreshold: 3, successThreshold: 2 }, false)
-  const changes = [true, false, true, true, false, false, true, false, false, false].map((success) => tally.add(success))
+  const changes = [true, false, true, true, false, false, true, false, false, false].map((success) =>
+    tally.add(success),
+  )
   expect(changes).toEqual([false, false, false, true, false, false, false, false, false, true])
   expect(tally.healthy).toBe(false)
 })
@@ -74,7 +76,17 @@ test('a UDP port that nobody has is no fault', async () => {
 
 describe('the outbox', () => {
   function report(replica: string, start: number): Report {
-    return { replica, start, state: 'RUNNING', ready: false, endReason: null, exitCode: null, exitSignal: null, message: null, ports: [] }
+    return {
+      replica,
+      start,
+      state: 'RUNNING',
+      ready: false,
+      endReason: null,
+      exitCode: null,
+      exitSignal: null,
+      message: null,
+      ports: [],
+    }
   }
 
   test('gives the latest state of each replica, in the order of the changes', () => {
@@ -140,7 +152,11 @@ describe('settings', () => {
       XCE_WORKER_PORT_RANGE: '1-65535',
     })
     expect(read).toMatchObject({
-      settings: { addresses: ['10.0.0.1', 'fd00::1'], reservedPorts: [25_000, 25_002, 25_003, 25_004], portRange: { from: 1, to: 65_535 } },
+      settings: {
+        addresses: ['10.0.0.1', 'fd00::1'],
+        reservedPorts: [25_000, 25_002, 25_003, 25_004],
+        portRange: { from: 1, to: 65_535 },
+      },
     })
   })
 
@@ -152,7 +168,14 @@ describe('settings', () => {
     ['a b', false],
   ])('a machine’s own name is a name here and at the server: %s', (name, isOne) => {
     expect('settings' in readSettings({ ...needed, XCE_WORKER_NAME: name, XCE_WORKER_HOST: name })).toBe(isOne)
-    const rest = { addresses: [], cpuMillis: 1, memoryMiB: 1, portRange: { from: 1, to: 2 }, reservedPorts: [], softwareVersion: '' }
+    const rest = {
+      addresses: [],
+      cpuMillis: 1,
+      memoryMiB: 1,
+      portRange: { from: 1, to: 2 },
+      reservedPorts: [],
+      softwareVersion: '',
+    }
     expect(workerIssues({ name, host: name, protocolVersion: workerProtocolVersion, ...rest }).length === 0).toBe(isOne)
   })
 

@@ -59,5 +59,9 @@ test('without a server no drain begins: it says so, and says when one does', asy
   await until(() => said.length > 0, 'it says so')
   await server.start()
   await until(() => drain.done.aborted, 'it has drained')
-  expect(said).toEqual([alone('begins'), 'The worker is drained: its replicas are replaced elsewhere.', 'All replicas have moved.'])
+  expect(said).toEqual([
+    alone('begins'),
+    'The worker is drained: its replicas are replaced elsewhere.',
+    'All replicas have moved.',
+  ])
 })

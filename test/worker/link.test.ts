@@ -37,7 +37,12 @@ afterEach(async () => {
 
 /** Runs a worker in this process, until the test's end. */
 function connect(servers: Servers = { kind: 'list', urls: [server.url] }, log?: Logger): LinkedWorker {
-  const worker = new LinkedWorker({ directory, token: server.token, settings: { servers }, ...(log === undefined ? {} : { log }) })
+  const worker = new LinkedWorker({
+    directory,
+    token: server.token,
+    settings: { servers },
+    ...(log === undefined ? {} : { log }),
+  })
   supervisor = worker.supervisor
   end = () => worker.end()
   return worker
@@ -103,10 +108,23 @@ test('says of each registration which one of its state directory it is, where th
 test('that none of its servers takes, it tries all of them before each pause', async () => {
   const away = await Promise.all([freePort(), freePort(), freePort()])
   const waits: number[] = []
-  const log = pino({ level: 'warn' }, { write: (line) => void waits.push((JSON.parse(line) as { waitMillis: number }).waitMillis) })
+  const log = pino(
+    { level: 'warn' },
+    { write: (line) => void waits.push((JSON.parse(line) as { waitMillis: number }).waitMillis) },
+  )
   connect({ kind: 'list', urls: away.map((port) => `http://127.0.0.1:${port}/graphql`) }, log)
   await until(() => waits.length >= 9, 'three rounds')
-  expect(waits.slice(0, 9).map((millis) => millis > 0)).toEqual([false, false, true, false, false, true, false, false, true])
+  expect(waits.slice(0, 9).map((millis) => millis > 0)).toEqual([
+    false,
+    false,
+    true,
+    false,
+    false,
+    true,
+    false,
+    false,
+    true,
+  ])
 })
 
 test('a lost session, however short, is followed by a random wait: others have lost theirs in the same instant', async () => {
@@ -130,7 +148,12 @@ test('it runs what it is assigned, with its probes, and reports with rising sequ
   const port = await freePort()
   const ports = [{ name: 'http', port, protocol: 'TCP' as const }]
   const action = { kind: 'exec' as const, command: ['true'] }
-  const assignment = assignmentOf({ command: program('http-server'), ports, readiness: httpProbe(), liveness: httpProbe({ action }) })
+  const assignment = assignmentOf({
+    command: program('http-server'),
+    ports,
+    readiness: httpProbe(),
+    liveness: httpProbe({ action }),
+  })
   server.assign(assignment)
   await until(() => server.reported(assignment.replica)?.ready, 'it is ready')
   server.assign({ ...assignment, goal: 'STOP' })
@@ -158,7 +181,9 @@ test('asked to resync, it reports everything once', async () => {
 test('it answers requests for logs', async () => {
   connect()
   await followed()
-  const { replica } = await running({ command: ['sh', '-c', 'for i in 1 2 3; do echo $i; done; echo oh >&2; exec sleep 1000'] })
+  const { replica } = await running({
+    command: ['sh', '-c', 'for i in 1 2 3; do echo $i; done; echo oh >&2; exec sleep 1000'],
+  })
   await until(async () => (await supervisor.tail(replica, 9)).stderr.length === 1, 'it has printed')
   server.askForLog({ id: 'LogRequest_1', replica, tailLines: 2 })
   server.askForLog({ id: 'LogRequest_2', replica: '../../etc', tailLines: 2 })
@@ -236,7 +261,9 @@ test('a PORT_TAKEN that was taken but not answered is told again of the placemen
   server.assignments.set(assignment.replica, { ...assignment, ports: portsOf(free) })
   await until(() => server.reported(assignment.replica)?.state === 'RUNNING', 'the next placement runs')
   const told = server.reports.flatMap(({ reports }) => reports)
-  expect(told.filter(({ endReason }) => endReason === 'PORT_TAKEN').every(({ ports }) => ports.join() === String(taken))).toBe(true)
+  expect(
+    told.filter(({ endReason }) => endReason === 'PORT_TAKEN').every(({ ports }) => ports.join() === String(taken)),
+  ).toBe(true)
   expect(told.at(-1)).toMatchObject({ state: 'RUNNING', ports: [free] })
   await new Promise((resolve) => holder.close(resolve))
 })
@@ -257,7 +284,9 @@ test('a connection that has ended opens no other one for what is asked of it the
   const target = { url: server.url, token: server.token, tokenFile: '', worker: 'worker-1' }
   const connection = await Connection.open(target, AbortSignal.timeout(10_000))
   connection.close()
-  await expect(connection.request('{ __typename }', {}, 10_000)).rejects.toThrow('The connection was closed by this worker.')
+  await expect(connection.request('{ __typename }', {}, 10_000)).rejects.toThrow(
+    'The connection was closed by this worker.',
+  )
   await until(() => server.connections === 0, 'it is closed')
 })
 
@@ -273,7 +302,9 @@ describe('fenced', () => {
     server.leaseSeconds = 1
     connect()
     await followed()
-    const { replica } = await running({ stop: { signal: 'TERM', drainSeconds: 3_600, graceSeconds: 5, onLostContact: 'KEEP' } })
+    const { replica } = await running({
+      stop: { signal: 'TERM', drainSeconds: 3_600, graceSeconds: 5, onLostContact: 'KEEP' },
+    })
     server.assignments.clear()
     server.epoch += 1
     await followed(2)
@@ -300,7 +331,9 @@ describe('fenced', () => {
       server.drop()
     }
     await followed(4)
-    const fought = lines.flatMap(({ msg }, at) => (msg.includes('a copy of this state directory') ? [lines[at + 1]] : []))
+    const fought = lines.flatMap(({ msg }, at) =>
+      msg.includes('a copy of this state directory') ? [lines[at + 1]] : [],
+    )
     expect(fought).toHaveLength(3)
     for (const next of fought) expect(next?.waitMillis).toBeGreaterThanOrEqual(0)
   })
@@ -323,7 +356,10 @@ describe('fenced', () => {
     const [kept, stale] = [await running(), await running()]
     server.stale = [stale.replica]
     server.assign({ ...kept, goal: 'STOP' })
-    await until(() => supervisor.reports().every(({ replica }) => replica !== stale.replica), 'the stale one is forgotten')
+    await until(
+      () => supervisor.reports().every(({ replica }) => replica !== stale.replica),
+      'the stale one is forgotten',
+    )
     expect(processesWith(stale.replica)).toEqual([])
   })
 })

@@ -83,7 +83,10 @@ describe('a rotation', () => {
     supervision.supervisor.assign(assignment)
     const file = path.join(supervision.directory, 'replicas', assignment.replica, 'stdout.log')
     await until(() => statSync(`${file}.1`, { throwIfNoEntry: false })?.size === logBytes, 'it is rotated')
-    await until(async () => (await supervision.supervisor.tail(assignment.replica, 1)).stderr[0] === 'written', 'all is written')
+    await until(
+      async () => (await supervision.supervisor.tail(assignment.replica, 1)).stderr[0] === 'written',
+      'all is written',
+    )
     const { stdout, truncated } = await supervision.supervisor.tail(assignment.replica, 1_000)
     expect(stdout).toHaveLength(1_000)
     expect(truncated).toBe(true)

@@ -127,14 +127,17 @@ describe('a worker that starts again', () => {
     expect(lost).toHaveBeenCalledTimes(1)
   })
 
-  test.each(['', 'not JSON', 'null', '{"patienceSeconds":"1","lastSeconds":1}'])('takes a file with %j for none', (text) => {
-    writeFileSync(file(), text)
-    begin()
-    pass(74.5)
-    expect(lost).not.toHaveBeenCalled()
-    pass(0.5)
-    expect(lost).toHaveBeenCalledTimes(1)
-  })
+  test.each(['', 'not JSON', 'null', '{"patienceSeconds":"1","lastSeconds":1}'])(
+    'takes a file with %j for none',
+    (text) => {
+      writeFileSync(file(), text)
+      begin()
+      pass(74.5)
+      expect(lost).not.toHaveBeenCalled()
+      pass(0.5)
+      expect(lost).toHaveBeenCalledTimes(1)
+    },
+  )
 
   test('renewals write the disk every few seconds, oftener where lease and grace are short, and at once when they change', () => {
     begin()

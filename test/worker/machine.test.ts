@@ -7,7 +7,13 @@ function entry(address: string, internal = false): NetworkInterfaceInfo {
   const rest = { address, internal, mac: '02:00:00:00:00:01' }
   return isIP(address) === 4
     ? { ...rest, family: 'IPv4', netmask: '255.255.255.0', cidr: `${address}/24` }
-    : { ...rest, family: 'IPv6', netmask: 'ffff:ffff:ffff:ffff::', cidr: `${address}/64`, scopeid: address.startsWith('fe80:') ? 2 : 0 }
+    : {
+        ...rest,
+        family: 'IPv6',
+        netmask: 'ffff:ffff:ffff:ffff::',
+        cidr: `${address}/64`,
+        scopeid: address.startsWith('fe80:') ? 2 : 0,
+      }
 }
 
 const lo = [entry('127.0.0.1', true), entry('::1', true)]
@@ -21,7 +27,13 @@ test.each([
   ['a dual stack', { lo, eth0: [entry('fd00::1'), entry('fe80::1'), entry('10.0.0.1')] }, ['10.0.0.1', 'fd00::1']],
   [
     'several interfaces, in their order',
-    { lo, eth0: [entry('fd00::1')], down: undefined, eth1: [entry('10.0.0.1'), entry('2001:db8::1')], eth2: [entry('192.168.0.9')] },
+    {
+      lo,
+      eth0: [entry('fd00::1')],
+      down: undefined,
+      eth1: [entry('10.0.0.1'), entry('2001:db8::1')],
+      eth2: [entry('192.168.0.9')],
+    },
     ['10.0.0.1', '192.168.0.9', 'fd00::1', '2001:db8::1'],
   ],
 ])('of a machine with %s', (_what, interfaces, addresses) => {

@@ -23,13 +23,19 @@ let other: Server
 let otherUrl: string
 const serverLines: Record<string, unknown>[] = []
 beforeAll(async () => {
-  server = await TestServer.start(pino({ level: 'warn' }, { write: (line) => void serverLines.push(JSON.parse(line)) }), undefined, {
-    env: { XCE_LEASE_SECONDS: '3599', XCE_GRACE_SECONDS: '59' },
-  })
+  server = await TestServer.start(
+    pino({ level: 'warn' }, { write: (line) => void serverLines.push(JSON.parse(line)) }),
+    undefined,
+    {
+      env: { XCE_LEASE_SECONDS: '3599', XCE_GRACE_SECONDS: '59' },
+    },
+  )
   // Here, because fetch keeps its connection for seconds, and nothing may be left open of a test.
   await new HandWorker(server.client, 'taken').register([], { instance: 'of another state directory' })
   other = createServer((_request, response) => response.writeHead(404).end()).listen(0, '127.0.0.1')
-  other.on('upgrade', ({ url }, socket) => (url === '/hangs-up' ? socket.destroy() : socket.end('HTTP/1.1 404 Not Found\r\n\r\n')))
+  other.on('upgrade', ({ url }, socket) =>
+    url === '/hangs-up' ? socket.destroy() : socket.end('HTTP/1.1 404 Not Found\r\n\r\n'),
+  )
   await once(other, 'listening')
   otherUrl = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
 })
@@ -86,7 +92,9 @@ test('a token that is not known there: by file and server, and once in the serve
 
 test('an empty token', async () => {
   connect(' ')
-  expect(await told()).toBe(`not connected: The file ${tokenFile()} (XCE_WORKER_TOKEN_FILE) is empty: copy a server's worker-token to it.`)
+  expect(await told()).toBe(
+    `not connected: The file ${tokenFile()} (XCE_WORKER_TOKEN_FILE) is empty: copy a server's worker-token to it.`,
+  )
 })
 
 test('a token of another role', async () => {
@@ -100,8 +108,12 @@ test('a token of another role', async () => {
 test('a name that another worker has; what runs on meanwhile, and what to do about it', async () => {
   const token = await createToken(server.app.database, { subject: 'workers', roles: ['worker'] })
   const { supervisor } = connect(token, server.url, { name: 'taken', host: 'taken' })
-  expect(await told()).toMatch(/A worker named taken is registered already, with another state directory, on host taken: .* of taken\.$/)
-  expect(serverSays('taken')).toMatchObject([{ host: 'taken', subject: 'workers', msg: expect.stringContaining('registered already') }])
+  expect(await told()).toMatch(
+    /A worker named taken is registered already, with another state directory, on host taken: .* of taken\.$/,
+  )
+  expect(serverSays('taken')).toMatchObject([
+    { host: 'taken', subject: 'workers', msg: expect.stringContaining('registered already') },
+  ])
   supervisor.assign(assignmentOf())
   await until(() => lines.some((line) => line.includes('A replica of before runs on here')), 'it says what runs on')
   expect(lines.at(-1)).toMatch(/tells it what to stop; SIGUSR2 stops everything now\.$/)
@@ -151,7 +163,10 @@ test.each([
 
 test('a server says which lease it gives, before anything is asked', async () => {
   const { token } = server.client
-  const connection = await Connection.open({ url: server.url, token: token ?? '', tokenFile: '', worker: 'w' }, AbortSignal.timeout(10_000))
+  const connection = await Connection.open(
+    { url: server.url, token: token ?? '', tokenFile: '', worker: 'w' },
+    AbortSignal.timeout(10_000),
+  )
   expect(connection.greeting).toEqual({
     workerProtocol: { oldest: expect.any(Number), newest: expect.any(Number) },
     workerLease: { leaseSeconds: 3_599, graceSeconds: 59 },

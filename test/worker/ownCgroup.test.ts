@@ -10,11 +10,18 @@ const unified =
   '30 23 0:26 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:4 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot\n'
 const hybrid =
   '32 31 0:29 / /sys/fs/cgroup/cpu-acct rw,relatime - cgroup cgroup rw,cpu\n41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n'
-const container = '1028 1020 0:26 /docker/abc /sys/fs/cgroup ro,nosuid,nodev,noexec,relatime master:9 shared:11 - cgroup2 cgroup rw\n'
+const container =
+  '1028 1020 0:26 /docker/abc /sys/fs/cgroup ro,nosuid,nodev,noexec,relatime master:9 shared:11 - cgroup2 cgroup rw\n'
 const spaces = '30 23 0:26 / /mnt/my\\040cgroups rw - cgroup2 none rw\n'
 
 test.each([
-  ['a systemd unit', '0::/system.slice/xce-worker.service\n', root + unified, '/sys/fs/cgroup/system.slice/xce-worker.service', false],
+  [
+    'a systemd unit',
+    '0::/system.slice/xce-worker.service\n',
+    root + unified,
+    '/sys/fs/cgroup/system.slice/xce-worker.service',
+    false,
+  ],
   [
     'a unit with DelegateSubgroup',
     '0::/system.slice/w.service/xce-worker\n',

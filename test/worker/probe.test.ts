@@ -103,12 +103,17 @@ test('a replica on a host with an IPv6 address is probed there', async ({ skip }
   const answers = (address: string) =>
     Promise.all(
       [{ kind: 'http', port: 'http', path: '/' } as const, { kind: 'tcp', port: 'http' } as const].map((action) =>
-        checkOf(action, 60, { address, ports, environment: {}, workingDirectory: '/tmp' })(new AbortController().signal),
+        checkOf(action, 60, { address, ports, environment: {}, workingDirectory: '/tmp' })(
+          new AbortController().signal,
+        ),
       ),
     )
   try {
     expect(await answers('::1')).toEqual([null, null])
-    expect(await answers('127.0.0.1')).toEqual([expect.stringMatching(/ECONNREFUSED/), expect.stringMatching(/ECONNREFUSED/)])
+    expect(await answers('127.0.0.1')).toEqual([
+      expect.stringMatching(/ECONNREFUSED/),
+      expect.stringMatching(/ECONNREFUSED/),
+    ])
   } finally {
     await new Promise((resolve) => server.close(resolve))
   }
@@ -136,7 +141,13 @@ test('readiness is reported when it changes, and only then', async () => {
   expect(message).toBe('It is not ready: GET /health on port '.concat(String(port), ' answered 503.'))
   await ask(port, '/status/302')
   await supervision.report(replica, { ready: true }, 4)
-  expect(supervision.story(replica)).toEqual(['1 STARTING', '1 RUNNING', '1 RUNNING ready', '1 RUNNING', '1 RUNNING ready'])
+  expect(supervision.story(replica)).toEqual([
+    '1 STARTING',
+    '1 RUNNING',
+    '1 RUNNING ready',
+    '1 RUNNING',
+    '1 RUNNING ready',
+  ])
 })
 
 test('a start that was never ready is probed more often than the period', async () => {
@@ -161,7 +172,10 @@ test('a failed liveness probe ends the process and counts as a restart in place'
 })
 
 test('each start has to become ready again', async () => {
-  const { replica } = await web({ command: program('ready-then-crash'), restart: { maxAttempts: 1, windowSeconds: 600, delaySeconds: 0 } })
+  const { replica } = await web({
+    command: program('ready-then-crash'),
+    restart: { maxAttempts: 1, windowSeconds: 600, delaySeconds: 0 },
+  })
   await supervision.report(replica, { state: 'ENDED', endReason: 'GAVE_UP', exitCode: 7 })
   const story = supervision.story(replica)
   expect(story.indexOf('2 STARTING')).toBeGreaterThan(0)
@@ -170,10 +184,16 @@ test('each start has to become ready again', async () => {
 
 test('a command probe runs in the replica’s environment until the stop', async () => {
   const flag = path.join(supervision.directory, 'healthy')
-  const action = { kind: 'exec' as const, command: ['sh', '-c', `echo "$XCE_REPLICA_ID" > ${flag}.asked; test -f ${flag}`] }
+  const action = {
+    kind: 'exec' as const,
+    command: ['sh', '-c', `echo "$XCE_REPLICA_ID" > ${flag}.asked; test -f ${flag}`],
+  }
   const assignment = assignmentOf({ readiness: httpProbe({ action }) })
   supervision.supervisor.assign(assignment)
-  await until(() => existsSync(`${flag}.asked`) && readFileSync(`${flag}.asked`, 'utf8') === `${assignment.replica}\n`, 'it was asked')
+  await until(
+    () => existsSync(`${flag}.asked`) && readFileSync(`${flag}.asked`, 'utf8') === `${assignment.replica}\n`,
+    'it was asked',
+  )
   expect(supervision.story(assignment.replica).at(-1)).toBe('1 RUNNING')
   writeFileSync(flag, '')
   await supervision.report(assignment.replica, { ready: true })

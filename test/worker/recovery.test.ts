@@ -21,7 +21,9 @@ function pidsOf(replica: string): number[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1).map(Number) : []
 }
 
-async function start(change: Partial<Assignment> = {}): Promise<{ assignment: Assignment; replica: string; pid: number }> {
+async function start(
+  change: Partial<Assignment> = {},
+): Promise<{ assignment: Assignment; replica: string; pid: number }> {
   const assignment = assignmentOf(change)
   supervision.supervisor.assign(assignment)
   const pid = await until(() => pidsOf(assignment.replica)[0], 'the program has printed its pid')
@@ -62,7 +64,11 @@ test('of an adopted replica whose whole session was killed the exit code is not 
   const group = (state(replica)['process'] as { pid: number }).pid
   await supervision.reopen()
   process.kill(-group, 'SIGKILL')
-  expect(await supervision.report(replica, { state: 'ENDED' })).toMatchObject({ endReason: 'EXITED', exitCode: null, exitSignal: null })
+  expect(await supervision.report(replica, { state: 'ENDED' })).toMatchObject({
+    endReason: 'EXITED',
+    exitCode: null,
+    exitSignal: null,
+  })
 })
 
 test('an adopted replica is stopped and restarted as any other', async () => {
@@ -72,7 +78,11 @@ test('an adopted replica is stopped and restarted as any other', async () => {
   await supervision.report(replica, { state: 'RUNNING', start: 2 })
   await supervision.reopen()
   supervision.supervisor.assign({ ...assignment, goal: 'STOP' })
-  expect(await supervision.report(replica, { state: 'ENDED' })).toMatchObject({ endReason: 'STOPPED', exitSignal: 'TERM', start: 2 })
+  expect(await supervision.report(replica, { state: 'ENDED' })).toMatchObject({
+    endReason: 'STOPPED',
+    exitSignal: 'TERM',
+    start: 2,
+  })
 })
 
 test('what ended while no worker was there is known with its code, and told until it is not assigned any more', async () => {
@@ -84,7 +94,9 @@ test('what ended while no worker was there is known with its code, and told unti
   expect(await supervision.reopen()).toBe(0)
   await supervision.report(replica, { state: 'ENDED', endReason: 'EXITED', exitSignal: 'TERM' })
   await supervision.reopen()
-  expect(supervision.supervisor.reports()).toMatchObject([{ replica, state: 'ENDED', endReason: 'EXITED', exitSignal: 'TERM' }])
+  expect(supervision.supervisor.reports()).toMatchObject([
+    { replica, state: 'ENDED', endReason: 'EXITED', exitSignal: 'TERM' },
+  ])
 })
 
 test('the limit of restarts in place counts over the restarts of the worker', async () => {

@@ -26,14 +26,19 @@ test('each is above all before, also above what a server told', () => {
   expect(warnings).toEqual([])
 })
 
-test.each(['', 'nonsense', '-4', '1.5', '2147483647'])('a file that says %j says nothing: the servers tell which is the newest', (said) => {
-  const directory = stateDirectory()
-  writeFileSync(path.join(directory, 'registrations'), said)
-  expect([nextRegistrationNumber(directory, 0, log), nextRegistrationNumber(directory, 41, log)]).toEqual([1, 42])
-})
+test.each(['', 'nonsense', '-4', '1.5', '2147483647'])(
+  'a file that says %j says nothing: the servers tell which is the newest',
+  (said) => {
+    const directory = stateDirectory()
+    writeFileSync(path.join(directory, 'registrations'), said)
+    expect([nextRegistrationNumber(directory, 0, log), nextRegistrationNumber(directory, 41, log)]).toEqual([1, 42])
+  },
+)
 
 test('what can’t be kept is told, and hurts nobody', () => {
   const gone = path.join(stateDirectory(), 'gone')
   expect(nextRegistrationNumber(gone, 5, log)).toBe(6)
-  expect(warnings.splice(0)).toEqual(['the number of this registration could not be kept: the next one may be refused once'])
+  expect(warnings.splice(0)).toEqual([
+    'the number of this registration could not be kept: the next one may be refused once',
+  ])
 })

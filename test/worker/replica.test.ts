@@ -17,7 +17,10 @@ afterEach(async () => {
   await supervision.dispose()
 })
 
-function fetchJson(port: number, url: string): Promise<{ pid: number; env: Record<string, string>; directory: string }> {
+function fetchJson(
+  port: number,
+  url: string,
+): Promise<{ pid: number; env: Record<string, string>; directory: string }> {
   return new Promise((resolve, reject) => {
     get({ port, path: url, agent: false }, (response) => {
       let text = ''
@@ -36,7 +39,10 @@ function logOf(replica: string, stream: 'stdout' | 'stderr'): string {
 
 /** The pid that test/program/runs prints, of its nth start. */
 function pidOf(replica: string, start = 1): Promise<number> {
-  return until(() => Number(logOf(replica, 'stdout').split('\n').slice(0, -1)[start - 1]) || null, 'the program has printed its pid')
+  return until(
+    () => Number(logOf(replica, 'stdout').split('\n').slice(0, -1)[start - 1]) || null,
+    'the program has printed its pid',
+  )
 }
 
 describe('a start', () => {
@@ -125,9 +131,16 @@ describe('a start', () => {
     const flag = path.join(supervision.directory, 'taken')
     const script = `setsid "${process.execPath}" -e "${takes}" "${flag}" & while [ ! -f "${flag}" ]; do sleep 0.01; done; exit 1`
     const ports = [{ name: 'http', port, protocol: 'TCP' as const }]
-    const assignment = assignmentOf({ command: ['sh', '-c', script], ports, readiness: httpProbe({ initialDelaySeconds: 60 }) })
+    const assignment = assignmentOf({
+      command: ['sh', '-c', script],
+      ports,
+      readiness: httpProbe({ initialDelaySeconds: 60 }),
+    })
     supervision.supervisor.assign(assignment)
-    const { message, exitCode } = await supervision.report(assignment.replica, { state: 'ENDED', endReason: 'PORT_TAKEN' })
+    const { message, exitCode } = await supervision.report(assignment.replica, {
+      state: 'ENDED',
+      endReason: 'PORT_TAKEN',
+    })
     expect(exitCode).toBe(1)
     expect(message).toContain(`TCP ${port}`)
     await endProcessesWith(flag)
@@ -179,10 +192,14 @@ describe('an end', () => {
     const assignment = assignmentOf({ command: program('forks-child') })
     supervision.supervisor.assign(assignment)
     const pids = await until(() => {
-      const found = [...logOf(assignment.replica, 'stdout').matchAll(/(?:same|other) (\d+)\n/g)].map(([, pid]) => Number(pid))
+      const found = [...logOf(assignment.replica, 'stdout').matchAll(/(?:same|other) (\d+)\n/g)].map(([, pid]) =>
+        Number(pid),
+      )
       return found.length === 2 ? found : null
     }, 'the grandchildren')
-    const main = processesWith(assignment.replica).find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(process.execPath))
+    const main = processesWith(assignment.replica).find((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(process.execPath),
+    )
     kill(main, 'SIGKILL')
     await supervision.report(assignment.replica, { state: 'RUNNING', start: 2 })
     expect(pids.filter(isRunning)).toEqual([])
@@ -240,7 +257,10 @@ describe('a stop', () => {
     await pidOf(assignment.replica)
     await supervision.reopen()
     supervision.supervisor.assign({ ...assignment, goal: 'STOP' })
-    expect(await supervision.report(assignment.replica, { state: 'ENDED' })).toMatchObject({ endReason: 'STOPPED', exitSignal: 'KILL' })
+    expect(await supervision.report(assignment.replica, { state: 'ENDED' })).toMatchObject({
+      endReason: 'STOPPED',
+      exitSignal: 'KILL',
+    })
   })
 
   test('does not wait for the drain when it was not ready', async () => {
@@ -260,7 +280,10 @@ describe('a stop', () => {
     supervision.supervisor.assign(assignment)
     await supervision.report(assignment.replica, { state: 'STARTING', start: 3 })
     supervision.supervisor.assign({ ...assignment, goal: 'STOP' })
-    expect(await supervision.report(assignment.replica, { state: 'ENDED' })).toMatchObject({ endReason: 'STOPPED', exitCode: 9 })
+    expect(await supervision.report(assignment.replica, { state: 'ENDED' })).toMatchObject({
+      endReason: 'STOPPED',
+      exitCode: 9,
+    })
   })
 
   test('before its process started, and of one that was never here', async () => {
@@ -284,14 +307,20 @@ describe('a stop', () => {
     const moved = { ...assignment, ports: on(other) }
     supervisor.assign(moved)
     supervisor.assign(moved)
-    await until(() => supervisor.reports().some(({ state, ports }) => state === 'RUNNING' && ports.includes(other)), 'it runs there')
+    await until(
+      () => supervisor.reports().some(({ state, ports }) => state === 'RUNNING' && ports.includes(other)),
+      'it runs there',
+    )
     const ports = supervision.reports.map(
       (report) => `${report.endReason ?? report.state} ${report.ports.includes(port) ? 'before' : 'after'}`,
     )
     expect(ports).toEqual(['STARTING before', 'RUNNING before', 'STOPPED before', 'STARTING after', 'RUNNING after'])
     // Asked to stop what it has never started: that is told of the ports that are asked for.
     supervisor.assign({ ...assignment, goal: 'STOP' })
-    await until(() => supervision.reports.at(-1)?.ports.includes(port) && supervision.reports.at(-1)?.state === 'ENDED', 'it is told')
+    await until(
+      () => supervision.reports.at(-1)?.ports.includes(port) && supervision.reports.at(-1)?.state === 'ENDED',
+      'it is told',
+    )
     expect(supervisor.reports()).toEqual([])
   })
 

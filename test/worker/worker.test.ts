@@ -72,14 +72,19 @@ function run(change: Record<string, string> = {}, ...words: string[]): Program {
       output += part
     })
   }
-  const ended = new Promise<number | NodeJS.Signals | null>((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)))
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
+    child.on('close', (code, signal) => resolve(code ?? signal)),
+  )
   const started = { child, ended, output: () => output }
   programs.push(started)
   return started
 }
 
 function followed(registrations: number): Promise<unknown> {
-  return until(() => server.registrations.length === registrations && server.followers === 1, `registration ${registrations}`)
+  return until(
+    () => server.registrations.length === registrations && server.followers === 1,
+    `registration ${registrations}`,
+  )
 }
 
 async function runningReplica(state = path.join(directory, 'state')): Promise<{ replica: string; pid: number }> {
@@ -87,7 +92,10 @@ async function runningReplica(state = path.join(directory, 'state')): Promise<{ 
   const file = path.join(state, 'replicas', replica, 'stdout.log')
   return {
     replica,
-    pid: await until(() => (existsSync(file) ? Number(readFileSync(file, 'utf8')) || null : null), 'it has printed its pid'),
+    pid: await until(
+      () => (existsSync(file) ? Number(readFileSync(file, 'utf8')) || null : null),
+      'it has printed its pid',
+    ),
   }
 }
 
@@ -108,7 +116,9 @@ test('--help prints every setting', async () => {
 })
 
 test('the package’s bin is executable as it is checked out, and is the worker', () => {
-  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { bin: Record<string, string> }
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    bin: Record<string, string>
+  }
   const bin = fileURLToPath(new URL(`../../${manifest.bin['xce-worker']}`, import.meta.url))
   expect(execFileSync(bin, ['--help'], { encoding: 'utf8' })).toMatch(/^The worker of XCE Services: /)
 })
@@ -130,7 +140,10 @@ test.each([
   const held = readFileSync(file, 'utf8')
   rmSync(file)
   const { output } = run()
-  await until(() => output().includes(`not connected: The file ${file} (${setting}) can't be read: ENOENT.`), 'it is told')
+  await until(
+    () => output().includes(`not connected: The file ${file} (${setting}) can't be read: ENOENT.`),
+    'it is told',
+  )
   writeFileSync(file, held)
   await followed(1)
 })

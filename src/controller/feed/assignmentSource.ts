@@ -50,7 +50,12 @@ export class AssignmentSource implements FrameSource<AssignmentFrame> {
   /** Where it begins while there is no cursor; null: with a SNAPSHOT. */
   #begins: Revision | null
 
-  constructor(app: Pick<App, 'feed' | 'database' | 'logRequests'>, reporter: Reporter, after: Revision | null, wake: () => void) {
+  constructor(
+    app: Pick<App, 'feed' | 'database' | 'logRequests'>,
+    reporter: Reporter,
+    after: Revision | null,
+    wake: () => void,
+  ) {
     this.#app = app
     this.#reporter = reporter
     this.#begins = after
@@ -116,7 +121,8 @@ export class AssignmentSource implements FrameSource<AssignmentFrame> {
     // What a LOST worker has is hidden from it, so that its return brings back what no fact names.
     const all = changes.some(({ change }) => change.registration)
     if (all) await this.#requireEpoch()
-    const { assignments: read } = all || touched.size > 0 ? await this.#assignments(all ? 'all' : [...touched]) : { assignments: [] }
+    const { assignments: read } =
+      all || touched.size > 0 ? await this.#assignments(all ? 'all' : [...touched]) : { assignments: [] }
     const present = new Set(read.map(({ replicaId }) => replicaId))
     const assignments = read.filter(({ replicaId }) => touched.has(replicaId) || !this.#known.has(replicaId))
     const removed = [...(all ? this.#known : touched)].filter((id) => this.#known.has(id) && !present.has(id))
@@ -131,7 +137,12 @@ export class AssignmentSource implements FrameSource<AssignmentFrame> {
     return this.#readAll()
   }
 
-  #tell(kind: 'SNAPSHOT' | 'DELTA', revision: Revision, assignments: readonly Assignment[], removed: readonly ReplicaId[]): void {
+  #tell(
+    kind: 'SNAPSHOT' | 'DELTA',
+    revision: Revision,
+    assignments: readonly Assignment[],
+    removed: readonly ReplicaId[],
+  ): void {
     this.#cursor = revision
     this.#isIdle = false
     this.#idle.refresh()

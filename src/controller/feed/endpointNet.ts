@@ -32,7 +32,8 @@ export function inView(address: EndpointAddress, view: EndpointView): boolean {
 export function netOf(changes: readonly ReadonlyMap<string, AddressChange>[], view: EndpointView): EndpointNet {
   const net = new Map<string, AddressChange>()
   for (const change of changes) {
-    for (const [id, { before, after }] of change) net.set(id, { before: net.has(id) ? (net.get(id)?.before ?? null) : before, after })
+    for (const [id, { before, after }] of change)
+      net.set(id, { before: net.has(id) ? (net.get(id)?.before ?? null) : before, after })
   }
   const added: EndpointAddress[] = []
   const removed: EndpointAddress[] = []

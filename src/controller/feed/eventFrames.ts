@@ -33,7 +33,12 @@ export function eventFrames<Event>(database: Database, view: EventView<Event>): 
   const none = async () => []
   return {
     changesAreKeptApart: true,
-    snapshot: (revision) => ({ kind: 'SNAPSHOT', from: 0n, revision, events: () => view.newest(revision, eventsPerFrame) }),
+    snapshot: (revision) => ({
+      kind: 'SNAPSHOT',
+      from: 0n,
+      revision,
+      events: () => view.newest(revision, eventsPerFrame),
+    }),
     delta: (from, revision) => ({ kind: 'DELTA', from, revision, events: none }),
     bookmark: (revision) => ({ kind: 'BOOKMARK', from: revision, revision, events: none }),
     expand: async (whole) => {
@@ -56,7 +61,9 @@ export function eventFrames<Event>(database: Database, view: EventView<Event>): 
           events: async () => {
             const events = await view.all(interval.from, interval.revision)
             if (events.length === part.length) return events
-            throw new Error(`Events in (${interval.from}, ${interval.revision}] were trimmed before a slow reader came to them.`)
+            throw new Error(
+              `Events in (${interval.from}, ${interval.revision}] were trimmed before a slow reader came to them.`,
+            )
           },
         }
       })

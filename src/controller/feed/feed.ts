@@ -64,7 +64,10 @@ export class Feed {
   /** Of subscriptions that are alike, by what makes them so. */
   readonly groups: Groups = new Map()
   readonly #tail: FeedOptions['tail']
-  readonly #services = new Map<ServiceId, { readonly topic: ServiceTopic; readonly reading: SharedRead<EndpointReading | null> }>()
+  readonly #services = new Map<
+    ServiceId,
+    { readonly topic: ServiceTopic; readonly reading: SharedRead<EndpointReading | null> }
+  >()
   readonly #hosts = new Map<HostId, Topic<HostTopicChange>>()
   #lists: Lists = {}
   #position: Revision = 0n
@@ -167,7 +170,11 @@ export class Feed {
   /** Facts were trimmed before they were read here: every subscriber gets a new SNAPSHOT. */
   #lose(): void {
     this.#position = this.#tail.head
-    const topics = [...[...this.#services.values()].map(({ topic }) => topic), ...this.#hosts.values(), ...Object.values(this.#lists)]
+    const topics = [
+      ...[...this.#services.values()].map(({ topic }) => topic),
+      ...this.#hosts.values(),
+      ...Object.values(this.#lists),
+    ]
     this.#services.clear()
     this.#hosts.clear()
     this.#lists = {}
@@ -187,7 +194,8 @@ export class Feed {
       if (fact.kind !== 'change' || serviceId === null) continue
       const data = fact.data as ServiceFactData
       this.#services.get(serviceId)?.topic.take(revision, data)
-      for (const host of data.hosts) this.#hosts.get(host)?.append(revision, { replicas: data.replicas, registration: false })
+      for (const host of data.hosts)
+        this.#hosts.get(host)?.append(revision, { replicas: data.replicas, registration: false })
       if (data.hosts.length > 0) this.#lists.hosts?.append(revision, data.hosts)
       this.#lists.services?.append(revision, serviceListChangeOf(serviceId, data))
     }

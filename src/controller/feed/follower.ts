@@ -40,7 +40,10 @@ export interface Recalled<Change> {
 export type OpenFollower<Frame, Change> = (wake: () => void) => Follower<Frame, Change>
 
 /** A list in parts of at most `size`, at least one; whether each is the last. */
-export function partsOf<T>(list: readonly T[], size: number): { readonly part: readonly T[]; readonly last: boolean }[] {
+export function partsOf<T>(
+  list: readonly T[],
+  size: number,
+): { readonly part: readonly T[]; readonly last: boolean }[] {
   const parts: { part: readonly T[]; last: boolean }[] = []
   for (let from = 0; from === 0 || from < list.length; from += size) {
     parts.push({ part: list.slice(from, from + size), last: from + size >= list.length })

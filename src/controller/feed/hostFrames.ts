@@ -36,11 +36,18 @@ export function hostFrames(database: Database): ListFrames<HostFrame, readonly H
       const there = await readHostIds(database, whole.kind === 'SNAPSHOT' ? null : whole.hosts)
       const known = new Set(there)
       const removed = whole.hosts.filter((id) => !known.has(id))
-      return partsOf(there, listPart).map(({ part, last }) => ({ ...whole, last, hosts: part, removed: last ? removed : [] }))
+      return partsOf(there, listPart).map(({ part, last }) => ({
+        ...whole,
+        last,
+        hosts: part,
+        removed: last ? removed : [],
+      }))
     },
     recall: async (cursor) => {
       const read = await readHostFacts(database, cursor)
-      return read === null ? null : { head: read.head, changes: read.facts.map(({ revision, hosts }) => ({ revision, change: hosts })) }
+      return read === null
+        ? null
+        : { head: read.head, changes: read.facts.map(({ revision, hosts }) => ({ revision, change: hosts })) }
     },
   }
 }

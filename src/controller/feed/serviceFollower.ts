@@ -82,7 +82,10 @@ class ServiceFollower<Frame> implements Follower<Frame, ServiceTopicChange> {
   async recall(cursor: Revision): Promise<Recalled<ServiceTopicChange> | null> {
     const read = await readServiceFacts(this.#feed.database, this.#serviceId, cursor)
     if (read === null || read.facts.some(({ data }) => isCreation(data))) return null
-    return { head: read.head, changes: read.facts.map(({ revision, data }) => ({ revision, change: serviceChangeOf(data) })) }
+    return {
+      head: read.head,
+      changes: read.facts.map(({ revision, data }) => ({ revision, change: serviceChangeOf(data) })),
+    }
   }
 
   snapshot(): Frame {

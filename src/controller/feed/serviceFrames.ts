@@ -50,7 +50,13 @@ export interface ReplicaFrame {
 
 /** A SNAPSHOT of the replicas that have not ended, then those that changed, each once. */
 export function replicaFrames(database: Database, serviceId: ServiceId): ServiceFrames<ReplicaFrame> {
-  const frame = (kind: Kind, revision: Revision): ReplicaFrame => ({ kind, revision, last: true, replicas: [], ended: [] })
+  const frame = (kind: Kind, revision: Revision): ReplicaFrame => ({
+    kind,
+    revision,
+    last: true,
+    replicas: [],
+    ended: [],
+  })
   return {
     snapshot: (revision) => frame('SNAPSHOT', revision),
     delta: (revision, changes) => {
@@ -63,7 +69,12 @@ export function replicaFrames(database: Database, serviceId: ServiceId): Service
     expand: async (whole) => {
       const ids = whole.kind === 'SNAPSHOT' ? await readAliveReplicas(database, serviceId) : whole.replicas
       const ended = new Set(whole.ended)
-      return partsOf(ids, listPart).map(({ part, last }) => ({ ...whole, last, replicas: part, ended: part.filter((id) => ended.has(id)) }))
+      return partsOf(ids, listPart).map(({ part, last }) => ({
+        ...whole,
+        last,
+        replicas: part,
+        ended: part.filter((id) => ended.has(id)),
+      }))
     },
   }
 }

@@ -29,10 +29,19 @@ export interface ServiceListFrame {
 }
 
 /** A SNAPSHOT of the services in the view, then those that changed in it or came into it; those that left it are told as removed. */
-export function serviceListFrames(database: Database, view: ServiceListView): ListFrames<ServiceListFrame, ServiceListChange> {
+export function serviceListFrames(
+  database: Database,
+  view: ServiceListView,
+): ListFrames<ServiceListFrame, ServiceListChange> {
   const { statuses } = view
   const isIn = (status: ServiceStatus | null) => status !== null && (statuses?.has(status) ?? true)
-  const frame = (kind: Kind, revision: Revision): ServiceListFrame => ({ kind, revision, last: true, services: [], removed: [] })
+  const frame = (kind: Kind, revision: Revision): ServiceListFrame => ({
+    kind,
+    revision,
+    last: true,
+    services: [],
+    removed: [],
+  })
   return {
     snapshot: (revision) => frame('SNAPSHOT', revision),
     delta: (_from, revision, changes) => {
@@ -53,11 +62,18 @@ export function serviceListFrames(database: Database, view: ServiceListView): Li
       const services = whole.kind === 'SNAPSHOT' ? matching : whole.services.filter((id) => matches.has(id))
       const removed = whole.removed.filter((id) => matches.has(id))
       if (whole.kind === 'DELTA' && services.length + removed.length === 0) return []
-      return partsOf(services, listPart).map(({ part, last }) => ({ ...whole, last, services: part, removed: last ? removed : [] }))
+      return partsOf(services, listPart).map(({ part, last }) => ({
+        ...whole,
+        last,
+        services: part,
+        removed: last ? removed : [],
+      }))
     },
     recall: async (cursor) => {
       const read = await readServiceListFacts(database, cursor)
-      return read === null ? null : { head: read.head, changes: read.facts.map(({ revision, ...change }) => ({ revision, change })) }
+      return read === null
+        ? null
+        : { head: read.head, changes: read.facts.map(({ revision, ...change }) => ({ revision, change })) }
     },
   }
 }

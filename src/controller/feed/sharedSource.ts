@@ -36,7 +36,10 @@ export class SharedSource<Frame, Change> implements AsyncIterable<Frame> {
   [Symbol.asyncIterator](): AsyncGenerator<Frame, undefined, undefined> {
     return new PulledStream<Frame>((outlet) => {
       const feed = this.#feed
-      return new Group({ feed, open: this.#open, make: async (frame: Frame) => frame, onEnd: () => undefined }).join(outlet, this.#after)
+      return new Group({ feed, open: this.#open, make: async (frame: Frame) => frame, onEnd: () => undefined }).join(
+        outlet,
+        this.#after,
+      )
     })
   }
 

@@ -59,7 +59,9 @@ export async function connectionOf<T extends object>(
 function pageOf(listing: Listing, parent: string | null, args: PageArguments): Page {
   const { first, last, after, before } = args
   if (typeof first === 'number' && typeof last === 'number') {
-    throw badUserInput(`first is ${first} and last is ${last}: give one of them, or neither for the first ${bounds.pageSize.default}.`)
+    throw badUserInput(
+      `first is ${first} and last is ${last}: give one of them, or neither for the first ${bounds.pageSize.default}.`,
+    )
   }
   return {
     limit: sizeOf('first', first) ?? sizeOf('last', last) ?? bounds.pageSize.default,
@@ -71,6 +73,7 @@ function pageOf(listing: Listing, parent: string | null, args: PageArguments): P
 
 function sizeOf(argument: string, size: number | null | undefined): number | null {
   if (size === null || size === undefined) return null
-  if (size < 0 || size > bounds.pageSize.max) throw badUserInput(`${argument} is ${size}: give 0 to ${bounds.pageSize.max}.`)
+  if (size < 0 || size > bounds.pageSize.max)
+    throw badUserInput(`${argument} is ${size}: give 0 to ${bounds.pageSize.max}.`)
   return size
 }

@@ -10,7 +10,8 @@ const fits: Record<OrderColumn['type'], (text: string) => boolean> = {
   int: (text) => /^-?\d{1,9}$/.test(text),
   bigint: (text) => /^\d{1,18}$/.test(text),
   // As cursors of this server write it: no 31st of February, and no year that PostgreSQL would read in another way.
-  timestamptz: (text) => /^\d{4}-/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text,
+  timestamptz: (text) =>
+    /^\d{4}-/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text,
 }
 
 export function cursorOf(listing: Listing, parent: string | null, row: Readonly<Record<string, unknown>>): string {
@@ -22,9 +23,15 @@ export function cursorOf(listing: Listing, parent: string | null, row: Readonly<
 }
 
 /** The position that a cursor stands for. Throws BAD_USER_INPUT where it is no cursor of this connection. */
-export function positionOf(listing: Listing, parent: string | null, argument: 'after' | 'before', cursor: string): readonly string[] {
+export function positionOf(
+  listing: Listing,
+  parent: string | null,
+  argument: 'after' | 'before',
+  cursor: string,
+): readonly string[] {
   const [scope, ...position] = decoded(cursor)
-  const isPosition = position.length === listing.order.length && listing.order.every(({ type }, at) => fits[type](position[at] ?? ''))
+  const isPosition =
+    position.length === listing.order.length && listing.order.every(({ type }, at) => fits[type](position[at] ?? ''))
   if (scope !== scopeOf(listing, parent) || !isPosition) {
     throw badUserInput(
       `${argument} is ${JSON.stringify(cursor)}: that is no cursor of this connection (${listing.name}). Pass a cursor of it, or leave it out.`,

@@ -33,7 +33,12 @@ const name = (column: string): Prisma.Sql => Prisma.raw(`"${column}"`)
  * however many parents there are, and it reads no more rows of each than it returns: a LATERAL join, since Prisma's own nested `take` reads
  * all children and cuts them in memory.
  */
-export function pageQuery(listing: Listing, parents: readonly string[], filter: Prisma.Sql | null, page: Page): Prisma.Sql {
+export function pageQuery(
+  listing: Listing,
+  parents: readonly string[],
+  filter: Prisma.Sql | null,
+  page: Page,
+): Prisma.Sql {
   const descending = listing.descending !== page.backward
   const direction = Prisma.raw(descending ? 'DESC' : 'ASC')
   const ordered = (alias: string) =>
@@ -53,6 +58,8 @@ export function pageQuery(listing: Listing, parents: readonly string[], filter: 
 /** The keyset condition: strictly beyond a position. All columns run in one direction, so that it is one row comparison, which an index can follow. */
 function beyond(listing: Listing, position: readonly string[], operator: '<' | '>'): Prisma.Sql {
   const columns = Prisma.join(listing.order.map(({ column }) => Prisma.sql`t.${name(column)}`))
-  const values = Prisma.join(listing.order.map(({ type }, at) => Prisma.sql`${position[at]}::text::${Prisma.raw(type)}`))
+  const values = Prisma.join(
+    listing.order.map(({ type }, at) => Prisma.sql`${position[at]}::text::${Prisma.raw(type)}`),
+  )
   return Prisma.sql`(${columns}) ${Prisma.raw(operator)} (${values})`
 }

@@ -18,7 +18,13 @@ export class PageLoaders {
   }
 
   /** The page's rows, and one more where there are more. `filterKey` names the filter among those of the connection. */
-  load<T>(listing: Listing, parent: string | null, filter: Prisma.Sql | null, filterKey: string, page: Page): Promise<readonly T[]> {
+  load<T>(
+    listing: Listing,
+    parent: string | null,
+    filter: Prisma.Sql | null,
+    filterKey: string,
+    page: Page,
+  ): Promise<readonly T[]> {
     if (parent === null) return this.#prisma.$queryRaw<T[]>(pageQuery(listing, [], filter, page))
     const key = JSON.stringify([listing.name, filterKey, page])
     let loader = this.#loaders.get(key)

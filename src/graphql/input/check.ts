@@ -6,11 +6,19 @@ import { InvalidInputError } from '../refusalError.ts'
 export function check<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const result = schema.safeParse(input)
   if (result.success) return result.data
-  throw invalidInput(result.error.issues.map(({ path, message }) => ({ path: ['input', ...path.map(String)], message })))
+  throw invalidInput(
+    result.error.issues.map(({ path, message }) => ({ path: ['input', ...path.map(String)], message })),
+  )
 }
 
 export function invalidInput(issues: readonly InputIssue[]): InvalidInputError {
   const [first] = issues
-  const summary = issues.length === 1 ? 'A value of the input is not allowed.' : `${issues.length} values of the input are not allowed.`
-  return new InvalidInputError(first === undefined ? summary : `${summary} ${first.path.join('.')}: ${first.message}`, issues)
+  const summary =
+    issues.length === 1
+      ? 'A value of the input is not allowed.'
+      : `${issues.length} values of the input are not allowed.`
+  return new InvalidInputError(
+    first === undefined ? summary : `${summary} ${first.path.join('.')}: ${first.message}`,
+    issues,
+  )
 }

@@ -13,7 +13,12 @@ export const profileEnvironment = faultless(z.array(variable), (variables) => [
   ...variables.flatMap(({ name, value }, at) =>
     typeof value === 'string'
       ? []
-      : [{ path: [at, 'value'], message: `The variable ${shown(name)} has no value: give one, or leave the variable out.` }],
+      : [
+          {
+            path: [at, 'value'],
+            message: `The variable ${shown(name)} has no value: give one, or leave the variable out.`,
+          },
+        ],
   ),
 ])
 
@@ -22,12 +27,16 @@ export const ownEnvironment = faultless(z.array(variable), listFaults)
 
 function listFaults(variables: readonly Variable[]): Fault[] {
   const { max } = bounds.variables
-  if (variables.length > max) return [{ message: `There are ${variables.length} variables: at most ${max} are allowed.` }]
+  if (variables.length > max)
+    return [{ message: `There are ${variables.length} variables: at most ${max} are allowed.` }]
   const seen = new Map<string, number>()
   return variables.flatMap(({ name, value }, at) => {
     const first = seen.get(name)
     seen.set(name, first ?? at)
-    const repeated = first === undefined ? [] : [`The variable ${shown(name)} is given twice, first at position ${first}: give it once.`]
+    const repeated =
+      first === undefined
+        ? []
+        : [`The variable ${shown(name)} is given twice, first at position ${first}: give it once.`]
     return [
       ...[...nameFaults(name), ...repeated].map((message) => ({ path: [at, 'name'], message })),
       ...valueFaults(value ?? '').map((message) => ({ path: [at, 'value'], message })),
@@ -53,12 +62,20 @@ function valueFaults(value: string): string[] {
 }
 
 /** R13: `PORT` is the system's where exactly one port is declared. */
-export function portVariableFaults(variables: readonly Variable[], ports: readonly Pick<PortDeclaration, 'name'>[]): Fault[] {
+export function portVariableFaults(
+  variables: readonly Variable[],
+  ports: readonly Pick<PortDeclaration, 'name'>[],
+): Fault[] {
   const [only] = ports
   if (ports.length !== 1 || only === undefined) return []
   return variables.flatMap(({ name, value }, at) =>
     name === 'PORT' && typeof value === 'string'
-      ? [{ path: [at, 'name'], message: `"PORT" is set by the system to the number of the only port, ${shown(only.name)}: leave it out.` }]
+      ? [
+          {
+            path: [at, 'name'],
+            message: `"PORT" is set by the system to the number of the only port, ${shown(only.name)}: leave it out.`,
+          },
+        ]
       : [],
   )
 }

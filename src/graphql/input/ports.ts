@@ -18,7 +18,10 @@ export const ports = faultless(z.array(port), (declared) => {
     const fault = nameFault(name, bounds.portNameLength)
     if (fault !== null) faults.push({ path: [at, 'name'], message: fault })
     else if (names.has(name))
-      faults.push({ path: [at, 'name'], message: `The port ${shown(name)} is declared twice: give each port a name of its own.` })
+      faults.push({
+        path: [at, 'name'],
+        message: `The port ${shown(name)} is declared twice: give each port a name of its own.`,
+      })
     names.add(name)
     if (typeof number !== 'number') return faults
     const taken = `${number}/${protocol ?? 'TCP'}`

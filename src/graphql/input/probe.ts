@@ -11,7 +11,11 @@ const requestPath = faultless(z.string(), (text) => {
   if (/[\s]/.test(text)) return [{ message: `The path ${shown(text)} contains a blank: write it as %20.` }]
   const [odd] = /[^!-~\0]/u.exec(text) ?? []
   if (odd !== undefined)
-    return [{ message: `The path ${shown(text)} contains ${shown(odd)}, which no request line can carry: percent-encode it.` }]
+    return [
+      {
+        message: `The path ${shown(text)} contains ${shown(odd)}, which no request line can carry: percent-encode it.`,
+      },
+    ]
   return pathFaults('The path', text)
 })
 
@@ -45,7 +49,9 @@ export function probePortFaults(probe: ProbeInputValue | null | undefined, ports
     if (wanted === undefined) return []
     const declared = ports.find((port) => port.name === wanted)
     if (declared?.protocol === 'UDP')
-      return [{ path: [kind, 'port'], message: `The port ${shown(wanted)} is a UDP port: only a TCP port can be probed.` }]
+      return [
+        { path: [kind, 'port'], message: `The port ${shown(wanted)} is a UDP port: only a TCP port can be probed.` },
+      ]
     if (declared !== undefined) return []
     const names = ports.map((port) => shown(port.name)).join(', ') || 'none'
     return [{ path: [kind, 'port'], message: `The port ${shown(wanted)} is not declared: declared are ${names}.` }]

@@ -38,7 +38,11 @@ function under(field: string, faults: readonly Fault[]): Fault[] {
 }
 
 /** ApplyProfileInput with its defaults. */
-export function checkProfile(input: unknown): { readonly name: string; readonly content: Content; readonly settings: Settings } {
+export function checkProfile(input: unknown): {
+  readonly name: string
+  readonly content: Content
+  readonly settings: Settings
+} {
   const valid = check(applyProfile, input)
   const declared = (valid.ports ?? []).map(({ name, port, protocol }) => ({
     name,

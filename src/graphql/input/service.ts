@@ -7,7 +7,12 @@ import { command, name, whole } from './values.ts'
 
 const replicas = whole('replicas', bounds.replicas)
 
-const createService = z.object({ name, replicas: replicas.nullish(), command: command.nullish(), env: ownEnvironment.nullish() })
+const createService = z.object({
+  name,
+  replicas: replicas.nullish(),
+  command: command.nullish(),
+  env: ownEnvironment.nullish(),
+})
 
 /** What of CreateServiceInput needs no look-up. `replicas` null: the profile's. */
 export function checkCreateService(input: unknown): {
@@ -16,7 +21,11 @@ export function checkCreateService(input: unknown): {
   readonly overrides: Overrides
 } {
   const valid = check(createService, input)
-  const env = (valid.env ?? []).map(({ name, value, secret }) => ({ name, value: value ?? null, secret: secret ?? false }))
+  const env = (valid.env ?? []).map(({ name, value, secret }) => ({
+    name,
+    value: value ?? null,
+    secret: secret ?? false,
+  }))
   return { name: valid.name, replicas: valid.replicas ?? null, overrides: { command: valid.command ?? null, env } }
 }
 

@@ -28,7 +28,11 @@ export const rolloutUpdate = faultless(rollout, (input) => {
 
 /** What an update says of its rollout, and nothing of what it does not. */
 export function rolloutOf(input: z.output<typeof rollout> | null | undefined): Partial<RolloutSettings> {
-  return given<RolloutSettings>({ ...input, maxSurge: limitOf(input?.maxSurge), maxUnavailable: limitOf(input?.maxUnavailable) })
+  return given<RolloutSettings>({
+    ...input,
+    maxSurge: limitOf(input?.maxSurge),
+    maxUnavailable: limitOf(input?.maxUnavailable),
+  })
 }
 
 function limitOf(input: z.output<typeof limit> | null | undefined): Limit | null {
@@ -39,7 +43,10 @@ function limitOf(input: z.output<typeof limit> | null | undefined): Limit | null
 const parts = z.object({
   replicas: whole('replicas', bounds.replicas).nullish(),
   spread: z
-    .object({ mode: z.enum(['NONE', 'BEST_EFFORT', 'STRICT']), maxPerHost: whole('replicas per host', bounds.maxPerHost).nullish() })
+    .object({
+      mode: z.enum(['NONE', 'BEST_EFFORT', 'STRICT']),
+      maxPerHost: whole('replicas per host', bounds.maxPerHost).nullish(),
+    })
     .nullish(),
   rollout: rollout.nullish(),
   backoff: z
@@ -58,7 +65,10 @@ export const settings = faultless(parts, (input) => {
   return settingsIssues(settingsWith(said, []), said)
 })
 
-export function settingsOf(input: z.output<typeof settings> | null | undefined, ports: readonly PortDeclaration[]): Settings {
+export function settingsOf(
+  input: z.output<typeof settings> | null | undefined,
+  ports: readonly PortDeclaration[],
+): Settings {
   return settingsWith(saidOf(input ?? {}), ports)
 }
 

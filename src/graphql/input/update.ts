@@ -20,7 +20,9 @@ export function checkUpdateService(input: unknown): Pick<UpdateIntent, 'override
     overrides: {
       // Null goes back to the profile's command, left out keeps the service's own.
       ...(command === undefined ? {} : { command }),
-      ...(env ? { env: env.map(({ name, value, secret }) => ({ name, value: value ?? null, secret: secret ?? false })) } : {}),
+      ...(env
+        ? { env: env.map(({ name, value, secret }) => ({ name, value: value ?? null, secret: secret ?? false })) }
+        : {}),
     },
     replicas: replicas ?? null,
     rollout: rolloutOf(rollout),

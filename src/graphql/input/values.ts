@@ -8,7 +8,10 @@ import { storable } from '../text.ts'
 // types before.
 
 /** A check as a list of sentences, so that one value can have several faults. */
-export function faultless<Schema extends z.ZodType>(schema: Schema, faults: (value: z.output<Schema>) => readonly Fault[]) {
+export function faultless<Schema extends z.ZodType>(
+  schema: Schema,
+  faults: (value: z.output<Schema>) => readonly Fault[],
+) {
   return schema.superRefine((value, context) => {
     for (const { path = [], message } of faults(value)) context.addIssue({ code: 'custom', path: [...path], message })
   })
@@ -34,8 +37,11 @@ export function whole(what: string, { min, max }: { readonly min: number; readon
 
 /** What the database can't hold. */
 export function textFaults(what: string, text: string): Fault[] {
-  if (text.includes('\0')) return [{ message: `${what} ${shown(text)} contains the character NUL: it may contain any other.` }]
-  return storable(text) ? [] : [{ message: `${what} ${shown(text)} contains half of a character (a lone surrogate): send whole ones.` }]
+  if (text.includes('\0'))
+    return [{ message: `${what} ${shown(text)} contains the character NUL: it may contain any other.` }]
+  return storable(text)
+    ? []
+    : [{ message: `${what} ${shown(text)} contains half of a character (a lone surrogate): send whole ones.` }]
 }
 
 /** An absolute path on a host, or of a request. */
@@ -54,8 +60,13 @@ export const command = faultless(z.array(z.string()), (words) => {
   const bytes = words.reduce((sum, word) => sum + Buffer.byteLength(word), 0)
   if (bytes > commandBytes) return [{ message: `The command has ${bytes} bytes: at most ${commandBytes} are allowed.` }]
   const program =
-    words[0] === '' ? [{ path: [0], message: "The program's name is empty: the first word of the command names the program." }] : []
-  return [...program, ...words.flatMap((word, at) => textFaults('The word', word).map(({ message }) => ({ path: [at], message })))]
+    words[0] === ''
+      ? [{ path: [0], message: "The program's name is empty: the first word of the command names the program." }]
+      : []
+  return [
+    ...program,
+    ...words.flatMap((word, at) => textFaults('The word', word).map(({ message }) => ({ path: [at], message }))),
+  ]
 })
 
 export const idempotencyKey = faultless(z.string(), (key) => {

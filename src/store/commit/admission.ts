@@ -9,7 +9,11 @@ import { nameTaken } from './refusals.ts'
 type Later = (entries: readonly ServiceEntry[]) => void
 
 /** Answers what was done before under its key, and puts off the second of two with one key. Returns the others. */
-export async function withoutKnownKeys(database: Database, entries: readonly ServiceEntry[], later: Later): Promise<ServiceEntry[]> {
+export async function withoutKnownKeys(
+  database: Database,
+  entries: readonly ServiceEntry[],
+  later: Later,
+): Promise<ServiceEntry[]> {
   const seen = new Set<string>()
   const second: ServiceEntry[] = []
   const first: ServiceEntry[] = []
@@ -34,7 +38,11 @@ export async function withoutKnownKeys(database: Database, entries: readonly Ser
 }
 
 /** Answers NAME_TAKEN where the database has the name, and puts off the second of two with one name. Returns the others. */
-export async function withFreeNames(database: Database, entries: readonly CreateEntry[], later: Later): Promise<CreateEntry[]> {
+export async function withFreeNames(
+  database: Database,
+  entries: readonly CreateEntry[],
+  later: Later,
+): Promise<CreateEntry[]> {
   if (entries.length === 0) return []
   const taken = await takenNames(
     database,

@@ -1,5 +1,13 @@
 import type { HostUse, ServiceChange } from '../../rules/change.ts'
-import { encodeInstant, encodeRow, replicaColumns, rolloutColumns, serviceColumns, slotColumns, versionColumns } from './columns.ts'
+import {
+  encodeInstant,
+  encodeRow,
+  replicaColumns,
+  rolloutColumns,
+  serviceColumns,
+  slotColumns,
+  versionColumns,
+} from './columns.ts'
 import type { Remember } from './outcome.ts'
 import { type Input, type Section, statementFor } from './statement.ts'
 
@@ -59,7 +67,10 @@ export function encodeBatch(id: string, items: readonly BatchItem[]): EncodedBat
   if (rows.rollouts.length + rows.timers.length + rows.slots.length > 0) needed.add('settled')
   if (rows.versions.length > 0) needed.add('versions')
   if (rows.created.length > 0) needed.add('created')
-  if (rows.hosts.length + rows.fences.length + rows.standings.length > 0 || items.some(({ change }) => change.quota.delta !== 0))
+  if (
+    rows.hosts.length + rows.fences.length + rows.standings.length > 0 ||
+    items.some(({ change }) => change.quota.delta !== 0)
+  )
     needed.add('resources')
   if (rows.keys.length > 0) needed.add('keys')
   const { text, inputs } = statementFor(needed)
@@ -68,7 +79,14 @@ export function encodeBatch(id: string, items: readonly BatchItem[]): EncodedBat
 
 function addItem(rows: Record<Input, Row[]>, { change, remember }: BatchItem, ord: number): void {
   const written = isWritten(change)
-  const service = { ord, id: change.id, guard: change.guard, written, facts: change.facts.length, project: change.quota.projectId }
+  const service = {
+    ord,
+    id: change.id,
+    guard: change.guard,
+    written,
+    facts: change.facts.length,
+    project: change.quota.projectId,
+  }
   for (const { subject, operation, key, inputHash, result } of remember) {
     rows.keys.push({ ord, subject, operation, key, hash: inputHash, result })
   }
@@ -77,7 +95,12 @@ function addItem(rows: Record<Input, Row[]>, { change, remember }: BatchItem, or
     for (const fence of change.fences) rows.fences.push({ ord, worker: fence.workerId, epoch: fence.epoch })
     return
   }
-  rows.services.push({ ...service, spec: change.specFact, quota: change.quota.delta, ...encodeRow(serviceColumns, change.columns) })
+  rows.services.push({
+    ...service,
+    spec: change.specFact,
+    quota: change.quota.delta,
+    ...encodeRow(serviceColumns, change.columns),
+  })
   if (change.created) {
     const { queueId, name, owner, createdAt } = change.created
     rows.created.push({ ord, queue: queueId, name, owner, createdAt: encodeInstant(createdAt) })
@@ -96,8 +119,10 @@ function addItem(rows: Record<Input, Row[]>, { change, remember }: BatchItem, or
       host: event?.hostId,
     })
   })
-  for (const replica of change.insertedReplicas) rows.replicas.push({ ord, fresh: true, ...encodeRow(replicaColumns, replica) })
-  for (const replica of change.updatedReplicas) rows.replicas.push({ ord, fresh: false, ...encodeRow(replicaColumns, replica) })
+  for (const replica of change.insertedReplicas)
+    rows.replicas.push({ ord, fresh: true, ...encodeRow(replicaColumns, replica) })
+  for (const replica of change.updatedReplicas)
+    rows.replicas.push({ ord, fresh: false, ...encodeRow(replicaColumns, replica) })
   for (const version of change.insertedVersions) rows.versions.push({ ord, ...encodeRow(versionColumns, version) })
   for (const rollout of change.rollouts) rows.rollouts.push({ ord, ...encodeRow(rolloutColumns, rollout) })
   for (const slot of change.slots.upserted) rows.slots.push({ ord, ...encodeRow(slotColumns, slot) })
@@ -129,7 +154,8 @@ function addHostUse(rows: Record<Input, Row[]>, use: HostUse, ord: number): void
   ] as const
   const held = { ord, host: use.hostId }
   for (const [act, ports] of acts) {
-    for (const { port, protocol, replicaId: replica } of ports) rows.ports.push({ ...held, port, protocol, replica, act })
+    for (const { port, protocol, replicaId: replica } of ports)
+      rows.ports.push({ ...held, port, protocol, replica, act })
   }
   for (const { port, protocol, replicaId: replica, workerId: worker } of portsKept) {
     rows.ports.push({ ...held, port, protocol, replica, worker, act: 'keep' })

@@ -59,5 +59,12 @@ export class SnapshotCache {
 }
 
 function rowsOf(snapshot: ServiceSnapshot): number {
-  return 2 + snapshot.replicas.size + snapshot.versions.size + snapshot.contents.size / 8 + snapshot.slots.length + snapshot.timers.size
+  return (
+    2 +
+    snapshot.replicas.size +
+    snapshot.versions.size +
+    snapshot.contents.size / 8 +
+    snapshot.slots.length +
+    snapshot.timers.size
+  )
 }

@@ -33,7 +33,9 @@ export async function writeCatalogue(writer: CatalogueWriter, entry: CatalogueEn
       }
     } catch (error) {
       const refused = sqlErrorOf(error)
-      const isWorthAnother = refused ? refused.state === uniqueViolation || isTransient(refused.state) : error instanceof BatchAbandoned
+      const isWorthAnother = refused
+        ? refused.state === uniqueViolation || isTransient(refused.state)
+        : error instanceof BatchAbandoned
       if (!isWorthAnother || attempt >= mostTries) throw error
     }
     if (attempt >= mostTries) throw new Error(`The change ${entry.change.kind} lost against others ${attempt} times.`)

@@ -38,8 +38,15 @@ async function planProfile({ prisma }: Database, change: ApplyProfile, newId: Ne
       where: { profileId_revision: { profileId: known.id, revision: known.currentRevision } },
     }))
   const profileId = (known?.id ?? newId()) as ProfileId
-  if (newest && sameContent(newest.content as unknown as Content, content) && isDeepStrictEqual(newest.settings, settings)) {
-    return { write: null, outcome: { kind: 'profile', profileId, profileRevisionId: newest.id as ProfileRevisionId, created: false } }
+  if (
+    newest &&
+    sameContent(newest.content as unknown as Content, content) &&
+    isDeepStrictEqual(newest.settings, settings)
+  ) {
+    return {
+      write: null,
+      outcome: { kind: 'profile', profileId, profileRevisionId: newest.id as ProfileRevisionId, created: false },
+    }
   }
   const profileRevisionId = newId() as ProfileRevisionId
   const revision = (known?.currentRevision ?? 0) + 1
@@ -47,7 +54,16 @@ async function planProfile({ prisma }: Database, change: ApplyProfile, newId: Ne
   return {
     write: {
       table: 'profile',
-      row: { id: profileId, name, isNew: known === null, revision, revisionId: profileRevisionId, content, settings, actor },
+      row: {
+        id: profileId,
+        name,
+        isNew: known === null,
+        revision,
+        revisionId: profileRevisionId,
+        content,
+        settings,
+        actor,
+      },
       fact: {
         kind: 'profile',
         hostId: null,
@@ -63,14 +79,20 @@ async function planProject({ prisma }: Database, change: ApplyProject, newId: Ne
   const { name, maxReplicas, actor } = change
   const known = await prisma.project.findUnique({ where: { name } })
   const projectId = (known?.id ?? newId()) as ProjectId
-  if (known && known.maxReplicas === maxReplicas) return { write: null, outcome: { kind: 'project', projectId, changed: false } }
+  if (known && known.maxReplicas === maxReplicas)
+    return { write: null, outcome: { kind: 'project', projectId, changed: false } }
   const limit = maxReplicas === null ? 'no limit of replicas' : `a limit of ${maxReplicas} replicas`
   const message = known ? `${actor} gave project ${name} ${limit}.` : `${actor} created project ${name} with ${limit}.`
   return {
     write: {
       table: 'project',
       row: { id: projectId, name, isNew: known === null, maxReplicas },
-      fact: { kind: 'project', hostId: null, data: { format: 1, projectId, wakesPlacement: true }, event: said('PROJECT', message, actor) },
+      fact: {
+        kind: 'project',
+        hostId: null,
+        data: { format: 1, projectId, wakesPlacement: true },
+        event: said('PROJECT', message, actor),
+      },
     },
     outcome: { kind: 'project', projectId, changed: true },
   }
@@ -81,13 +103,20 @@ async function planQueue({ prisma }: Database, change: ApplyQueue, newId: NewId)
   const known = await prisma.queue.findUnique({ where: { name } })
   const queueId = (known?.id ?? newId()) as QueueId
   if (known && known.priority === priority) return { write: null, outcome: { kind: 'queue', queueId, changed: false } }
-  const message = known ? `${actor} gave queue ${name} priority ${priority}.` : `${actor} created queue ${name} with priority ${priority}.`
+  const message = known
+    ? `${actor} gave queue ${name} priority ${priority}.`
+    : `${actor} created queue ${name} with priority ${priority}.`
   return {
     write: {
       table: 'queue',
       row: { id: queueId, name, isNew: known === null, priority },
       // EventKind has no word for queues of its own: like projects, they order what services get.
-      fact: { kind: 'queue', hostId: null, data: { format: 1, queueId, wakesPlacement: true }, event: said('PROJECT', message, actor) },
+      fact: {
+        kind: 'queue',
+        hostId: null,
+        data: { format: 1, queueId, wakesPlacement: true },
+        event: said('PROJECT', message, actor),
+      },
     },
     outcome: { kind: 'queue', queueId, changed: true },
   }

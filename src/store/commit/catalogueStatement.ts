@@ -25,7 +25,8 @@ const now = 'statement_timestamp()'
 // In each: `guard` takes the locks (host before worker, as everywhere) and has a row when the decision still holds.
 const statements = {
   profile: {
-    input: '"id" text, "name" text, "isNew" boolean, "revision" int, "revisionId" text, "content" jsonb, "settings" jsonb, "actor" text',
+    input:
+      '"id" text, "name" text, "isNew" boolean, "revision" int, "revisionId" text, "content" jsonb, "settings" jsonb, "actor" text',
     guard: `
 guard AS MATERIALIZED (
   SELECT x."id" FROM input x WHERE x."isNew" UNION ALL
@@ -150,7 +151,11 @@ ports AS (
 } as const
 
 /** The statement and its parameters. It answers with no row when the guard failed: another server was faster. */
-export function encodeCatalogueWrite(id: string, write: CatalogueWrite, remember: Remember | null): { text: string; parameters: string[] } {
+export function encodeCatalogueWrite(
+  id: string,
+  write: CatalogueWrite,
+  remember: Remember | null,
+): { text: string; parameters: string[] } {
   const { input, guard, writes } = statements[write.table]
   const text = `
 WITH input AS MATERIALIZED (SELECT * FROM json_to_record($2::json) AS x(${input})),
@@ -177,5 +182,8 @@ FROM counter c`
       return { before: length - 1 - at, kind, hostId, data, event, message, actor, projectId: data.projectId }
     },
   )
-  return { text, parameters: [id, JSON.stringify(write.row), JSON.stringify(facts), JSON.stringify(remember ? [remember] : [])] }
+  return {
+    text,
+    parameters: [id, JSON.stringify(write.row), JSON.stringify(facts), JSON.stringify(remember ? [remember] : [])],
+  }
 }

@@ -98,9 +98,13 @@ export class Committer {
     await this.#running
   }
 
-  #enqueue<Outcome>(entryOf: (settle: { resolve(outcome: Outcome): void; reject(error: unknown): void }) => Entry): Promise<Outcome> {
+  #enqueue<Outcome>(
+    entryOf: (settle: { resolve(outcome: Outcome): void; reject(error: unknown): void }) => Entry,
+  ): Promise<Outcome> {
     if (this.#stopping)
-      return Promise.reject(new Error('The server is stopping and takes no more changes: send it again to another one, or later.'))
+      return Promise.reject(
+        new Error('The server is stopping and takes no more changes: send it again to another one, or later.'),
+      )
     return new Promise<Outcome>((resolve, reject) => {
       const entry = entryOf({
         resolve: (outcome) => {
@@ -140,7 +144,8 @@ export class Committer {
     while (this.#queue.length > 0) {
       const taken = this.#take()
       try {
-        if (await this.#database.isFull()) this.#refuseForRoom(taken.kind === 'catalogue' ? [taken.entry] : taken.entries)
+        if (await this.#database.isFull())
+          this.#refuseForRoom(taken.kind === 'catalogue' ? [taken.entry] : taken.entries)
         else if (taken.kind === 'catalogue') await this.#writeCatalogue(taken.entry)
         else await this.#writer.write(taken.entries)
         failures = 0
@@ -150,7 +155,8 @@ export class Committer {
         if (failures === 1) failingSince = performance.now()
         const isTooLate = performance.now() - failingSince > patienceMillis
         const queued = new Set(this.#queue)
-        const unsettled = taken.kind === 'services' ? taken.entries.filter((entry) => this.#open.has(entry) && !queued.has(entry)) : []
+        const unsettled =
+          taken.kind === 'services' ? taken.entries.filter((entry) => this.#open.has(entry) && !queued.has(entry)) : []
         this.#log.warn({ err: error, failures }, 'The database could not be read before a commit.')
         if (isTooLate || this.#stopping) for (const entry of unsettled) entry.reject(notDone(error))
         else this.#requeue(unsettled)

@@ -66,7 +66,9 @@ export function foldCreation(entry: CreateEntry, context: Context): Decision | n
 
 /** A refusal is not remembered (R17). */
 export function remembersOf(decision: Decision): Remember[] {
-  return decision.answered.flatMap(({ entry, outcome }) => (outcome.kind === 'done' && entry.remember ? [entry.remember] : []))
+  return decision.answered.flatMap(({ entry, outcome }) =>
+    outcome.kind === 'done' && entry.remember ? [entry.remember] : [],
+  )
 }
 
 function expectsRevision({ intent }: IntentEntry): boolean {

@@ -15,7 +15,9 @@ export async function takenNames({ prisma }: Database, services: readonly NewSer
      JOIN json_to_recordset($1::json) AS x("projectId" text, "name" text) ON s."projectId" = x."projectId" AND s."heldName" = x."name"`,
     JSON.stringify(services.map(({ projectId, name }) => ({ projectId, name }))),
   )
-  const taken = new Map<string, 'database' | 'batch'>(rows.map((row) => [`${row.projectId} ${row.heldName}`, 'database']))
+  const taken = new Map<string, 'database' | 'batch'>(
+    rows.map((row) => [`${row.projectId} ${row.heldName}`, 'database']),
+  )
   return {
     get: (projectId, name) => taken.get(`${projectId} ${name}`) ?? null,
     add: (projectId, name) => void taken.set(`${projectId} ${name}`, 'batch'),

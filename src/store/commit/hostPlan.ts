@@ -45,7 +45,8 @@ async function portsBackElsewhere(
   const kept = new Map<HostId, string>()
   for (const { id, clean, removes } of workers)
     if (clean || removes)
-      for (const host of await readKeptElsewhere(database, { workerId: id as WorkerId, hostId })) kept.set(host.id, host.name)
+      for (const host of await readKeptElsewhere(database, { workerId: id as WorkerId, hostId }))
+        kept.set(host.id, host.name)
   return [...kept].map(([id, name]) => factOfHost(id, portsBackMessage(name), actor, { wakesPlacement: true }))
 }
 

@@ -49,5 +49,7 @@ export function writeLocked({ database, clock, batchId, id, entries, decideOn }:
 
 /** Ids of hosts and workers, which are never the same. */
 function placesOf(entries: readonly IntentEntry[]): Place[] {
-  return entries.flatMap(({ intent }) => ['reporter' in intent ? [intent.reporter.workerId] : [], placesOfIntent(intent)].flat())
+  return entries.flatMap(({ intent }) =>
+    ['reporter' in intent ? [intent.reporter.workerId] : [], placesOfIntent(intent)].flat(),
+  )
 }

@@ -30,8 +30,19 @@ export type StoreOutcome = Outcome | Remembered
 /** A write that is about no service. */
 export type CatalogueChange =
   /** A new revision where content or settings differ from the newest one. */
-  | { readonly kind: 'applyProfile'; readonly name: string; readonly content: Content; readonly settings: Settings; readonly actor: string }
-  | { readonly kind: 'applyProject'; readonly name: string; readonly maxReplicas: number | null; readonly actor: string }
+  | {
+      readonly kind: 'applyProfile'
+      readonly name: string
+      readonly content: Content
+      readonly settings: Settings
+      readonly actor: string
+    }
+  | {
+      readonly kind: 'applyProject'
+      readonly name: string
+      readonly maxReplicas: number | null
+      readonly actor: string
+    }
   | { readonly kind: 'applyQueue'; readonly name: string; readonly priority: number; readonly actor: string }
   | RegisterWorker
   | HostWrite
@@ -81,7 +92,12 @@ export interface RegisterWorker extends RegisteringWorker {
 
 export type CatalogueOutcome =
   /** `created`: a new revision was made; otherwise the newest one says the same already. */
-  | { readonly kind: 'profile'; readonly profileId: ProfileId; readonly profileRevisionId: ProfileRevisionId; readonly created: boolean }
+  | {
+      readonly kind: 'profile'
+      readonly profileId: ProfileId
+      readonly profileRevisionId: ProfileRevisionId
+      readonly created: boolean
+    }
   | { readonly kind: 'project'; readonly projectId: ProjectId; readonly changed: boolean }
   | { readonly kind: 'queue'; readonly queueId: QueueId; readonly changed: boolean }
   /** `returned` false: it is LOST still, for it runs something that has been replaced. */

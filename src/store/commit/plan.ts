@@ -15,10 +15,20 @@ export function refused(refusal: Refusal): CataloguePlan {
 }
 
 /** An event that is about no replica. */
-export function said(kind: EventText['kind'], message: string, actor: string, hostId: EventText['hostId'] = null): EventText {
+export function said(
+  kind: EventText['kind'],
+  message: string,
+  actor: string,
+  hostId: EventText['hostId'] = null,
+): EventText {
   return { kind, message, actor, replicaId: null, hostId }
 }
 
-export function factOfHost(hostId: HostId, message: string, actor: string, data: Omit<CatalogueFactData, 'format'>): CatalogueFact {
+export function factOfHost(
+  hostId: HostId,
+  message: string,
+  actor: string,
+  data: Omit<CatalogueFactData, 'format'>,
+): CatalogueFact {
   return { kind: 'host', hostId, data: { format: 1, ...data }, event: said('HOST', message, actor, hostId) }
 }

@@ -6,7 +6,11 @@ import type { Remember } from './outcome.ts'
 export type Refused = { readonly kind: 'refused'; readonly refusal: Refusal }
 
 export function notFound(id: ServiceId): Refused {
-  return refused({ code: 'NOT_FOUND', message: `There is no service with the id ${id}, or it is gone.`, path: ['input', 'service'] })
+  return refused({
+    code: 'NOT_FOUND',
+    message: `There is no service with the id ${id}, or it is gone.`,
+    path: ['input', 'service'],
+  })
 }
 
 export function nameTaken({ name, projectName }: NewService): Refused {

@@ -14,9 +14,16 @@ type HostRow = Host & { readonly workers: readonly Worker[] }
 type Registered = Extract<RegistrationDecision, { readonly kind: 'registered' }>
 
 /** Reads who is there already, has it decided how the worker registers (R15), and says how that is written. */
-export async function planRegistration(database: Database, change: RegisterWorker, newId: () => string): Promise<CataloguePlan> {
+export async function planRegistration(
+  database: Database,
+  change: RegisterWorker,
+  newId: () => string,
+): Promise<CataloguePlan> {
   const { prisma } = database
-  const host = await prisma.host.findUnique({ where: { name: change.host }, include: { workers: { orderBy: { name: 'asc' } } } })
+  const host = await prisma.host.findUnique({
+    where: { name: change.host },
+    include: { workers: { orderBy: { name: 'asc' } } },
+  })
   const who = await readIdentity(database, change)
   if (who.kind === 'refused') return refused(who.refusal)
   const { known, replaced } = who
@@ -26,7 +33,8 @@ export async function planRegistration(database: Database, change: RegisterWorke
     where: { workerId, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
     _max: { reportedEpoch: true },
   })
-  const hasReplicasElsewhere = known !== null && known.hostId !== hostId && (await countReplicasLeft(database, { workerId })) > 0
+  const hasReplicasElsewhere =
+    known !== null && known.hostId !== hostId && (await countReplicasLeft(database, { workerId })) > 0
   // After its replicas, whose ports are kept when they end.
   const keptElsewhere = known === null ? [] : await readKeptElsewhere(database, { workerId, hostId })
   const decision = decideRegistration({
@@ -50,7 +58,10 @@ export async function planRegistration(database: Database, change: RegisterWorke
   if (decision.kind === 'refused') return refused(decision.refusal)
   const { epoch, message, reachability } = decision
   const fact = factOfHost(hostId, message, change.subject, { workerId, wakesPlacement: true })
-  const hosts = [...keptElsewhere, ...[known, replaced].flatMap((worker) => (worker ? [{ id: worker.hostId, name: worker.host }] : []))]
+  const hosts = [
+    ...keptElsewhere,
+    ...[known, replaced].flatMap((worker) => (worker ? [{ id: worker.hostId, name: worker.host }] : [])),
+  ]
   const factsElsewhere = decision.elsewhere.flatMap((news) => {
     const id = hosts.find(({ name }) => name === news.host)?.id as HostId | undefined
     return id === undefined ? [] : [factOfHost(id, news.message, change.subject, { wakesPlacement: true })]
@@ -68,8 +79,13 @@ interface Rows {
   readonly known: KnownWorker | null
 }
 
-function rowOf(change: RegisterWorker, { hostId, workerId, host, known }: Rows, decided: Registered): CatalogueWrite['row'] {
-  const { name, addresses, cpuMillis, memoryMiB, portRange, reservedPorts, softwareVersion, protocolVersion, subject } = change
+function rowOf(
+  change: RegisterWorker,
+  { hostId, workerId, host, known }: Rows,
+  decided: Registered,
+): CatalogueWrite['row'] {
+  const { name, addresses, cpuMillis, memoryMiB, portRange, reservedPorts, softwareVersion, protocolVersion, subject } =
+    change
   const { epoch, reachability, reason, forgotten, aside } = decided
   const own = { addresses, reservedPorts, portFrom: portRange.from, portTo: portRange.to }
   const told = host === null || decided.speaksForHost ? own : host

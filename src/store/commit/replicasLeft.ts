@@ -5,5 +5,7 @@ export function countReplicasLeft(
   { prisma }: Database,
   where: { readonly hostId: string } | { readonly workerId: string },
 ): Promise<number> {
-  return prisma.replica.count({ where: { hostId: { not: null }, ...where, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } } })
+  return prisma.replica.count({
+    where: { hostId: { not: null }, ...where, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
+  })
 }

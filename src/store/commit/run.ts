@@ -44,7 +44,12 @@ interface Said {
 }
 
 /** Runs the statement once, in `sql`. Errors of the database are thrown as they come. */
-export async function runBatch(sql: Sql, clock: DatabaseClock, id: string, items: readonly BatchItem[]): Promise<Answer> {
+export async function runBatch(
+  sql: Sql,
+  clock: DatabaseClock,
+  id: string,
+  items: readonly BatchItem[],
+): Promise<Answer> {
   const { text, parameters } = encodeBatch(id, items)
   const sentAt = clock.mark()
   const [row] = await sql.$queryRawUnsafe<ResultRow[]>(text, ...parameters)
@@ -58,7 +63,12 @@ export async function runBatch(sql: Sql, clock: DatabaseClock, id: string, items
  * it can never commit any more, and BatchAbandoned is thrown. Asks again while the database does not answer, as long as a caller may wait or until
  * `isStopping`: then DatabaseTrouble says that nobody knows. Whatever becomes of the batch after that, its guards hold.
  */
-export async function outcomeOfCutBatch(database: Database, id: string, cause: unknown, isStopping: () => boolean): Promise<Answer> {
+export async function outcomeOfCutBatch(
+  database: Database,
+  id: string,
+  cause: unknown,
+  isStopping: () => boolean,
+): Promise<Answer> {
   const askedAt = performance.now()
   for (let attempt = 0; ; attempt++) {
     try {
@@ -67,7 +77,8 @@ export async function outcomeOfCutBatch(database: Database, id: string, cause: u
       return toAnswer(said)
     } catch (error) {
       if (error instanceof BatchAbandoned) throw error
-      if (isStopping() || performance.now() - askedAt > patienceMillis) throw new DatabaseTrouble('UNREACHABLE', 'UNKNOWN', cause)
+      if (isStopping() || performance.now() - askedAt > patienceMillis)
+        throw new DatabaseTrouble('UNREACHABLE', 'UNKNOWN', cause)
       await wait(Math.min(2_000, 20 * 2 ** attempt))
     }
   }

@@ -267,7 +267,9 @@ export class ServiceWriter {
     const decided = decision.answered.map(({ entry }) => entry)
     const [out, rest] = split(decided, (entry) => {
       if (entry.kind !== 'intent' || !placesOfIntent(entry.intent).some((place) => places.includes(place))) return false
-      entry.resolve(entry.intent.kind === 'report' ? workerSilent(entry.intent.reporter) : { kind: 'done', changed: false })
+      entry.resolve(
+        entry.intent.kind === 'report' ? workerSilent(entry.intent.reporter) : { kind: 'done', changed: false },
+      )
       return true
     })
     this.#again(rest, new Error(`Workers of ${decision.id} have changed, for ${out.length} of its intents.`))

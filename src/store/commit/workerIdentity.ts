@@ -7,7 +7,10 @@ import type { RegisterWorker } from './outcome.ts'
 export type KnownWorker = Worker & { readonly host: string }
 
 /** Which worker registers, and whose name it takes over, as the database has them now (R15). */
-export async function readIdentity({ prisma }: Database, change: Omit<RegisterWorker, 'kind'>): Promise<Identity<KnownWorker>> {
+export async function readIdentity(
+  { prisma }: Database,
+  change: Omit<RegisterWorker, 'kind'>,
+): Promise<Identity<KnownWorker>> {
   const { name } = change
   const instance = change.instance ?? null
   const rows = await prisma.worker.findMany({

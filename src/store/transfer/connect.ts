@@ -26,7 +26,9 @@ export interface TransferTarget {
 export async function connectToDump(target: TransferTarget, log: Logger): Promise<TransferConnection> {
   const { url, dataDirectory } = target
   if (url === null && !existsSync(path.join(dataDirectory, 'database', 'xce-database'))) {
-    throw new TransferError(`There is no embedded database in ${dataDirectory}: set XCE_DATA_DIR, or DATABASE_URL for PostgreSQL.`)
+    throw new TransferError(
+      `There is no embedded database in ${dataDirectory}: set XCE_DATA_DIR, or DATABASE_URL for PostgreSQL.`,
+    )
   }
   return connectToLoad(target, log)
 }

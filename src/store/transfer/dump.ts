@@ -62,7 +62,8 @@ export async function* dumpLines(connection: MigrationConnection, software: stri
 async function checkTables(connection: MigrationConnection): Promise<void> {
   const { rows } = await connection.query(`SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public'`)
   const names = (rows as { name: string }[]).map(({ name }) => name)
-  if (!names.includes('_prisma_migrations')) throw new TransferError('The database has no data of XCE Services: there is nothing to dump.')
+  if (!names.includes('_prisma_migrations'))
+    throw new TransferError('The database has no data of XCE Services: there is nothing to dump.')
   const known = new Set([...leftOut, ...transferred.map(({ table }) => table)])
   const strange = names.filter((name) => !known.has(name))
   if (strange.length > 0) {
@@ -85,7 +86,9 @@ async function readHeader({ query }: MigrationConnection, software: string) {
 }
 
 async function* living({ exec, query }: MigrationConnection, { table, order, living: where = 'true' }: TableTransfer) {
-  await exec(`DECLARE page NO SCROLL CURSOR FOR SELECT to_json(t)::text AS row FROM "${table}" t WHERE ${where} ORDER BY ${columns(order)}`)
+  await exec(
+    `DECLARE page NO SCROLL CURSOR FOR SELECT to_json(t)::text AS row FROM "${table}" t WHERE ${where} ORDER BY ${columns(order)}`,
+  )
   for (;;) {
     const { rows } = await query(`FETCH ${rowsPerPage} FROM page`)
     yield rows as { row: string }[]

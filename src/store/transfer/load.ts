@@ -61,7 +61,11 @@ function parseHeader(line: string | undefined): DumpHeader {
   return header
 }
 
-async function prepareSchema(connection: MigrationConnection, { migrations, software }: DumpHeader, directory: string): Promise<void> {
+async function prepareSchema(
+  connection: MigrationConnection,
+  { migrations, software }: DumpHeader,
+  directory: string,
+): Promise<void> {
   const shipped = await shippedMigrations(directory)
   const unknown = migrations.find((name) => !shipped.includes(name))
   if (unknown !== undefined) {
@@ -70,7 +74,9 @@ async function prepareSchema(connection: MigrationConnection, { migrations, soft
     )
   }
   await migrate(connection, directory, migrations.at(-1))
-  const { rows } = await connection.query('SELECT "migration_name"::text AS name FROM "_prisma_migrations" WHERE "finished_at" IS NOT NULL')
+  const { rows } = await connection.query(
+    'SELECT "migration_name"::text AS name FROM "_prisma_migrations" WHERE "finished_at" IS NOT NULL',
+  )
   const later = (rows as { name: string }[]).find(({ name }) => !migrations.includes(name))
   if (later) {
     throw new TransferError(
@@ -90,7 +96,9 @@ async function clear({ query, exec }: MigrationConnection): Promise<void> {
   const { rows } = await query('SELECT 1 FROM "Feed" WHERE "head" > 0')
   if (rows.length > 0 || used.length > 0) {
     const what = used.length > 0 ? `there are rows in ${used.join(', ')}` : 'facts were committed'
-    throw new TransferError(`The database is not empty (${what}): a dump is loaded only into a new one. Nothing was changed.`)
+    throw new TransferError(
+      `The database is not empty (${what}): a dump is loaded only into a new one. Nothing was changed.`,
+    )
   }
   await exec('DELETE FROM "Project"; DELETE FROM "Queue"')
 }
@@ -107,7 +115,9 @@ async function insertRows(connection: MigrationConnection, lines: AsyncIterator<
       return [...inserter.counts.values()].reduce((sum, count) => sum + count, 0)
     }
     if (!transferred.some(({ table }) => table === key)) {
-      throw new TransferError(`The dump has rows of a table ${key}, which this version does not know. Nothing was loaded.`)
+      throw new TransferError(
+        `The dump has rows of a table ${key}, which this version does not know. Nothing was loaded.`,
+      )
     }
     await inserter.add(key, json)
   }
@@ -116,6 +126,7 @@ async function insertRows(connection: MigrationConnection, lines: AsyncIterator<
 function checkCounts(counts: ReadonlyMap<string, number>, promised: DumpEnd['rows']): void {
   for (const [table, count] of Object.entries(promised)) {
     const got = counts.get(table) ?? 0
-    if (got !== count) throw new TransferError(`The dump promises ${count} rows of ${table} and has ${got}. Nothing was loaded.`)
+    if (got !== count)
+      throw new TransferError(`The dump promises ${count} rows of ${table} and has ${got}. Nothing was loaded.`)
   }
 }

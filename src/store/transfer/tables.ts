@@ -31,4 +31,12 @@ export const transferred: readonly TableTransfer[] = [
 ]
 
 /** Made anew where the data is loaded: facts begin again, and servers are others. */
-export const leftOut: readonly string[] = ['Fact', 'Feed', 'Batch', 'Server', 'ServerLease', 'TokenChanges', '_prisma_migrations']
+export const leftOut: readonly string[] = [
+  'Fact',
+  'Feed',
+  'Batch',
+  'Server',
+  'ServerLease',
+  'TokenChanges',
+  '_prisma_migrations',
+]

@@ -27,7 +27,10 @@ export function careOf(figures: TableFigures): TableCare | null {
   const rows = Math.max(0, figures.knownRows)
   const care = {
     table,
-    vacuum: deadRows > vacuum.rows + vacuum.share * rows || insertedSinceVacuum > vacuum.inserted + vacuum.share * rows || age > freezeAge,
+    vacuum:
+      deadRows > vacuum.rows + vacuum.share * rows ||
+      insertedSinceVacuum > vacuum.inserted + vacuum.share * rows ||
+      age > freezeAge,
     analyze: changedSinceAnalyze > analyze.rows + analyze.share * rows,
   }
   return care.vacuum || care.analyze ? care : null

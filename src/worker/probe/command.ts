@@ -13,7 +13,12 @@ export function probeCommand(
     const [word = '', ...words] = command
     let child: ChildProcess
     try {
-      child = spawn(word, words, { cwd: target.workingDirectory, env: target.environment, detached: true, stdio: 'ignore' })
+      child = spawn(word, words, {
+        cwd: target.workingDirectory,
+        env: target.environment,
+        detached: true,
+        stdio: 'ignore',
+      })
     } catch (error) {
       // Some errors of the system (ENOTDIR, E2BIG …) are thrown instead of emitted.
       resolve(`${word} could not be started: ${error instanceof Error ? error.message : String(error)}`)

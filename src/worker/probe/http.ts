@@ -1,7 +1,13 @@
 import { type ClientRequest, request } from 'node:http'
 
 /** GET without following redirects; a status of 200 to 399 is a success. The body is not read. */
-export function probeHttp(host: string, port: number, path: string, timeoutMillis: number, signal: AbortSignal): Promise<string | null> {
+export function probeHttp(
+  host: string,
+  port: number,
+  path: string,
+  timeoutMillis: number,
+  signal: AbortSignal,
+): Promise<string | null> {
   return new Promise((resolve) => {
     const where = `GET ${path} on port ${port}`
     let query: ClientRequest

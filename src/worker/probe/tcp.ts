@@ -1,7 +1,12 @@
 import { connect } from 'node:net'
 
 /** A success when the connection is made. */
-export function probeTcp(host: string, port: number, timeoutMillis: number, signal: AbortSignal): Promise<string | null> {
+export function probeTcp(
+  host: string,
+  port: number,
+  timeoutMillis: number,
+  signal: AbortSignal,
+): Promise<string | null> {
   return new Promise((resolve) => {
     const settle = (result: string | null): void => {
       clearTimeout(timer)
@@ -10,7 +15,10 @@ export function probeTcp(host: string, port: number, timeoutMillis: number, sign
       socket.destroy()
     }
     const onAbort = (): void => settle('the probe was stopped')
-    const timer = setTimeout(() => settle(`port ${port} took no connection within ${timeoutMillis / 1_000} s`), timeoutMillis)
+    const timer = setTimeout(
+      () => settle(`port ${port} took no connection within ${timeoutMillis / 1_000} s`),
+      timeoutMillis,
+    )
     const socket = connect({ host, port })
     socket.on('connect', () => settle(null))
     socket.on('error', (error) => settle(`a connection to port ${port} failed: ${error.message}`))

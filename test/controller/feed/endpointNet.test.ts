@@ -30,7 +30,10 @@ describe('the net of several changes', () => {
   test('an address of another port is not in the view', () => {
     const metrics = address(0, { portName: 'metrics' })
     expect(netOf([change(null, metrics)], { port: 'http', includeNotReady: true })).toEqual({ added: [], removed: [] })
-    expect(netOf([change(null, metrics)], { port: 'metrics', includeNotReady: true })).toEqual({ added: [metrics], removed: [] })
+    expect(netOf([change(null, metrics)], { port: 'metrics', includeNotReady: true })).toEqual({
+      added: [metrics],
+      removed: [],
+    })
   })
 
   test('a restart in place is the old start removed and the new one added', () => {
@@ -40,7 +43,12 @@ describe('the net of several changes', () => {
   })
 
   test('whatever happens, removing and then adding the net gives the view of the table after', () => {
-    const step = fc.record({ index: fc.nat(4), there: fc.boolean(), ready: fc.boolean(), portName: fc.constantFrom('http', 'metrics') })
+    const step = fc.record({
+      index: fc.nat(4),
+      there: fc.boolean(),
+      ready: fc.boolean(),
+      portName: fc.constantFrom('http', 'metrics'),
+    })
     const view = fc.record({ port: fc.constantFrom(null, 'http', 'metrics'), includeNotReady: fc.boolean() })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), fc.nat(30), view, (steps, from, seen) => {

@@ -64,7 +64,9 @@ describe('frames of an endpoint', () => {
       expect([...table.values()].toSorted((a, b) => a.index - b.index)).toEqual(frame.addresses)
     }
     expect(table.size).toBe(3)
-    expect(await readEndpoint(server.app.database, id)).toMatchObject({ addresses: [{ index: 0 }, { index: 1 }, { index: 2 }] })
+    expect(await readEndpoint(server.app.database, id)).toMatchObject({
+      addresses: [{ index: 0 }, { index: 1 }, { index: 2 }],
+    })
     await stream.return(undefined)
   })
 
@@ -74,7 +76,8 @@ describe('frames of an endpoint', () => {
     const [replica] = await placedReplicas(server.client, 'slow', 1)
     const stream = follow(id)
     let { revision } = await nextFrame(stream)
-    for (let flip = 1; flip <= 21; flip++) await worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready: flip % 2 === 1 })
+    for (let flip = 1; flip <= 21; flip++)
+      await worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready: flip % 2 === 1 })
     await caughtUp()
     const { head } = server.app.tail
     const frames: EndpointFrame[] = []

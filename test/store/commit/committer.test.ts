@@ -45,7 +45,10 @@ eachDatabase((database) => {
         ['PENDING', 1],
         ['PENDING', 2],
       ])
-      const fact = await database().prisma.fact.findFirstOrThrow({ where: { serviceId: id }, orderBy: { revision: 'desc' } })
+      const fact = await database().prisma.fact.findFirstOrThrow({
+        where: { serviceId: id },
+        orderBy: { revision: 'desc' },
+      })
       expect(service.revision).toBe(fact.revision)
       expect(fact.kind).toBe('change')
     })
@@ -70,7 +73,9 @@ eachDatabase((database) => {
     test('a name is free again when the service is gone', async () => {
       const service = await store.newService({ replicas: 0 })
       expect(await store.committer.create(service, 'a')).toEqual(done)
-      expect(await store.committer.submit(service.id, { kind: 'delete', expectedRevision: null, actor: 'a' })).toEqual(done)
+      expect(await store.committer.submit(service.id, { kind: 'delete', expectedRevision: null, actor: 'a' })).toEqual(
+        done,
+      )
       expect(await store.committer.create({ ...service, id: randomUUID() as ServiceId }, 'a')).toEqual(done)
       expect(await store.scale(service.id, 1)).toMatchObject({ kind: 'refused', refusal: { code: 'NOT_FOUND' } })
     })
@@ -89,20 +94,26 @@ eachDatabase((database) => {
     test('of 20 with the same expectedRevision one is done and 19 get CONFLICT with the current one', async () => {
       const id = await store.create({ replicas: 0 })
       const before = await store.load(id)
-      const outcomes = await Promise.all(Array.from({ length: 20 }, (_, index) => store.scale(id, index + 1, before.specRevision)))
+      const outcomes = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => store.scale(id, index + 1, before.specRevision)),
+      )
       const after = await store.load(id)
       expect(outcomes.filter(({ kind }) => kind === 'done')).toHaveLength(1)
       const refusals = outcomes.flatMap((outcome) => (outcome.kind === 'refused' ? [outcome.refusal] : []))
       expect(refusals).toHaveLength(19)
-      for (const refusal of refusals) expect(refusal).toMatchObject({ code: 'CONFLICT', specRevision: after.specRevision })
+      for (const refusal of refusals)
+        expect(refusal).toMatchObject({ code: 'CONFLICT', specRevision: after.specRevision })
       expect(after.specRevision).toBeGreaterThan(before.specRevision)
     })
 
     test('more intents than one batch takes are all done, over many services', async () => {
       const ids = await Promise.all(Array.from({ length: 40 }, () => store.create({ replicas: 1 })))
-      const outcomes = await Promise.all(Array.from({ length: 800 }, (_, index) => store.scale(ids[index % 40] as ServiceId, index % 7)))
+      const outcomes = await Promise.all(
+        Array.from({ length: 800 }, (_, index) => store.scale(ids[index % 40] as ServiceId, index % 7)),
+      )
       expect(outcomes.every(({ kind }) => kind === 'done')).toBe(true)
-      for (const [index, id] of ids.entries()) expect((await store.load(id)).columns.desiredReplicas).toBe((760 + index) % 7)
+      for (const [index, id] of ids.entries())
+        expect((await store.load(id)).columns.desiredReplicas).toBe((760 + index) % 7)
     })
 
     test('an unknown service is NOT_FOUND, and the rest of the batch is done', async () => {
@@ -159,17 +170,30 @@ eachDatabase((database) => {
   })
 
   describe('idempotency keys', () => {
-    const remember = (key: string, inputHash = 'h') => ({ subject: 's', operation: 'scaleService', key, inputHash, result: { id: key } })
+    const remember = (key: string, inputHash = 'h') => ({
+      subject: 's',
+      operation: 'scaleService',
+      key,
+      inputHash,
+      result: { id: key },
+    })
     const scale = (to: TestStore, id: ServiceId, replicas: number, key: string, hash?: string) =>
-      to.committer.submit(id, { kind: 'scale', replicas, expectedRevision: null, maxReplicas: null, actor: 'x' }, remember(key, hash))
+      to.committer.submit(
+        id,
+        { kind: 'scale', replicas, expectedRevision: null, maxReplicas: null, actor: 'x' },
+        remember(key, hash),
+      )
 
     test('the same input is done once; another input is a mismatch', async () => {
       const id = await store.create({ replicas: 0 })
       expect(await scale(store, id, 3, 'one')).toEqual(done)
       await store.scale(id, 1)
       expect(await scale(store, id, 3, 'one')).toEqual({ kind: 'remembered', result: { id: 'one' } })
-      const message = 'The idempotencyKey "one" was used for scaleService with another input: repeat that input, or take a new key.'
-      expect(await scale(store, id, 4, 'one', 'other')).toMatchObject({ refusal: { code: 'IDEMPOTENCY_MISMATCH', message } })
+      const message =
+        'The idempotencyKey "one" was used for scaleService with another input: repeat that input, or take a new key.'
+      expect(await scale(store, id, 4, 'one', 'other')).toMatchObject({
+        refusal: { code: 'IDEMPOTENCY_MISMATCH', message },
+      })
       expect((await store.load(id)).columns.desiredReplicas).toBe(1)
     })
 
@@ -205,7 +229,11 @@ eachDatabase((database) => {
       const other = await TestStore.on(database())
       const service = await store.newService({ replicas: 1 })
       const create = (to: TestStore) =>
-        to.committer.create({ ...service, id: randomUUID() as ServiceId, name: `n${randomUUID().slice(0, 8)}` }, 'x', remember('create'))
+        to.committer.create(
+          { ...service, id: randomUUID() as ServiceId, name: `n${randomUUID().slice(0, 8)}` },
+          'x',
+          remember('create'),
+        )
       const outcomes = await Promise.all([create(store), create(other), create(store), create(other)])
       expect(outcomes.filter(({ kind }) => kind === 'done')).toHaveLength(1)
       expect(outcomes.filter(({ kind }) => kind === 'remembered')).toHaveLength(3)
@@ -218,7 +246,8 @@ eachDatabase((database) => {
       const worker = await store.register()
       const id = await store.create({ replicas: 2 })
       expect(await store.place([id])).toBe(2)
-      const host = () => database().prisma.host.findUniqueOrThrow({ where: { id: worker.hostId }, include: { hostPorts: true } })
+      const host = () =>
+        database().prisma.host.findUniqueOrThrow({ where: { id: worker.hostId }, include: { hostPorts: true } })
       const project = () => database().prisma.project.findUniqueOrThrow({ where: { name: 'default' } })
       expect(await host()).toMatchObject({ usedCpuMillis: 200, usedMemoryMiB: 128, usedPorts: 2, allocation: 1 })
       expect((await host()).hostPorts).toHaveLength(2)
@@ -238,7 +267,13 @@ eachDatabase((database) => {
         message: null,
       }))
       await store.committer.submit(id, { kind: 'report', reporter: worker, sequence: 2, reports })
-      expect(await host()).toMatchObject({ usedCpuMillis: 0, usedMemoryMiB: 0, usedPorts: 0, allocation: 1, hostPorts: [] })
+      expect(await host()).toMatchObject({
+        usedCpuMillis: 0,
+        usedMemoryMiB: 0,
+        usedPorts: 0,
+        allocation: 1,
+        hostPorts: [],
+      })
       expect((await project()).usedReplicas).toBe(0)
     })
 
@@ -254,14 +289,18 @@ eachDatabase((database) => {
       expect(host.usedCpuMillis).toBeLessThanOrEqual(500)
       expect(host.usedCpuMillis).toBe(host.replicas.filter(({ state }) => state !== 'ENDED').length * 100)
       expect(host.usedPorts).toBe(host.hostPorts.length)
-      await Promise.all(ids.map((id) => store.committer.submit(id, { kind: 'delete', expectedRevision: null, actor: 'x' })))
+      await Promise.all(
+        ids.map((id) => store.committer.submit(id, { kind: 'delete', expectedRevision: null, actor: 'x' })),
+      )
       await other.committer.stop()
     })
 
     test('quota: a project never holds more than it may', async () => {
       await store.register()
       await store.committer.write({ kind: 'applyProject', name: 'small', maxReplicas: 3, actor: 'x' })
-      const ids = await Promise.all(Array.from({ length: 3 }, () => store.create({ projectName: 'small', replicas: 2 })))
+      const ids = await Promise.all(
+        Array.from({ length: 3 }, () => store.create({ projectName: 'small', replicas: 2 })),
+      )
       await store.place(ids)
       await store.place(ids)
       const project = await database().prisma.project.findUniqueOrThrow({ where: { name: 'small' } })
@@ -277,7 +316,10 @@ eachDatabase((database) => {
       await store.place([id])
       const next = await store.register({ name })
       expect(next.epoch).toBe(worker.epoch + 1)
-      const [stale, scaled] = await Promise.all([store.reportReady(id, worker, 1), store.load(id).then(() => store.scale(id, 2))])
+      const [stale, scaled] = await Promise.all([
+        store.reportReady(id, worker, 1),
+        store.load(id).then(() => store.scale(id, 2)),
+      ])
       expect(stale).toMatchObject({ kind: 'refused', refusal: { code: 'FENCED' } })
       expect(scaled).toEqual(done)
       expect((await store.load(id)).columns).toMatchObject({ readyReplicas: 0, desiredReplicas: 2 })
@@ -298,15 +340,21 @@ eachDatabase((database) => {
           settings: service.settings,
           actor: 'x',
         })
-      expect(await apply(service.content.cpuMillis)).toMatchObject({ created: false, profileRevisionId: service.profileRevisionId })
+      expect(await apply(service.content.cpuMillis)).toMatchObject({
+        created: false,
+        profileRevisionId: service.profileRevisionId,
+      })
       const outcomes = await Promise.all([apply(7), apply(7), apply(7)])
       expect(outcomes.filter((outcome) => outcome.kind === 'profile' && outcome.created)).toHaveLength(1)
-      expect(await database().prisma.profile.findUniqueOrThrow({ where: { name } })).toMatchObject({ currentRevision: 2 })
+      expect(await database().prisma.profile.findUniqueOrThrow({ where: { name } })).toMatchObject({
+        currentRevision: 2,
+      })
     })
 
     test('two servers that apply one new name make one', async () => {
       const other = await TestStore.on(database())
-      const apply = (to: TestStore, priority: number) => to.committer.write({ kind: 'applyQueue', name: 'race', priority, actor: 'x' })
+      const apply = (to: TestStore, priority: number) =>
+        to.committer.write({ kind: 'applyQueue', name: 'race', priority, actor: 'x' })
       const outcomes = await Promise.all([apply(store, 1), apply(other, 2)])
       expect(outcomes.every(({ kind }) => kind === 'queue')).toBe(true)
       expect(await database().prisma.queue.findMany({ where: { name: 'race' } })).toHaveLength(1)

@@ -23,7 +23,8 @@ eachDatabase((database) => {
     database().prisma.host.findUniqueOrThrow({ where: { id: reporter.hostId }, include: { workers: true } })
   const schedule = async (reporter: Reporter, scheduling: 'OPEN' | 'CORDONED' | 'DRAINING') =>
     store.committer.write({ kind: 'scheduleHost', name: (await host(reporter)).name, scheduling, actor: 'alice' })
-  const unsettled = async (reporter: Reporter) => (await readUnsettled(database(), [reporter.hostId])).map(({ kind }) => kind)
+  const unsettled = async (reporter: Reporter) =>
+    (await readUnsettled(database(), [reporter.hostId])).map(({ kind }) => kind)
 
   /** A service whose replicas are all on a host of its own, running and ready. */
   async function running(replicas = 2): Promise<{ id: ServiceId; reporter: Reporter }> {
@@ -56,7 +57,9 @@ eachDatabase((database) => {
     const { id, reporter } = await running()
     await judge(reporter, 'UNREACHABLE')
     await tell(id, 'unreach', reporter)
-    expect(await store.committer.submit(id, { kind: 'report', reporter, sequence: 2, reports: [], full: true })).toMatchObject({
+    expect(
+      await store.committer.submit(id, { kind: 'report', reporter, sequence: 2, reports: [], full: true }),
+    ).toMatchObject({
       kind: 'refused',
       refusal: { code: 'INVALID_STATE' },
     })
@@ -82,7 +85,12 @@ eachDatabase((database) => {
       projects,
       now: store.clock.now(),
     })
-    const adopted = { kind: 'adopt', reporter: again, host: { id: again.hostId, name, addresses }, running: [] } as const
+    const adopted = {
+      kind: 'adopt',
+      reporter: again,
+      host: { id: again.hostId, name, addresses },
+      running: [],
+    } as const
     const before = (await store.load(id)).columns
     const outcomes = await Promise.all([
       tell(id, 'unreach', reporter),
@@ -115,7 +123,9 @@ eachDatabase((database) => {
     ])
     expect(await host(reporter)).toMatchObject({ usedCpuMillis: 0, usedMemoryMiB: 0, usedPorts: 0 })
     // Until the worker is back clean.
-    expect(await database().prisma.hostPort.count({ where: { lostWorkerId: reporter.workerId, replicaId: null } })).toBe(2)
+    expect(
+      await database().prisma.hostPort.count({ where: { lostWorkerId: reporter.workerId, replicaId: null } }),
+    ).toBe(2)
     // Nothing is placed there.
     expect(await store.place([id])).toBe(0)
   })
@@ -124,7 +134,12 @@ eachDatabase((database) => {
     const { reporter } = await running(0)
     const id = await store.create({ replicas: 1 })
     const { hosts, waiting } = await readPlacement(database())
-    const { grants } = place({ waiting: waiting.filter(({ serviceId }) => serviceId === id), hosts, projects: [], now: store.clock.now() })
+    const { grants } = place({
+      waiting: waiting.filter(({ serviceId }) => serviceId === id),
+      hosts,
+      projects: [],
+      now: store.clock.now(),
+    })
     expect(grants.map(({ hostId }) => hostId)).toEqual([reporter.hostId])
     await judge(reporter, 'UNREACHABLE')
     expect(await store.committer.submit(id, { kind: 'grant', grants })).toEqual(unchanged)
@@ -150,7 +165,11 @@ eachDatabase((database) => {
     expect(await store.committer.write({ ...back, epoch: reporter.epoch - 1 })).toMatchObject({ changed: false })
     expect(await store.committer.write(back)).toMatchObject({ changed: true })
     expect(await store.committer.write(back)).toMatchObject({ changed: false })
-    expect(await host(reporter)).toMatchObject({ reachability: 'REACHABLE', reason: null, workers: [{ reachability: 'REACHABLE' }] })
+    expect(await host(reporter)).toMatchObject({
+      reachability: 'REACHABLE',
+      reason: null,
+      workers: [{ reachability: 'REACHABLE' }],
+    })
   })
 
   test('a drain and its end; what a server left half told is found', async () => {
@@ -188,7 +207,12 @@ eachDatabase((database) => {
     await again(false)
     expect(await host(reporter)).toMatchObject({ reachability: 'LOST', scheduling: 'OPEN', removedAt: null })
     await again(true)
-    expect(await host(reporter)).toMatchObject({ reachability: 'REACHABLE', scheduling: 'OPEN', reason: null, removedAt: null })
+    expect(await host(reporter)).toMatchObject({
+      reachability: 'REACHABLE',
+      scheduling: 'OPEN',
+      reason: null,
+      removedAt: null,
+    })
   })
 
   test('since when it is as it is moves with a change, of the host and of the worker, and with nothing else', async () => {
@@ -198,10 +222,17 @@ eachDatabase((database) => {
     /** Which of the three have moved to now. Then all are set back, for the next look. */
     const moved = async () => {
       const { id, schedulingSince, reachabilitySince, workers } = await host(reporter)
-      const all = { scheduling: schedulingSince, host: reachabilitySince, worker: workers[0]?.reachabilitySince ?? longAgo }
+      const all = {
+        scheduling: schedulingSince,
+        host: reachabilitySince,
+        worker: workers[0]?.reachabilitySince ?? longAgo,
+      }
       const news = Object.entries(all).filter(([, since]) => since.getTime() !== longAgo.getTime())
       for (const [, since] of news) expect(Math.abs(since.getTime() - store.clock.now())).toBeLessThan(60_000)
-      await database().prisma.host.update({ where: { id }, data: { schedulingSince: longAgo, reachabilitySince: longAgo } })
+      await database().prisma.host.update({
+        where: { id },
+        data: { schedulingSince: longAgo, reachabilitySince: longAgo },
+      })
       await database().prisma.worker.updateMany({ where: { hostId: id }, data: { reachabilitySince: longAgo } })
       return news.map(([what]) => what)
     }
@@ -220,7 +251,11 @@ eachDatabase((database) => {
     // Kept from being LOST: another reason, and still the same silence.
     expect(await judge(reporter, 'HELD')).toMatchObject({ changed: true })
     expect(await judge(reporter, 'HELD')).toMatchObject({ changed: false })
-    expect(await host(reporter)).toMatchObject({ reachability: 'UNREACHABLE', reason: 'it is HELD', workers: [{ held: true }] })
+    expect(await host(reporter)).toMatchObject({
+      reachability: 'UNREACHABLE',
+      reason: 'it is HELD',
+      workers: [{ held: true }],
+    })
     await schedule(reporter, 'DRAINING')
     expect(await moved()).toEqual(['scheduling'])
     const { epoch } = (await host(reporter)).workers[0] ?? { epoch: 0 }

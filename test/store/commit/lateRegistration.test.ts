@@ -29,7 +29,9 @@ eachDatabase((database) => {
   }
   const said = (over: Parameters<typeof registrationOf>[0]) => registrationOf({ instance: over.name, ...over })
   /** A server that stands still once, when it has decided on a registration and is about to write it, until `meanwhile` is over. */
-  async function slow(meanwhile: () => Promise<unknown>): Promise<{ readonly store: TestStore; readonly database: Database }> {
+  async function slow(
+    meanwhile: () => Promise<unknown>,
+  ): Promise<{ readonly store: TestStore; readonly database: Database }> {
     let waits = true
     const prisma = new Proxy(database().prisma, {
       get: (target, key) => {
@@ -47,7 +49,8 @@ eachDatabase((database) => {
     return { store: await TestStore.on(slowed), database: slowed }
   }
   async function lose(reporter: Reporter): Promise<void> {
-    for (const to of ['UNREACHABLE', 'LOST'] as const) expect(await judge(reporter, to)).toMatchObject({ changed: true })
+    for (const to of ['UNREACHABLE', 'LOST'] as const)
+      expect(await judge(reporter, to)).toMatchObject({ changed: true })
     await settleHosts({ database: database(), committer: store.committer }, [reporter.hostId])
   }
   const partsOf = ({ committer }: TestStore, of = database()) => ({ committer, database: of, log: silent })
@@ -79,23 +82,32 @@ eachDatabase((database) => {
   test.each([
     ['a known worker', 1],
     ['a new worker', 0],
-  ])('%s has registered with another server meanwhile: the late registration is refused, and the newer one stays', async (_who, known) => {
-    const host = await only()
-    const worker = (registrationNumber: number) => said({ name: host, host, registrationNumber })
-    if (known > 0) await register(worker(known))
-    let newer: Reporter | null = null
-    const late = await slow(async () => {
-      newer = await register(worker(known + 2))
-    })
-    const answer = await registerWorker(partsOf(late.store, late.database), worker(known + 1), [])
-    expect(answer).toMatchObject({ kind: 'refused', refusal: { code: 'OVERTAKEN', newest: known + 2 } })
-    if (newer === null) throw new Error('it has not registered meanwhile')
-    const { workerId, epoch } = newer as Reporter
-    const reported = reportReplicas({ ...partsOf(store), meter: noMeter }, { workerId, epoch, subject: 'worker' }, 1, [], true)
-    expect(await reported).toMatchObject({ kind: 'done' })
-    // Its next one is above both.
-    expect(await register(worker(known + 3))).toMatchObject({ workerId, epoch: epoch + 1 })
-  })
+  ])(
+    '%s has registered with another server meanwhile: the late registration is refused, and the newer one stays',
+    async (_who, known) => {
+      const host = await only()
+      const worker = (registrationNumber: number) => said({ name: host, host, registrationNumber })
+      if (known > 0) await register(worker(known))
+      let newer: Reporter | null = null
+      const late = await slow(async () => {
+        newer = await register(worker(known + 2))
+      })
+      const answer = await registerWorker(partsOf(late.store, late.database), worker(known + 1), [])
+      expect(answer).toMatchObject({ kind: 'refused', refusal: { code: 'OVERTAKEN', newest: known + 2 } })
+      if (newer === null) throw new Error('it has not registered meanwhile')
+      const { workerId, epoch } = newer as Reporter
+      const reported = reportReplicas(
+        { ...partsOf(store), meter: noMeter },
+        { workerId, epoch, subject: 'worker' },
+        1,
+        [],
+        true,
+      )
+      expect(await reported).toMatchObject({ kind: 'done' })
+      // Its next one is above both.
+      expect(await register(worker(known + 3))).toMatchObject({ workerId, epoch: epoch + 1 })
+    },
+  )
 
   test('a worker that registered elsewhere was lost since, with replicas: the late word that it runs nothing gives no ports back', async () => {
     const host = await only()
@@ -110,7 +122,9 @@ eachDatabase((database) => {
     })
     const answer = await registerWorker(partsOf(late.store, late.database), worker(2), [])
     expect(answer).toMatchObject({ kind: 'refused', refusal: { code: 'OVERTAKEN' } })
-    expect(await database().prisma.worker.findUnique({ where: { id: workerId } })).toMatchObject({ reachability: 'LOST' })
+    expect(await database().prisma.worker.findUnique({ where: { id: workerId } })).toMatchObject({
+      reachability: 'LOST',
+    })
     expect(await database().prisma.hostPort.count({ where: { lostWorkerId: workerId } })).toBe(2)
   })
 
@@ -118,7 +132,10 @@ eachDatabase((database) => {
     const host = await only()
     const newer = await register(said({ name: host, host, registrationNumber: 2 }))
     const before = said({ name: host, host: `${host}-b`, registrationNumber: 1 })
-    expect(await registerWorker(partsOf(store), before, [])).toMatchObject({ kind: 'refused', refusal: { code: 'OVERTAKEN' } })
+    expect(await registerWorker(partsOf(store), before, [])).toMatchObject({
+      kind: 'refused',
+      refusal: { code: 'OVERTAKEN' },
+    })
     const row = await database().prisma.worker.findUnique({ where: { id: newer.workerId } })
     expect(row).toMatchObject({ hostId: newer.hostId, epoch: newer.epoch, reachability: 'REACHABLE' })
   })
@@ -127,7 +144,9 @@ eachDatabase((database) => {
     const host = await only()
     const { workerId } = await register(said({ name: host, host, registrationNumber: 2 }))
     expect(await register(said({ name: host, host }))).toMatchObject({ workerId, epoch: 2 })
-    expect(await registerWorker(partsOf(store), said({ name: host, host, registrationNumber: 2 }), [])).toMatchObject({ kind: 'refused' })
+    expect(await registerWorker(partsOf(store), said({ name: host, host, registrationNumber: 2 }), [])).toMatchObject({
+      kind: 'refused',
+    })
     expect(await register(said({ name: host, host, registrationNumber: 3 }))).toMatchObject({ workerId, epoch: 3 })
   })
 })

@@ -21,7 +21,12 @@ eachDatabase((database) => {
     return found
   }
   const report = async (over: Partial<ReplicaReport>) =>
-    store.committer.submit(id, { kind: 'report', reporter, sequence: ++sequence, reports: [reportOf(await row(), over)] })
+    store.committer.submit(id, {
+      kind: 'report',
+      reporter,
+      sequence: ++sequence,
+      reports: [reportOf(await row(), over)],
+    })
   const ports = () => database().prisma.hostPort.findMany()
   /** Lets the quarantine be over, as the time does. */
   const passQuarantine = () => database().prisma.hostPort.updateMany({ data: { quarantinedUntil: new Date(1_000) } })
@@ -36,7 +41,11 @@ eachDatabase((database) => {
     store = await TestStore.on(database())
     reporter = await store.register()
     const fixed = content({ ports: [{ name: 'http', port: 8080, protocol: 'TCP' }] })
-    id = await store.create({ replicas: 1, content: fixed, settings: settings({ backoffBaseSeconds: 0, backoffMaxSeconds: 0 }) })
+    id = await store.create({
+      replicas: 1,
+      content: fixed,
+      settings: settings({ backoffBaseSeconds: 0, backoffMaxSeconds: 0 }),
+    })
   })
   afterAll(() => store.committer.stop())
 
@@ -67,8 +76,16 @@ eachDatabase((database) => {
         workerId: reporter.workerId,
         allocation: host.allocation,
       }
-      const grant = { replicaId, ...place, ports: [{ name: 'http', port: 8080, protocol: 'TCP' as const }], lastPort: 0 }
-      expect(await store.committer.submit(id, { kind: 'grant', grants: [grant] })).toEqual({ kind: 'done', changed: false })
+      const grant = {
+        replicaId,
+        ...place,
+        ports: [{ name: 'http', port: 8080, protocol: 'TCP' as const }],
+        lastPort: 0,
+      }
+      expect(await store.committer.submit(id, { kind: 'grant', grants: [grant] })).toEqual({
+        kind: 'done',
+        changed: false,
+      })
       expect(await row()).toMatchObject({ state: 'PENDING', hostId: null })
       expect(await ports()).toMatchObject([{ replicaId: null }])
     })

@@ -46,7 +46,9 @@ eachDatabase((database) => {
     const reports = (await on(id, a)).map((row) => reportOf(row, over))
     await database().prisma.worker.update({ where: { id: b.workerId }, data: { reachability: 'LOST' } })
     const outcomes = await Promise.all([
-      ...reports.map((said, at) => store.committer.submit(id, { kind: 'report', reporter: a, sequence: 2 + at, reports: [said] })),
+      ...reports.map((said, at) =>
+        store.committer.submit(id, { kind: 'report', reporter: a, sequence: 2 + at, reports: [said] }),
+      ),
       store.committer.submit(id, { kind: 'lose', worker: b.workerId }),
       store.scale(id, replicas + 10),
     ])
@@ -65,7 +67,10 @@ eachDatabase((database) => {
     const old = { ...a, epoch: a.epoch - 1 }
     const outcome = await store.committer.submit(id, { kind: 'report', reporter: old, sequence: 9, reports })
     expect(outcome).toMatchObject({ kind: 'refused', refusal: { code: 'FENCED' } })
-    expect(await store.committer.submit(id, { kind: 'lose', worker: b.workerId })).toEqual({ kind: 'done', changed: false })
+    expect(await store.committer.submit(id, { kind: 'lose', worker: b.workerId })).toEqual({
+      kind: 'done',
+      changed: false,
+    })
     expect(await on(id, b)).toHaveLength(replicas / 2)
   }, 60_000)
 })

@@ -101,7 +101,10 @@ describe('a connection that is cut before the answer', () => {
     try {
       await counter.commitWaits()
       proxy.cut()
-      await until(() => witness.prisma.batch.findFirst({ where: { result: { path: ['abandoned'], equals: true } } }), 'its id is taken')
+      await until(
+        () => witness.prisma.batch.findFirst({ where: { result: { path: ['abandoned'], equals: true } } }),
+        'its id is taken',
+      )
     } finally {
       await counter.release()
     }
@@ -112,7 +115,9 @@ describe('a connection that is cut before the answer', () => {
   test('again and again: every intent of many is done once', async () => {
     const ids = await Promise.all(Array.from({ length: 6 }, () => store.create({ replicas: 4 })))
     const victims = await Promise.all(
-      ids.map(async (service) => [...(await store.load(service)).replicas.keys()].map((replica) => ({ service, replica }))),
+      ids.map(async (service) =>
+        [...(await store.load(service)).replicas.keys()].map((replica) => ({ service, replica })),
+      ),
     )
     const kills = victims.flat().map(async ({ service, replica }, index) => {
       if (index % 3 === 0) {
@@ -126,7 +131,8 @@ describe('a connection that is cut before the answer', () => {
     })
     const outcomes = await Promise.all(kills)
     expect(outcomes.every((outcome) => outcome.kind === 'done' && outcome.changed)).toBe(true)
-    for (const service of ids) expect(await witness.prisma.replica.count({ where: { serviceId: service, state: 'ENDED' } })).toBe(4)
+    for (const service of ids)
+      expect(await witness.prisma.replica.count({ where: { serviceId: service, state: 'ENDED' } })).toBe(4)
   })
 })
 
@@ -163,7 +169,10 @@ describe('a service that other servers change all the time', () => {
     const victims = [...(await stores[0].load(id)).replicas.keys()]
     const hammer = async (store: TestStore, own: typeof victims) => {
       for (const replica of own) {
-        expect(await store.committer.submit(id, { kind: 'kill', replica, actor: 'test' })).toEqual({ kind: 'done', changed: true })
+        expect(await store.committer.submit(id, { kind: 'kill', replica, actor: 'test' })).toEqual({
+          kind: 'done',
+          changed: true,
+        })
       }
     }
     await Promise.all([hammer(stores[0], victims.slice(0, 20)), hammer(stores[1], victims.slice(20))])
@@ -177,7 +186,12 @@ test('a database that is gone without a word: after the silence its connections 
   const proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) })
   url.port = String(proxy.port)
   // Longer than an answer takes on a busy machine: that would be silence too.
-  const database = await openDatabase({ dataDirectory: fresh.options.dataDirectory, url: url.href, silenceMillis: 2_000, log: silent })
+  const database = await openDatabase({
+    dataDirectory: fresh.options.dataDirectory,
+    url: url.href,
+    silenceMillis: 2_000,
+    log: silent,
+  })
   const store = await TestStore.on(database)
   try {
     const id = await store.create({ replicas: 1 })

@@ -24,15 +24,21 @@ eachDatabase((database) => {
 
   let made = 0
   /** Workers on a host of their own, the only one that is open. */
-  async function workers(...capacities: readonly Partial<RegisterWorker>[]): Promise<{ host: string; all: Reporter[] }> {
+  async function workers(
+    ...capacities: readonly Partial<RegisterWorker>[]
+  ): Promise<{ host: string; all: Reporter[] }> {
     await cordonAll()
     const host = `shared-${++made}`
     const all: Reporter[] = []
-    for (const [at, over] of capacities.entries()) all.push(await store.register({ name: `${host}-${at}`, host, ...over }))
+    for (const [at, over] of capacities.entries())
+      all.push(await store.register({ name: `${host}-${at}`, host, ...over }))
     return { host, all }
   }
   const hostOf = (name: string) =>
-    database().prisma.host.findUniqueOrThrow({ where: { name }, include: { workers: { orderBy: { name: 'asc' } }, hostPorts: true } })
+    database().prisma.host.findUniqueOrThrow({
+      where: { name },
+      include: { workers: { orderBy: { name: 'asc' } }, hostPorts: true },
+    })
   const rowsOf = async (id: ServiceId) => [...(await store.load(id)).replicas.values()]
   const on = async (id: ServiceId, { workerId }: Reporter) =>
     (await rowsOf(id)).filter((row) => row.workerId === workerId && row.hostId !== null)
@@ -49,14 +55,21 @@ eachDatabase((database) => {
 
   test('the host has the room of all; a replica takes that of one, and what fits on none of them waits', async () => {
     const { host, all } = await workers({ cpuMillis: 1_000, memoryMiB: 100 }, { cpuMillis: 500, memoryMiB: 300 })
-    expect(await hostOf(host)).toMatchObject({ cpuMillis: 1_500, memoryMiB: 400, reachability: 'REACHABLE', reason: null })
+    expect(await hostOf(host)).toMatchObject({
+      cpuMillis: 1_500,
+      memoryMiB: 400,
+      reachability: 'REACHABLE',
+      reason: null,
+    })
     const fits = await store.create({ replicas: 1, content: content({ cpuMillis: 800, memoryMiB: 80 }) })
     const leaves = await store.create({ replicas: 1, content: content({ cpuMillis: 400, memoryMiB: 200 }) })
     const neither = await store.create({ replicas: 1, content: content({ cpuMillis: 600, memoryMiB: 100 }) })
     expect(await store.place([neither, fits, leaves])).toBe(2)
     const [first, second] = all
     if (!first || !second) throw new Error('two workers')
-    expect([await on(fits, first), await on(leaves, second), await on(neither, second)].map((rows) => rows.length)).toEqual([1, 1, 0])
+    expect(
+      [await on(fits, first), await on(leaves, second), await on(neither, second)].map((rows) => rows.length),
+    ).toEqual([1, 1, 0])
     expect(await hostOf(host)).toMatchObject({ usedCpuMillis: 1_200, usedMemoryMiB: 280, usedPorts: 2 })
     // A worker has the assignments that are its own.
     const assigned = async ({ workerId }: Reporter) =>
@@ -66,7 +79,11 @@ eachDatabase((database) => {
   })
 
   test('two servers that place at once never give a worker more than it has, nor a port twice', async () => {
-    const { host, all } = await workers({ cpuMillis: 700, memoryMiB: 1_000 }, { cpuMillis: 400, memoryMiB: 1_000 }, { cpuMillis: 300 })
+    const { host, all } = await workers(
+      { cpuMillis: 700, memoryMiB: 1_000 },
+      { cpuMillis: 400, memoryMiB: 1_000 },
+      { cpuMillis: 300 },
+    )
     const ids = await Promise.all(Array.from({ length: 8 }, () => store.create({ replicas: 3, content: small })))
     for (let round = 0; round < 12; round++) await Promise.all([store.place(ids), other.place([...ids].reverse())])
     const placed = (await Promise.all(ids.map(rowsOf))).flat().filter(({ hostId }) => hostId !== null)
@@ -83,9 +100,17 @@ eachDatabase((database) => {
     const [row] = await on(id, a)
     if (!row) throw new Error('a has some')
     const ended = reportOf(row, { state: 'ENDED', ready: false, endReason: 'EXITED' })
-    expect(await store.committer.submit(id, { kind: 'report', reporter: b, sequence: 5, reports: [ended] })).toEqual(unchanged)
+    expect(await store.committer.submit(id, { kind: 'report', reporter: b, sequence: 5, reports: [ended] })).toEqual(
+      unchanged,
+    )
     // Nor does what it does not have say anything of the others'.
-    const full = { kind: 'report', reporter: b, sequence: 6, reports: (await on(id, b)).map((own) => reportOf(own)), full: true } as const
+    const full = {
+      kind: 'report',
+      reporter: b,
+      sequence: 6,
+      reports: (await on(id, b)).map((own) => reportOf(own)),
+      full: true,
+    } as const
     await store.committer.submit(id, full)
     expect((await store.load(id)).columns).toMatchObject({ readyReplicas: 4, activeReplicas: 4 })
   })
@@ -165,10 +190,14 @@ eachDatabase((database) => {
       refusal: { code: 'INVALID_STATE', message: expect.stringContaining('is reachable') },
     })
     await judge(b, 'UNREACHABLE')
-    expect(await remove(`${host}-1`)).toMatchObject({ refusal: { message: expect.stringContaining('is not lost yet') } })
+    expect(await remove(`${host}-1`)).toMatchObject({
+      refusal: { message: expect.stringContaining('is not lost yet') },
+    })
     const confirmed = await store.committer.write({ kind: 'confirmHostLoss', name: host, actor: 'alice' })
     expect(confirmed).toMatchObject({ kind: 'host', changed: true })
-    expect(await remove(`${host}-1`)).toMatchObject({ refusal: { message: expect.stringContaining('are being replaced: try again') } })
+    expect(await remove(`${host}-1`)).toMatchObject({
+      refusal: { message: expect.stringContaining('are being replaced: try again') },
+    })
     await settleHosts({ database: database(), committer: store.committer }, [b.hostId])
     // Another registration does not take the ports away.
     await store.register({ name: `${host}-0`, host })
@@ -178,7 +207,9 @@ eachDatabase((database) => {
     expect((await hostOf(host)).hostPorts.filter(({ lostWorkerId }) => lostWorkerId !== null)).toEqual([])
 
     await store.scale(id, 0)
-    const stopping = (await on(id, c)).map((row) => reportOf(row, { state: 'ENDED', ready: false, endReason: 'STOPPED' }))
+    const stopping = (await on(id, c)).map((row) =>
+      reportOf(row, { state: 'ENDED', ready: false, endReason: 'STOPPED' }),
+    )
     await store.committer.submit(id, { kind: 'report', reporter: c, sequence: 3, reports: stopping })
     await judge(c, 'UNREACHABLE')
     await judge(c, 'LOST')
@@ -191,7 +222,11 @@ eachDatabase((database) => {
     for (const reporter of all) for (const to of ['UNREACHABLE', 'LOST'] as const) await judge(reporter, to)
     expect(await hostOf(host)).toMatchObject({ reachability: 'LOST', cpuMillis: 0, memoryMiB: 0, reason: 'it is LOST' })
     await store.register({ name: `${host}-1`, host, clean: true })
-    expect(await hostOf(host)).toMatchObject({ reachability: 'REACHABLE', reason: null, workers: [{ name: `${host}-1` }] })
+    expect(await hostOf(host)).toMatchObject({
+      reachability: 'REACHABLE',
+      reason: null,
+      workers: [{ name: `${host}-1` }],
+    })
   })
 
   test('one is drained: what it runs leaves for the others, also there, until its host is uncordoned or it starts again', async () => {
@@ -209,7 +244,10 @@ eachDatabase((database) => {
       ['DRAIN', 'DRAIN'],
       [null, null],
     ])
-    expect(await hostOf(host)).toMatchObject({ scheduling: 'OPEN', reason: `Of its 2 workers ${host}-0 is being drained.` })
+    expect(await hostOf(host)).toMatchObject({
+      scheduling: 'OPEN',
+      reason: `Of its 2 workers ${host}-0 is being drained.`,
+    })
     expect(await store.place([id])).toBeGreaterThan(0)
     expect(await on(id, a)).toHaveLength(2)
 
@@ -241,11 +279,20 @@ eachDatabase((database) => {
     const elsewhere = { kind: 'registerWorker', name: `${host}-renamed`, host: `${host}-b`, instance: one } as const
     const rest = { addresses: [], cpuMillis: 1, memoryMiB: 1, portRange: { from: 1, to: 2 }, reservedPorts: [] }
     const moved = { ...elsewhere, ...rest, softwareVersion: '', protocolVersion: 1, subject: 'worker' }
-    expect(await store.committer.write({ ...moved, clean: true })).toMatchObject({ kind: 'refused', refusal: { code: 'INVALID_INPUT' } })
-    expect(await store.committer.write({ kind: 'leaveHost', ...renamed, to: `${host}-b` })).toMatchObject({ changed: true })
+    expect(await store.committer.write({ ...moved, clean: true })).toMatchObject({
+      kind: 'refused',
+      refusal: { code: 'INVALID_INPUT' },
+    })
+    expect(await store.committer.write({ kind: 'leaveHost', ...renamed, to: `${host}-b` })).toMatchObject({
+      changed: true,
+    })
     await settleHosts({ database: database(), committer: store.committer }, [a.hostId])
     expect(await on(id, a)).toEqual([])
-    expect(await store.committer.write({ ...moved, clean: true })).toMatchObject({ kind: 'worker', workerId: a.workerId, returned: true })
+    expect(await store.committer.write({ ...moved, clean: true })).toMatchObject({
+      kind: 'worker',
+      workerId: a.workerId,
+      returned: true,
+    })
     expect((await hostOf(host)).hostPorts.filter(({ lostWorkerId }) => lostWorkerId !== null)).toEqual([])
     expect((await hostOf(host)).workers.map(({ name }) => name)).toEqual([`${host}-1`])
   })
@@ -297,9 +344,12 @@ eachDatabase((database) => {
         clean: true,
       })
       expect(next.workerId).not.toBe(old.workerId)
-      expect(await database().prisma.worker.findMany({ where: { name: { startsWith: host } }, select: { id: true, name: true } })).toEqual([
-        { id: next.workerId, name: `${host}-0` },
-      ])
+      expect(
+        await database().prisma.worker.findMany({
+          where: { name: { startsWith: host } },
+          select: { id: true, name: true },
+        }),
+      ).toEqual([{ id: next.workerId, name: `${host}-0` }])
     },
   )
 
@@ -368,12 +418,18 @@ eachDatabase((database) => {
     const id = await store.create({ replicas: 1 })
     const [row] = await rowsOf(id)
     const { prisma } = database()
-    await prisma.$executeRawUnsafe(`UPDATE "Replica" SET "hostId" = $1, "state" = 'STARTING' WHERE "id" = $2`, a.hostId, row?.id)
+    await prisma.$executeRawUnsafe(
+      `UPDATE "Replica" SET "hostId" = $1, "state" = 'STARTING' WHERE "id" = $2`,
+      a.hostId,
+      row?.id,
+    )
     expect(await prisma.replica.findUnique({ where: { id: row?.id ?? '' } })).toMatchObject({ workerId: a.workerId })
     // Placed anew elsewhere by it: the other host's.
     await prisma.$executeRawUnsafe(`UPDATE "Replica" SET "hostId" = NULL WHERE "id" = $1`, row?.id)
     const b = await store.register()
     await prisma.$executeRawUnsafe(`UPDATE "Replica" SET "hostId" = $1 WHERE "id" = $2`, b.hostId, row?.id)
-    expect((await prisma.replica.findUniqueOrThrow({ where: { id: row?.id ?? '' } })).workerId as WorkerId).toBe(b.workerId)
+    expect((await prisma.replica.findUniqueOrThrow({ where: { id: row?.id ?? '' } })).workerId as WorkerId).toBe(
+      b.workerId,
+    )
   })
 })

@@ -16,7 +16,11 @@ test.each<[string, Partial<TableFigures>, { vacuum: boolean; analyze: boolean } 
   ['one more', { deadRows: 2_051 }, { vacuum: true, analyze: false }],
   ['a small table: 50 dead rows are not worth it', { knownRows: 1, deadRows: 50 }, null],
   ['a small table: 51 are', { knownRows: 1, deadRows: 51 }, { vacuum: true, analyze: false }],
-  ['inserted only: pages are to be marked and frozen', { insertedSinceVacuum: 3_001 }, { vacuum: true, analyze: false }],
+  [
+    'inserted only: pages are to be marked and frozen',
+    { insertedSinceVacuum: 3_001 },
+    { vacuum: true, analyze: false },
+  ],
   ['a tenth has changed', { changedSinceAnalyze: 1_051 }, { vacuum: false, analyze: true }],
   ['never looked at, and empty', { knownRows: -1 }, null],
   ['never looked at', { knownRows: -1, changedSinceAnalyze: 51 }, { vacuum: false, analyze: true }],

@@ -33,7 +33,10 @@ export class FactAudit {
   readonly #onChange: (revision: bigint, name: string, trail: ServiceTrail) => void
 
   /** `onChange`: hears of each change of a service once the trail has it. */
-  constructor(database: Database, onChange: (revision: bigint, name: string, trail: ServiceTrail) => void = () => undefined) {
+  constructor(
+    database: Database,
+    onChange: (revision: bigint, name: string, trail: ServiceTrail) => void = () => undefined,
+  ) {
     this.#database = database
     this.#onChange = onChange
   }
@@ -68,12 +71,14 @@ export class FactAudit {
       if (kind === 'change' && serviceId !== null) this.#take(serviceId, JSON.parse(data) as ServiceFactData, known)
     }
     const [feed] = await sql.$queryRawUnsafe<{ head: string }[]>(`SELECT "head"::text AS head FROM "Feed"`)
-    if (feed?.head !== String(this.#cursor)) this.faults.push(`the head is ${feed?.head}, the last fact ${this.#cursor}`)
+    if (feed?.head !== String(this.#cursor))
+      this.faults.push(`the head is ${feed?.head}, the last fact ${this.#cursor}`)
   }
 
   #take(serviceId: string, data: ServiceFactData, known: Known): void {
     const before = this.#trails.get(serviceId)
-    const trail = before ?? new ServiceTrail(serviceId, (what) => this.faults.push(`${data.name} at ${this.#cursor}: ${what}`))
+    const trail =
+      before ?? new ServiceTrail(serviceId, (what) => this.faults.push(`${data.name} at ${this.#cursor}: ${what}`))
     this.#trails.set(serviceId, trail)
     this.services.set(data.name, trail)
     trail.take(data, known)
@@ -101,7 +106,9 @@ export class FactAudit {
     for (const [id, trail] of this.#trails) {
       const snapshot = snapshots.get(id as ServiceId)
       const rows = [...(snapshot?.replicas.values() ?? [])]
-      const listed = rows.flatMap((row) => addressesOf(row, (row.hostId !== null && snapshot?.hosts.get(row.hostId)) || null))
+      const listed = rows.flatMap((row) =>
+        addressesOf(row, (row.hostId !== null && snapshot?.hosts.get(row.hostId)) || null),
+      )
       const [fromRows, fromFacts] = [listed, [...trail.table.values()]].map((table) => table.sort(compareAddresses))
       if (isDeepStrictEqual(fromRows, fromFacts)) continue
       this.faults.push(
@@ -113,7 +120,13 @@ export class FactAudit {
 
 async function knownOf(sql: Sql): Promise<Known> {
   const rows = await sql.$queryRawUnsafe<
-    { readonly id: string; readonly service: string; readonly reason: string | null; readonly drained: boolean; readonly silent: boolean }[]
+    {
+      readonly id: string
+      readonly service: string
+      readonly reason: string | null
+      readonly drained: boolean
+      readonly silent: boolean
+    }[]
   >(
     `SELECT "id", "serviceId" AS service, NOT "hostReachable" AS silent, coalesce("stopReason", "endReason")::text AS reason,
        coalesce("leaving" = 'DRAIN', false) OR coalesce("endReason" = 'DRAINED', false) AS drained

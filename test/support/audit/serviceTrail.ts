@@ -40,7 +40,8 @@ export class ServiceTrail {
     const before = this.columns
     for (const [name, was] of Object.entries(before === null ? {} : data.before)) {
       const is = before?.[name as keyof ServiceColumns]
-      if (!isDeepStrictEqual(is, was)) this.#fault(`${name} was ${JSON.stringify(was)} to the commit, and ${JSON.stringify(is)}`)
+      if (!isDeepStrictEqual(is, was))
+        this.#fault(`${name} was ${JSON.stringify(was)} to the commit, and ${JSON.stringify(is)}`)
     }
     const after = { ...before, ...data.after } as ServiceColumns
     this.columns = after
@@ -64,22 +65,31 @@ export class ServiceTrail {
   /** The controller's own stops never take available below min(before, n − u). */
   #judgeAvailable(before: number, after: ServiceColumns, { upserted }: ServiceFactData, known: Known): void {
     const stopped = new Set(
-      upserted.filter(({ id, terminating }) => terminating && !this.table.get(id)?.terminating).map(({ replicaId }) => replicaId),
+      upserted
+        .filter(({ id, terminating }) => terminating && !this.table.get(id)?.terminating)
+        .map(({ replicaId }) => replicaId),
     )
     // One whose worker fell silent in the same commit was not available any more.
-    const silent = new Set(upserted.filter((is) => !is.terminating && !is.ready && this.table.get(is.id)?.ready).map(({ host }) => host))
+    const silent = new Set(
+      upserted.filter((is) => !is.terminating && !is.ready && this.table.get(is.id)?.ready).map(({ host }) => host),
+    )
     const isSilent = (replica: ReplicaId) =>
       known.isSilent(replica) || upserted.some(({ replicaId, host }) => replicaId === replica && silent.has(host))
-    const own = [...stopped].filter((replica) => !isSilent(replica) && !othersDoing.includes(known.stopReason(replica) ?? 'KILLED')).length
+    const own = [...stopped].filter(
+      (replica) => !isSilent(replica) && !othersDoing.includes(known.stopReason(replica) ?? 'KILLED'),
+    ).length
     const taken = Math.min(Math.max(0, before - after.availableReplicas), own)
     const least = after.desiredReplicas - resolveLimits(after.desiredReplicas, after.settings).maxUnavailable
     if (after.availableReplicas < Math.min(after.availableReplicas + taken, least))
-      this.#fault(`the controller itself took ${taken} and left ${after.availableReplicas} available, fewer than ${least}`)
+      this.#fault(
+        `the controller itself took ${taken} and left ${after.availableReplicas} available, fewer than ${least}`,
+      )
   }
 
   #takeTable({ upserted, removed, replaced, ended }: ServiceFactData): void {
     for (const address of replaced)
-      if (!isDeepStrictEqual(this.table.get(address.id), address)) this.#fault(`${address.id} was not in the table as the fact has it`)
+      if (!isDeepStrictEqual(this.table.get(address.id), address))
+        this.#fault(`${address.id} was not in the table as the fact has it`)
     for (const id of removed) if (!this.table.delete(id)) this.#fault(`${id} left the table and was not in it`)
     for (const address of upserted) {
       if (this.#ended.has(address.replicaId)) this.#fault(`${address.id} is back in the table after its end`)
@@ -90,9 +100,14 @@ export class ServiceTrail {
 
   #judgeTable({ readyReplicas }: ServiceColumns): void {
     const listed = [...this.table.values()]
-    for (const { id, replicaId } of listed) if (this.#ended.has(replicaId)) this.#fault(`${id} is in the table, and its replica has ended`)
-    const ready = new Map(listed.filter((address) => address.ready).map((address) => [address.replicaId, address.index]))
-    if (new Set(ready.values()).size !== ready.size) this.#fault(`two ready replicas have one index: ${JSON.stringify([...ready])}`)
-    if (ready.size !== readyReplicas) this.#fault(`${ready.size} replicas are ready in the table, ${readyReplicas} in the columns`)
+    for (const { id, replicaId } of listed)
+      if (this.#ended.has(replicaId)) this.#fault(`${id} is in the table, and its replica has ended`)
+    const ready = new Map(
+      listed.filter((address) => address.ready).map((address) => [address.replicaId, address.index]),
+    )
+    if (new Set(ready.values()).size !== ready.size)
+      this.#fault(`two ready replicas have one index: ${JSON.stringify([...ready])}`)
+    if (ready.size !== readyReplicas)
+      this.#fault(`${ready.size} replicas are ready in the table, ${readyReplicas} in the columns`)
   }
 }
