@@ -5,8 +5,8 @@ export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/globalSetup.ts'],
-    setupFiles: ['test/support/seed.ts', 'test/support/eachTest.ts'],
+    globalSetup: ['test/support/fixtures/globalSetup.ts'],
+    setupFiles: ['test/support/fixtures/seed.ts', 'test/support/fixtures/eachTest.ts'],
     pool: 'forks',
     maxWorkers: 2,
     // Files share a process, for importing the server anew for each would take a quarter of the time: none may mock a module.

@@ -10,7 +10,7 @@ import { ServerProcess } from './demo/serverProcess.ts'
 
 const profile = {
   name: 'hello',
-  command: [process.execPath, path.join(import.meta.dirname, 'examples', 'helloServer.js')],
+  command: [process.execPath, path.join(import.meta.dirname, 'demo', 'helloServer.js')],
   ports: [{ name: 'http' }],
   cpuMillis: 100,
   memoryMiB: 64,

@@ -26,6 +26,6 @@ if (most < filesAtStart) {
   )
   process.exitCode = 1
 } else {
-  const { runServer } = await import('./runServer.ts')
+  const { runServer } = await import('./server/run.ts')
   await runServer(process.argv.slice(2))
 }

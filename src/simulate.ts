@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import pc from 'picocolors'
-import { help } from './scenarioFile/help.ts'
-import { printServices, printSpeed, Timeline } from './scenarioFile/print.ts'
-import { readScenario, ScenarioMistakes, type Told } from './scenarioFile/readScenario.ts'
 import { replay } from './simulation/replayRun.ts'
+import { help } from './simulation/scenarioFile/help.ts'
+import { printServices, printSpeed, Timeline } from './simulation/scenarioFile/print.ts'
+import { readScenario, ScenarioMistakes, type Told } from './simulation/scenarioFile/readScenario.ts'
 import { ScenarioRun } from './simulation/scenarioRun.ts'
 
 /** 0: it ran, no invariant broke and every expectation came true. 1: not so. 2: it could not be run. */

@@ -1,6 +1,6 @@
-import type { App } from '../controller/app.ts'
-import type { Viewer } from '../graphql/context.ts'
-import { findToken } from '../store/tokens.ts'
+import type { Viewer } from '../graphql/kit/context.ts'
+import { findToken } from '../store/access/tokens.ts'
+import type { App } from '../systems/serverContext.ts'
 
 /** The viewer that `Bearer <token>` stands for; null when there is no such token. */
 export async function authenticate(app: App, authorization: unknown): Promise<Viewer | null> {

@@ -1,6 +1,6 @@
-import type { App } from '../controller/app.ts'
-import { isReadOnly } from '../store/database.ts'
-import type { Trouble } from '../store/databaseTrouble.ts'
+import { isReadOnly } from '../store/database/database.ts'
+import type { Trouble } from '../store/database/databaseErrors.ts'
+import type { App } from '../systems/serverContext.ts'
 
 const databaseWithinMillis = 2_000
 

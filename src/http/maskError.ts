@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
 import { v7 } from 'uuid'
-import { DatabaseTrouble, troubleOf } from '../store/databaseTrouble.ts'
+import { DatabaseTrouble, troubleOf } from '../store/database/databaseErrors.ts'
 
 /**
  * Errors that were made for the caller pass, and the database's trouble is told as such. Anything else is a fault of the server: the caller

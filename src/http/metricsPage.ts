@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { App } from '../controller/app.ts'
-import { hasRole } from '../graphql/context.ts'
+import { hasRole } from '../graphql/kit/context.ts'
+import type { App } from '../systems/serverContext.ts'
 import { authenticate } from './authenticate.ts'
 import type { Metrics } from './metrics.ts'
 

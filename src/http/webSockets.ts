@@ -10,17 +10,17 @@ import {
 } from 'graphql'
 import { handleProtocols, makeServer, type Server } from 'graphql-ws'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
-import type { App } from '../controller/app.ts'
-import { createContext, type Viewer } from '../graphql/context.ts'
-import type { Executed } from '../graphql/executed.ts'
-import { subscribe } from '../graphql/subscribe.ts'
+import { createContext, type Viewer } from '../graphql/kit/context.ts'
+import type { Executed } from '../graphql/subscribe/executed.ts'
+import { subscribe } from '../graphql/subscribe/subscribe.ts'
 import { hostNameFault } from '../model/name.ts'
 import { type Greeting, serverProtocols } from '../model/workerProtocol.ts'
+import type { App } from '../systems/serverContext.ts'
 import { authenticate } from './authenticate.ts'
 import { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
-import type { Sleep } from './sleep.ts'
-import { mostBytesWaiting, SocketDrain, SocketOutlet } from './socketOutlet.ts'
+import { mostBytesWaiting, SocketDrain, SocketOutlet } from './socketSink.ts'
+import type { Sleep } from './suspendDetector.ts'
 
 /** A worker tells all its replicas in one message when it registers. */
 const messageBytes = 4_194_304

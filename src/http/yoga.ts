@@ -1,8 +1,8 @@
 import { type ExecutionArgs, execute, type GraphQLSchema } from 'graphql'
 import { createYoga, type YogaServerInstance } from 'graphql-yoga'
-import type { App } from '../controller/app.ts'
-import { createContext, type GraphQLContext, type Viewer } from '../graphql/context.ts'
-import { subscribe } from '../graphql/subscribe.ts'
+import { createContext, type GraphQLContext, type Viewer } from '../graphql/kit/context.ts'
+import { subscribe } from '../graphql/subscribe/subscribe.ts'
+import type { App } from '../systems/serverContext.ts'
 import { maskError } from './maskError.ts'
 
 /** The largest body of a request. */

@@ -1,4 +1,4 @@
-import { shown } from './shown.ts'
+import { shown } from './quoted.ts'
 
 const label = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 

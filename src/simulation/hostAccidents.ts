@@ -1,7 +1,7 @@
 import { addTo } from '../model/groupBy.ts'
 import type { HostId, Instant, ServiceId } from '../model/id.ts'
 import type { ServiceIntent } from '../model/intent.ts'
-import { judgeLeases, type LeasedWorker } from '../rules/workerLeases.ts'
+import { judgeLeases, type LeasedWorker } from '../rules/hosts/workerLeases.ts'
 import type { HostLedger } from './hostLedger.ts'
 import type { Reporters } from './reporters.ts'
 import type { SimulatedHosts } from './simulatedHosts.ts'

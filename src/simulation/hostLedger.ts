@@ -3,9 +3,9 @@ import { quarantineSeconds } from '../model/bounds.ts'
 import type { PlacementHost, PlacementWorker } from '../model/host.ts'
 import type { HostId, Instant, ServiceId, WorkerId } from '../model/id.ts'
 import type { Replica } from '../model/service.ts'
-import type { HostUse } from '../rules/change.ts'
-import type { HostNext, HostNow, WorkerNow } from '../rules/hostNext.ts'
-import { bestOf } from '../rules/hostState.ts'
+import type { HostUse } from '../rules/draft/change.ts'
+import { bestOf } from '../rules/hosts/hostState.ts'
+import type { HostNext, HostNow, WorkerNow } from '../rules/hosts/hostTransition.ts'
 
 interface HeldPort {
   readonly port: number

@@ -2,9 +2,9 @@ import type { EndpointAddress } from '../model/endpoint.ts'
 import type { ReplicaId, ServiceId } from '../model/id.ts'
 import { isActive, isAlive, isPlaced } from '../model/replica.ts'
 import type { Replica, ServiceSnapshot } from '../model/service.ts'
-import type { ServiceChange } from '../rules/change.ts'
-import { addressesOf, sameAddress } from '../rules/endpoint.ts'
-import { resolveLimits } from '../rules/limits.ts'
+import type { ServiceChange } from '../rules/draft/change.ts'
+import { addressesOf, sameAddress } from '../rules/endpoint/endpoint.ts'
+import { resolveLimits } from '../rules/rollout/limits.ts'
 
 // What must hold of a service after every commit, whatever happened. Only what a commit changed is looked at, so that a check costs no more
 // than the commit: counts, indexes and the endpoint table are kept by their differences and compared with what the rules say.

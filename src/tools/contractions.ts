@@ -1,4 +1,4 @@
-import type { Migration, MigrationConnection } from '../store/migrate.ts'
+import type { Migration, MigrationConnection } from '../store/database/migrate.ts'
 
 /** What a schema has that servers rely on: what it is, by its name. */
 interface Schema {

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { PrismaPGlite } from 'pglite-prisma-adapter'
-import { type MigrationConnection, migrate, migrationsDirectory, readMigrations } from '../store/migrate.ts'
+import { type MigrationConnection, migrate, migrationsDirectory, readMigrations } from '../store/database/migrate.ts'
 import { contractionsOf } from './contractions.ts'
 import { loadSchemaEngine } from './schemaEngine.ts'
 

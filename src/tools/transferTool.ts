@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
-import { ConfigError, readConfig } from '../config.ts'
+import { ConfigError, readConfig } from '../config/config.ts'
 import type { TransferTarget } from '../store/transfer/connect.ts'
 
 /** Of this product. */

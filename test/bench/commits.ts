@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import pg from 'pg'
 import { pino } from 'pino'
 import type { ProfileRevisionId, ProjectId, QueueId, ServiceId } from '../../src/model/id.ts'
-import { DatabaseClock, synchronise } from '../../src/store/clock.ts'
 import { Committer } from '../../src/store/commit/committer.ts'
-import { openDatabase } from '../../src/store/database.ts'
-import { startPostgreSQL } from '../support/postgresqlServer.ts'
-import { readHead } from '../support/readHead.ts'
-import { content, newService, settings } from '../support/services.ts'
+import { DatabaseClock, synchronise } from '../../src/store/database/clock.ts'
+import { openDatabase } from '../../src/store/database/database.ts'
+import { startPostgreSQL } from '../support/fixtures/postgresqlServer.ts'
+import { readHead } from '../support/fixtures/readHead.ts'
+import { content, newService, settings } from '../support/fixtures/services.ts'
 
 const serviceCount = 100
 const replicas = Number(process.env['REPLICAS'] ?? 10)

@@ -1,8 +1,8 @@
 import { bench, describe } from 'vitest'
 import type { PlacementHost, WaitingReplica } from '../../src/model/host.ts'
 import type { HostId, ServiceId } from '../../src/model/id.ts'
-import { place } from '../../src/rules/placement.ts'
-import { anyPort, fixedPort, host, project, taken, waiting } from '../support/placementInput.ts'
+import { place } from '../../src/rules/placement/placement.ts'
+import { anyPort, fixedPort, host, project, taken, waiting } from '../support/fixtures/placementInput.ts'
 
 // npm run bench:placement
 // Placements per second with 5,000 hosts and 150,000 running replicas, the reading of the input by place() included.

@@ -1,14 +1,14 @@
 // What a run of placement reads at 5,000 hosts with 150,000 replicas: everything, and what changed since the last run. Part of npm run bench:placement.
 import { tmpdir } from 'node:os'
 import { pino } from 'pino'
-import { PlacementView } from '../../src/controller/placementView.ts'
 import type { CommittedFact, ServiceFactData } from '../../src/model/fact.ts'
 import type { HostId, ProjectId, ServiceId } from '../../src/model/id.ts'
-import { place } from '../../src/rules/placement.ts'
-import { type Database, openDatabase } from '../../src/store/database.ts'
-import { readPlacement } from '../../src/store/readPlacement.ts'
-import { startPostgreSQL } from '../support/postgresqlServer.ts'
-import { TestStore } from '../support/store.ts'
+import { place } from '../../src/rules/placement/placement.ts'
+import { type Database, openDatabase } from '../../src/store/database/database.ts'
+import { readPlacement } from '../../src/store/read/readPlacement.ts'
+import { PlacementView } from '../../src/systems/placement/placementView.ts'
+import { TestStore } from '../support/drivers/store.ts'
+import { startPostgreSQL } from '../support/fixtures/postgresqlServer.ts'
 
 const hostCount = 5_000
 const serviceCount = 3_000

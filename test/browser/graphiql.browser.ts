@@ -2,10 +2,10 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { placedReplicas } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
-import { TestServer } from '../support/testServer.ts'
-import { until } from '../support/until.ts'
+import { placedReplicas } from '../support/drivers/apiService.ts'
+import { HandWorker } from '../support/drivers/handWorker.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { until } from '../support/fixtures/until.ts'
 
 const output = fileURLToPath(new URL('../output/', import.meta.url))
 /** Where systems have Chromium, or what is made of it. */

@@ -1,10 +1,10 @@
 import { Client, fetchExchange, subscriptionExchange } from '@urql/core'
 import { cacheExchange } from '@urql/exchange-graphcache'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createService, placedReplicas } from '../support/apiService.ts'
-import type { HandWorker } from '../support/handWorker.ts'
-import { TestServer } from '../support/testServer.ts'
-import { until } from '../support/until.ts'
+import { createService, placedReplicas } from '../support/drivers/apiService.ts'
+import type { HandWorker } from '../support/drivers/handWorker.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { until } from '../support/fixtures/until.ts'
 import {
   endpointChanged,
   type Page,

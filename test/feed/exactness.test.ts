@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { freshPostgreSQL } from '../support/databases.ts'
-import { TestServer } from '../support/testServer.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { freshPostgreSQL } from '../support/fixtures/databases.ts'
 import { runExactness } from './exactness.ts'
 
 const bookmarkMillis = 500

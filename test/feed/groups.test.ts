@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createToken } from '../../src/store/tokens.ts'
-import { ApiClient } from '../support/apiClient.ts'
-import { createService, placedReplicas } from '../support/apiService.ts'
-import type { HandWorker } from '../support/handWorker.ts'
-import { EventStream } from '../support/sse.ts'
-import { TestServer } from '../support/testServer.ts'
-import { until } from '../support/until.ts'
+import { createToken } from '../../src/store/access/tokens.ts'
+import { ApiClient } from '../support/drivers/apiClient.ts'
+import { createService, placedReplicas } from '../support/drivers/apiService.ts'
+import type { HandWorker } from '../support/drivers/handWorker.ts'
+import { EventStream } from '../support/drivers/sse.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { until } from '../support/fixtures/until.ts'
 import { Subscriber } from './subscriber.ts'
 
 let server: TestServer

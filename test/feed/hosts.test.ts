@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { change } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
-import { TestServer } from '../support/testServer.ts'
+import { change } from '../support/drivers/apiService.ts'
+import { HandWorker } from '../support/drivers/handWorker.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
 import { type Frame, Subscriber } from './subscriber.ts'
 
 interface Shown {

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { deletions } from '../../src/store/upkeep/deletions.ts'
-import { change, createService, placedReplicas, remove, scale } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
-import { TestServer } from '../support/testServer.ts'
-import { until } from '../support/until.ts'
+import { deletions } from '../../src/store/retention/deletions.ts'
+import { change, createService, placedReplicas, remove, scale } from '../support/drivers/apiService.ts'
+import { HandWorker } from '../support/drivers/handWorker.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { until } from '../support/fixtures/until.ts'
 import { type Frame, Subscriber } from './subscriber.ts'
 
 let server: TestServer

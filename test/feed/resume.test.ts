@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createService, placedReplicas, remove, scale } from '../support/apiService.ts'
-import type { HandWorker } from '../support/handWorker.ts'
-import { TestServer } from '../support/testServer.ts'
-import { until } from '../support/until.ts'
+import { createService, placedReplicas, remove, scale } from '../support/drivers/apiService.ts'
+import type { HandWorker } from '../support/drivers/handWorker.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { until } from '../support/fixtures/until.ts'
 import { type Frame, Subscriber } from './subscriber.ts'
 
 let server: TestServer

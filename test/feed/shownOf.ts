@@ -1,4 +1,4 @@
-import { type EndpointView, inView } from '../../src/controller/feed/endpointNet.ts'
+import { type EndpointView, inView } from '../../src/feed/endpointNet.ts'
 import type { EndpointAddress } from '../../src/model/endpoint.ts'
 
 /** What a subscriber with this view has, as it writes it down: id and readiness, by id. */

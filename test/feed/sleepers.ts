@@ -1,9 +1,9 @@
 import type { HostId, ReplicaId, ServiceId, WorkerId } from '../../src/model/id.ts'
-import { createService, placedReplicas } from '../support/apiService.ts'
-import type { HandWorker } from '../support/handWorker.ts'
-import { reportOf } from '../support/services.ts'
-import { EventStream } from '../support/sse.ts'
-import type { TestServer } from '../support/testServer.ts'
+import { createService, placedReplicas } from '../support/drivers/apiService.ts'
+import type { HandWorker } from '../support/drivers/handWorker.ts'
+import { EventStream } from '../support/drivers/sse.ts'
+import type { TestServer } from '../support/drivers/testServer.ts'
+import { reportOf } from '../support/fixtures/services.ts'
 import { type Frame, Subscriber } from './subscriber.ts'
 
 /** A subscriber that reads only while it is awake. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
-import type { ApiClient } from '../support/apiClient.ts'
-import { until } from '../support/until.ts'
+import type { ApiClient } from '../support/drivers/apiClient.ts'
+import { until } from '../support/fixtures/until.ts'
 
 /** A message of the protocol graphql-transport-ws. */
 export interface Message {

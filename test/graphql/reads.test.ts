@@ -8,11 +8,11 @@ import {
   parse,
 } from 'graphql'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { createContext } from '../../src/graphql/context.ts'
+import { createContext } from '../../src/graphql/kit/context.ts'
 import { schema } from '../../src/graphql/schema.ts'
-import { subscribe } from '../../src/graphql/subscribe.ts'
-import { freshEmbedded, freshPostgreSQL } from '../support/databases.ts'
-import { type Reads, readsOf } from '../support/readsOf.ts'
+import { subscribe } from '../../src/graphql/subscribe/subscribe.ts'
+import { freshEmbedded, freshPostgreSQL } from '../support/fixtures/databases.ts'
+import { type Reads, readsOf } from '../support/fixtures/readsOf.ts'
 import { type Api, admin, documentOf, openApi, withProfile, withService } from './api.ts'
 import { type ReadmeOperation, readmeOperations } from './readme.ts'
 

@@ -13,8 +13,8 @@ import {
   subscribe,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { createContext } from '../../src/graphql/context.ts'
-import { decodeGlobalId, encodeGlobalId } from '../../src/graphql/globalId.ts'
+import { createContext } from '../../src/graphql/kit/context.ts'
+import { decodeGlobalId, encodeGlobalId } from '../../src/graphql/kit/globalId.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import { openApi } from './api.ts'
 

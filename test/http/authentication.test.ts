@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { createToken } from '../../src/store/tokens.ts'
-import { ApiClient } from '../support/apiClient.ts'
-import { TestServer } from '../support/testServer.ts'
+import { createToken } from '../../src/store/access/tokens.ts'
+import { ApiClient } from '../support/drivers/apiClient.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
 
 let server: TestServer
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { createClient } from 'graphql-sse'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createToken } from '../../src/store/tokens.ts'
-import { createService, placedReplicas } from '../support/apiService.ts'
-import type { HandWorker } from '../support/handWorker.ts'
-import { TestServer } from '../support/testServer.ts'
-import { until } from '../support/until.ts'
+import { createToken } from '../../src/store/access/tokens.ts'
+import { createService, placedReplicas } from '../support/drivers/apiService.ts'
+import type { HandWorker } from '../support/drivers/handWorker.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { until } from '../support/fixtures/until.ts'
 
 let server: TestServer
 let worker: HandWorker

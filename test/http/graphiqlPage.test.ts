@@ -5,7 +5,7 @@ import { parse, validate } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { schema } from '../../src/graphql/schema.ts'
 import { graphiqlTabs } from '../../src/http/graphiqlTabs.ts'
-import { TestServer } from '../support/testServer.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
 
 let server: TestServer
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { serverAudits } from 'graphql-http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { TestServer } from '../support/testServer.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
 
 let server: TestServer
 beforeAll(async () => {

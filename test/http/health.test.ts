@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { TestServer } from '../support/testServer.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
 
 let server: TestServer
 beforeAll(async () => {

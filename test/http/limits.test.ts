@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { TestServer } from '../support/testServer.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
 
 const logged: Record<string, unknown>[] = []
 const log = pino({ level: 'error' }, { write: (line: string) => logged.push(JSON.parse(line)) })

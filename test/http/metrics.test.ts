@@ -2,12 +2,12 @@ import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { counters, feedCounters, gauges, histograms } from '../../src/model/metrics.ts'
-import { createToken } from '../../src/store/tokens.ts'
-import { ApiClient } from '../support/apiClient.ts'
-import { change, createService, placedReplicas, scale } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
-import { TestServer } from '../support/testServer.ts'
-import { until } from '../support/until.ts'
+import { createToken } from '../../src/store/access/tokens.ts'
+import { ApiClient } from '../support/drivers/apiClient.ts'
+import { change, createService, placedReplicas, scale } from '../support/drivers/apiService.ts'
+import { HandWorker } from '../support/drivers/handWorker.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { until } from '../support/fixtures/until.ts'
 
 let server: TestServer
 let metricsToken: string

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { createService, placedReplicas, remove, scale } from '../support/apiService.ts'
-import type { HandWorker } from '../support/handWorker.ts'
-import { EventStream } from '../support/sse.ts'
-import { TestServer } from '../support/testServer.ts'
-import { until } from '../support/until.ts'
+import { createService, placedReplicas, remove, scale } from '../support/drivers/apiService.ts'
+import type { HandWorker } from '../support/drivers/handWorker.ts'
+import { EventStream } from '../support/drivers/sse.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { until } from '../support/fixtures/until.ts'
 
 let server: TestServer
 let worker: HandWorker

@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { aliveReplicas, createService } from '../support/apiService.ts'
-import { type HostScene, hostScenes, pidOf, portOf } from '../support/hostScene.ts'
-import { program } from '../support/processes.ts'
-import { ShiftedClock } from '../support/shiftedClock.ts'
-import { until } from '../support/until.ts'
+import { aliveReplicas, createService } from '../support/drivers/apiService.ts'
+import { type HostScene, hostScenes, pidOf, portOf } from '../support/drivers/hostScene.ts'
+import { program } from '../support/fixtures/processes.ts'
+import { ShiftedClock } from '../support/fixtures/shiftedClock.ts'
+import { until } from '../support/fixtures/until.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CrashStory, type Victim } from '../support/crashStory.ts'
+import { CrashStory, type Victim } from '../support/drivers/crashStory.ts'
 
 // As test/story/crash.test.ts, at more points.
 

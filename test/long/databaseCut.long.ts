@@ -1,7 +1,7 @@
 import { afterEach, expect, inject, test, vi } from 'vitest'
-import { scale } from '../support/apiService.ts'
-import { hostScenes, pidOf } from '../support/hostScene.ts'
-import { type TcpProxy, tcpProxy } from '../support/tcpProxy.ts'
+import { scale } from '../support/drivers/apiService.ts'
+import { hostScenes, pidOf } from '../support/drivers/hostScene.ts'
+import { type TcpProxy, tcpProxy } from '../support/drivers/tcpProxy.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 

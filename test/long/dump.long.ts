@@ -5,10 +5,10 @@ import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { revisionRaise } from '../../src/store/transfer/load.ts'
 import { firstFrames } from '../feed/subscriber.ts'
-import { aliveReplicas, createService, placedReplicas } from '../support/apiService.ts'
-import { built } from '../support/built.ts'
-import { HandWorker } from '../support/handWorker.ts'
-import { TestServer } from '../support/testServer.ts'
+import { aliveReplicas, createService, placedReplicas } from '../support/drivers/apiService.ts'
+import { HandWorker } from '../support/drivers/handWorker.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { built } from '../support/fixtures/built.ts'
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'xce-tools-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))

@@ -4,8 +4,8 @@ import path from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { type ExactnessResult, runExactness } from '../feed/exactness.ts'
-import { freshPostgreSQL } from '../support/databases.ts'
-import { TestServer } from '../support/testServer.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { freshPostgreSQL } from '../support/fixtures/databases.ts'
 
 const size = { writers: 50, operationsEach: 60, services: 8, subscribers: 16, disconnects: 500, bookmarkMillis: 500 }
 

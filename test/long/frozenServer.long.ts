@@ -1,9 +1,9 @@
 import { afterEach, expect, inject, test, vi } from 'vitest'
-import { aliveReplicas, createService, placedReplicas, scale } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
-import { hostScenes } from '../support/hostScene.ts'
-import { type TcpProxy, tcpProxy } from '../support/tcpProxy.ts'
-import { until } from '../support/until.ts'
+import { aliveReplicas, createService, placedReplicas, scale } from '../support/drivers/apiService.ts'
+import { HandWorker } from '../support/drivers/handWorker.ts'
+import { hostScenes } from '../support/drivers/hostScene.ts'
+import { type TcpProxy, tcpProxy } from '../support/drivers/tcpProxy.ts'
+import { until } from '../support/fixtures/until.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 

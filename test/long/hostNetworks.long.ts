@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { type HostScene, hostScenes, pidOf } from '../support/hostScene.ts'
-import { NetworkNamespace } from '../support/networkNamespace.ts'
-import { isRunning } from '../support/processes.ts'
-import type { Direction } from '../support/tcpProxy.ts'
-import { until } from '../support/until.ts'
+import { type HostScene, hostScenes, pidOf } from '../support/drivers/hostScene.ts'
+import type { Direction } from '../support/drivers/tcpProxy.ts'
+import { NetworkNamespace } from '../support/fixtures/networkNamespace.ts'
+import { isRunning } from '../support/fixtures/processes.ts'
+import { until } from '../support/fixtures/until.ts'
 
 // Hosts with addresses and a network of their own, where the machine lets this user make such.
 

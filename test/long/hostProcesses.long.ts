@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
-import { aliveReplicas, change } from '../support/apiService.ts'
-import { hostScenes, pidOf, portOf } from '../support/hostScene.ts'
-import { isRunning } from '../support/processes.ts'
-import { until } from '../support/until.ts'
+import { aliveReplicas, change } from '../support/drivers/apiService.ts'
+import { hostScenes, pidOf, portOf } from '../support/drivers/hostScene.ts'
+import { isRunning } from '../support/fixtures/processes.ts'
+import { until } from '../support/fixtures/until.ts'
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 })
 

@@ -1,8 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { aliveReplicas, change, createService, placedReplicas, type ReplicaSeen } from '../support/apiService.ts'
-import { HandWorker, type Seen } from '../support/handWorker.ts'
-import { TestServer } from '../support/testServer.ts'
-import { until } from '../support/until.ts'
+import {
+  aliveReplicas,
+  change,
+  createService,
+  placedReplicas,
+  type ReplicaSeen,
+} from '../support/drivers/apiService.ts'
+import { HandWorker, type Seen } from '../support/drivers/handWorker.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { until } from '../support/fixtures/until.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 

@@ -1,8 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { type HostScene, hostScenes, pidOf, portOf } from '../support/hostScene.ts'
-import { isRunning } from '../support/processes.ts'
-import { type Direction, type TcpProxy, tcpProxy } from '../support/tcpProxy.ts'
-import { until } from '../support/until.ts'
+import { type HostScene, hostScenes, pidOf, portOf } from '../support/drivers/hostScene.ts'
+import { type Direction, type TcpProxy, tcpProxy } from '../support/drivers/tcpProxy.ts'
+import { isRunning } from '../support/fixtures/processes.ts'
+import { until } from '../support/fixtures/until.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
-import { hostScenes, pidOf } from '../support/hostScene.ts'
-import { type TcpProxy, tcpProxy } from '../support/tcpProxy.ts'
+import { hostScenes, pidOf } from '../support/drivers/hostScene.ts'
+import { type TcpProxy, tcpProxy } from '../support/drivers/tcpProxy.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 

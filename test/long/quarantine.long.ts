@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
-import { aliveReplicas, createService, placedReplicas } from '../support/apiService.ts'
-import { HandWorker } from '../support/handWorker.ts'
-import { TestServer } from '../support/testServer.ts'
-import { until } from '../support/until.ts'
+import { aliveReplicas, createService, placedReplicas } from '../support/drivers/apiService.ts'
+import { HandWorker } from '../support/drivers/handWorker.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { until } from '../support/fixtures/until.ts'
 
 let server: TestServer
 afterEach(() => server.stop())

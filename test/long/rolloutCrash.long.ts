@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { Rng } from '../feed/rng.ts'
-import type { ApiClient } from '../support/apiClient.ts'
-import { change, createService } from '../support/apiService.ts'
-import { freshPostgreSQL, type TestDatabase } from '../support/databases.ts'
-import { helloCommand, helloProfile } from '../support/hello.ts'
-import { ServerProcess } from '../support/serverProcess.ts'
-import { until } from '../support/until.ts'
+import type { ApiClient } from '../support/drivers/apiClient.ts'
+import { change, createService } from '../support/drivers/apiService.ts'
+import { ServerProcess } from '../support/drivers/serverProcess.ts'
+import { freshPostgreSQL, type TestDatabase } from '../support/fixtures/databases.ts'
+import { helloCommand, helloProfile } from '../support/fixtures/hello.ts'
+import { until } from '../support/fixtures/until.ts'
 
 // The server is killed with SIGKILL at random facts of rollouts and started again: it goes on where it was, never outside the limits, and
 // touches no replica that the rollout does not replace. The worker outlives it.

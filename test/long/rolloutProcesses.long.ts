@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { Load } from '../../src/demo/load.ts'
-import type { ApiClient } from '../support/apiClient.ts'
-import { createService } from '../support/apiService.ts'
-import { EndpointWatch } from '../support/endpointWatch.ts'
-import { freePort } from '../support/freePort.ts'
-import { helloCommand, helloProfile } from '../support/hello.ts'
-import { processesWith, program } from '../support/processes.ts'
-import { RolloutView } from '../support/rolloutView.ts'
-import { ServerProcess } from '../support/serverProcess.ts'
-import { until } from '../support/until.ts'
+import type { ApiClient } from '../support/drivers/apiClient.ts'
+import { createService } from '../support/drivers/apiService.ts'
+import { EndpointWatch } from '../support/drivers/endpointWatch.ts'
+import { RolloutView } from '../support/drivers/rolloutView.ts'
+import { ServerProcess } from '../support/drivers/serverProcess.ts'
+import { freePort } from '../support/fixtures/freePort.ts'
+import { helloCommand, helloProfile } from '../support/fixtures/hello.ts'
+import { processesWith, program } from '../support/fixtures/processes.ts'
+import { until } from '../support/fixtures/until.ts'
 
 // The troubles of rolloutTroubles.test.ts that matter most, with real processes: whoever follows the endpoint notices nothing of a bad release.
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import { aliveReplicas, placedReplicas, scale } from '../support/apiService.ts'
-import { type HostScene, hostScenes, pidOf } from '../support/hostScene.ts'
-import { until } from '../support/until.ts'
+import { aliveReplicas, placedReplicas, scale } from '../support/drivers/apiService.ts'
+import { type HostScene, hostScenes, pidOf } from '../support/drivers/hostScene.ts'
+import { until } from '../support/fixtures/until.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 

@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { TimerKind } from '../../src/generated/prisma/enums.ts'
-import { createService } from '../support/apiService.ts'
-import { type HostScene, hostScenes } from '../support/hostScene.ts'
-import { program } from '../support/processes.ts'
-import { until } from '../support/until.ts'
+import { createService } from '../support/drivers/apiService.ts'
+import { type HostScene, hostScenes } from '../support/drivers/hostScene.ts'
+import { program } from '../support/fixtures/processes.ts'
+import { until } from '../support/fixtures/until.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 })
 

@@ -3,9 +3,9 @@ import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FlippingService, heardUpTo, sleepers } from '../feed/sleepers.ts'
 import { Subscriber } from '../feed/subscriber.ts'
-import type { HandWorker } from '../support/handWorker.ts'
-import { TestServer } from '../support/testServer.ts'
-import { until } from '../support/until.ts'
+import type { HandWorker } from '../support/drivers/handWorker.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { until } from '../support/fixtures/until.ts'
 
 const flips = 5_000
 /** The embedded database, in this process as well, uses less of what it has taken at one time than at another. */

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { aliveReplicas, change } from '../support/apiService.ts'
-import { type HostScene, hostScenes, pidOf, portOf } from '../support/hostScene.ts'
-import { isRunning } from '../support/processes.ts'
-import { until } from '../support/until.ts'
-import { WorkerProcess } from '../support/workerProcess.ts'
+import { aliveReplicas, change } from '../support/drivers/apiService.ts'
+import { type HostScene, hostScenes, pidOf, portOf } from '../support/drivers/hostScene.ts'
+import { WorkerProcess } from '../support/drivers/workerProcess.ts'
+import { isRunning } from '../support/fixtures/processes.ts'
+import { until } from '../support/fixtures/until.ts'
 
 /** Those that the scene does not know of. */
 let others: WorkerProcess[] = []

@@ -6,11 +6,11 @@ import type { HostId, WorkerId } from '../../src/model/id.ts'
 import type { ServiceIntent } from '../../src/model/intent.ts'
 import { isOn } from '../../src/model/replica.ts'
 import type { HostView, Replica, ServiceSnapshot } from '../../src/model/service.ts'
-import { addressesOf } from '../../src/rules/endpoint.ts'
-import { hasTold } from '../../src/rules/hostView.ts'
-import { Scene } from '../support/scene.ts'
-import { check } from '../support/serviceStore.ts'
-import { grantOf, hostId, reportOf } from '../support/services.ts'
+import { addressesOf } from '../../src/rules/endpoint/endpoint.ts'
+import { hasTold } from '../../src/rules/endpoint/hostView.ts'
+import { Scene } from '../support/drivers/scene.ts'
+import { check } from '../support/drivers/serviceStore.ts'
+import { grantOf, hostId, reportOf } from '../support/fixtures/services.ts'
 
 // Hosts get other addresses before their services hear of it, servers load a service in between or have it in their caches, and some die before
 // they have told it: at every commit the table that facts add up to is the one that a new subscriber reads (R12).

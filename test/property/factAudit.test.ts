@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Database } from '../../src/store/database.ts'
-import { FactAudit } from '../support/audit/factAudit.ts'
-import { freshPostgreSQL, type TestDatabase } from '../support/databases.ts'
-import { TestStore } from '../support/store.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { TestStore } from '../support/drivers/store.ts'
+import { freshPostgreSQL, type TestDatabase } from '../support/fixtures/databases.ts'
+import { FactAudit } from '../support/models/audit/factAudit.ts'
 
 // The judge of the stories with many processes: it must see what is wrong.
 

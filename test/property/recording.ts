@@ -1,7 +1,7 @@
 import type { NewService, ServiceIntent } from '../../src/model/intent.ts'
-import { replayText } from '../../src/scenarioFile/replayFile.ts'
 import type { ReplayedCommit } from '../../src/simulation/scenario.ts'
-import type { ManualContext } from '../support/services.ts'
+import { replayText } from '../../src/simulation/scenarioFile/replayFile.ts'
+import type { ManualContext } from '../support/fixtures/services.ts'
 
 /** What was told to the rules, so that `npm run simulate` can tell it again. */
 export class Recording {

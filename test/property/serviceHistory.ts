@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Settings } from '../../src/model/settings.ts'
-import { settings } from '../support/services.ts'
+import { settings } from '../support/fixtures/services.ts'
 
 /** What may happen; `crash` loads all anew that the server knew. */
 const steps = [

@@ -9,8 +9,15 @@ import type {
 } from '../../src/model/intent.ts'
 import { isOn, isPlaced } from '../../src/model/replica.ts'
 import type { Replica, Version } from '../../src/model/service.ts'
-import { pauseIntent, profileRevision, restartIntent, resumeIntent, rollbackTo, updateTo } from '../support/rollouts.ts'
-import { check, ServiceStore } from '../support/serviceStore.ts'
+import { check, ServiceStore } from '../support/drivers/serviceStore.ts'
+import {
+  pauseIntent,
+  profileRevision,
+  restartIntent,
+  resumeIntent,
+  rollbackTo,
+  updateTo,
+} from '../support/fixtures/rollouts.ts'
 import {
   content,
   grantOf,
@@ -19,7 +26,7 @@ import {
   manualContext,
   newService,
   reportOf,
-} from '../support/services.ts'
+} from '../support/fixtures/services.ts'
 import { Recording } from './recording.ts'
 import type { Happening, History } from './serviceHistory.ts'
 import { checkInvariants, checkSafety } from './serviceInvariants.ts'

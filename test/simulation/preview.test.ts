@@ -5,10 +5,10 @@ import type { NewService, ServiceIntent } from '../../src/model/intent.ts'
 import type { Replica, ServiceSnapshot } from '../../src/model/service.ts'
 import type { RolloutPlan } from '../../src/simulation/plan.ts'
 import { Preview, type PreviewInput } from '../../src/simulation/preview.ts'
-import { fixedPort, host } from '../support/placementInput.ts'
-import { updateTo } from '../support/rollouts.ts'
-import { readyScene, type Scene } from '../support/scene.ts'
-import { content, reportOf, settings } from '../support/services.ts'
+import { readyScene, type Scene } from '../support/drivers/scene.ts'
+import { fixedPort, host } from '../support/fixtures/placementInput.ts'
+import { updateTo } from '../support/fixtures/rollouts.ts'
+import { content, reportOf, settings } from '../support/fixtures/services.ts'
 
 // Every figure here can be worked out by hand: replicas are ready 10 s after they are placed, and nothing fails.
 

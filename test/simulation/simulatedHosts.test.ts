@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readScenario } from '../../src/scenarioFile/readScenario.ts'
+import { readScenario } from '../../src/simulation/scenarioFile/readScenario.ts'
 import { ScenarioRun } from '../../src/simulation/scenarioRun.ts'
 
 /** What is said of hosts while this happens to n1 and n2, at one minute after the other. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Rng } from '../feed/rng.ts'
-import type { ApiClient, GraphQLResponse } from '../support/apiClient.ts'
+import type { ApiClient, GraphQLResponse } from '../support/drivers/apiClient.ts'
 import { acknowledged, type Tally } from './tally.ts'
 
 /** A mutation, with the fields that are wanted of its payload. */

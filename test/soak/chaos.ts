@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Rng } from '../feed/rng.ts'
-import { kill, processesWith } from '../support/processes.ts'
-import { until } from '../support/until.ts'
-import type { WorkerProcess } from '../support/workerProcess.ts'
+import type { WorkerProcess } from '../support/drivers/workerProcess.ts'
+import { kill, processesWith } from '../support/fixtures/processes.ts'
+import { until } from '../support/fixtures/until.ts'
 import { type Cluster, graceSeconds, keepLog, leaseSeconds, type SoakServer } from './cluster.ts'
 import type { Tally } from './tally.ts'
 

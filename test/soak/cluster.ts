@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { ApiClient } from '../support/apiClient.ts'
-import { freePort } from '../support/freePort.ts'
-import { ServerProcess } from '../support/serverProcess.ts'
-import { WorkerProcess } from '../support/workerProcess.ts'
+import { ApiClient } from '../support/drivers/apiClient.ts'
+import { ServerProcess } from '../support/drivers/serverProcess.ts'
+import { WorkerProcess } from '../support/drivers/workerProcess.ts'
+import { freePort } from '../support/fixtures/freePort.ts'
 
 /** Short, so that a soak sees hosts unreachable and lost; long enough for a busy machine. */
 export const leaseSeconds = 5

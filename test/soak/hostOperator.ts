@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import type { Rng } from '../feed/rng.ts'
 import type { Caller } from './caller.ts'
 import type { Tally } from './tally.ts'

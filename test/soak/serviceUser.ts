@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Content } from '../../src/model/content.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import type { Rng } from '../feed/rng.ts'
-import { helloCommand, helloReadiness } from '../support/hello.ts'
+import { helloCommand, helloReadiness } from '../support/fixtures/hello.ts'
 import type { Caller } from './caller.ts'
 import type { Tally } from './tally.ts'
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 
 export interface SizeSample {
   readonly mebibytes: number

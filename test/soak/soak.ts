@@ -1,6 +1,6 @@
 // npm run soak -- --minutes N [--seed S]: see `help`.
 import { parseArgs } from 'node:util'
-import { startPostgreSQL } from '../support/postgresqlServer.ts'
+import { startPostgreSQL } from '../support/fixtures/postgresqlServer.ts'
 import { runSoak, type SoakOptions } from './runSoak.ts'
 import { progressLine, summary } from './telling.ts'
 

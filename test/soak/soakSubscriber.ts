@@ -3,8 +3,8 @@ import type { EndpointAddress } from '../../src/model/endpoint.ts'
 import { type EndpointFrame, EndpointRecord, endpointDocument } from '../feed/endpointRecord.ts'
 import type { Rng } from '../feed/rng.ts'
 import { type Message, Subscriber } from '../feed/subscriber.ts'
-import type { ApiClient } from '../support/apiClient.ts'
-import { until } from '../support/until.ts'
+import type { ApiClient } from '../support/drivers/apiClient.ts'
+import { until } from '../support/fixtures/until.ts'
 import type { Tally } from './tally.ts'
 
 /** A server that says nothing for longer has frozen: there is a BOOKMARK every 15 s. */

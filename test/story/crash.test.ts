@@ -1,5 +1,5 @@
 import { test, vi } from 'vitest'
-import { CrashStory } from '../support/crashStory.ts'
+import { CrashStory } from '../support/drivers/crashStory.ts'
 
 // The server and the worker are killed with SIGKILL at random points of a history; `npm run test:long` does it more often.
 

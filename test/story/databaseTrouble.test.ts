@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from 'vitest'
-import { createService, placedReplicas, scale } from '../support/apiService.ts'
-import { freshPostgreSQL, onServer } from '../support/databases.ts'
-import { databaseUrl } from '../support/globalSetup.ts'
-import { type OwnServer, startOwnPostgreSQL } from '../support/postgresqlServer.ts'
-import { ScaleLoad } from '../support/scaleLoad.ts'
-import { TroubleScene } from '../support/troubleScene.ts'
-import { until } from '../support/until.ts'
+import { createService, placedReplicas, scale } from '../support/drivers/apiService.ts'
+import { ScaleLoad } from '../support/drivers/scaleLoad.ts'
+import { TroubleScene } from '../support/drivers/troubleScene.ts'
+import { freshPostgreSQL, onServer } from '../support/fixtures/databases.ts'
+import { databaseUrl } from '../support/fixtures/globalSetup.ts'
+import { type OwnServer, startOwnPostgreSQL } from '../support/fixtures/postgresqlServer.ts'
+import { until } from '../support/fixtures/until.ts'
 
 // PostgreSQL in trouble while a server uses it: what callers, subscribers and probes are told, and that all goes on without a restart.
 

@@ -1,11 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import type { ApiClient } from '../support/apiClient.ts'
-import { aliveReplicas, change, createService, remove, scale } from '../support/apiService.ts'
-import { EndpointWatch, type WatchedAddress } from '../support/endpointWatch.ts'
-import { helloProfile } from '../support/hello.ts'
-import { isRunning, processesWith } from '../support/processes.ts'
-import { ServerProcess } from '../support/serverProcess.ts'
-import { until } from '../support/until.ts'
+import type { ApiClient } from '../support/drivers/apiClient.ts'
+import { aliveReplicas, change, createService, remove, scale } from '../support/drivers/apiService.ts'
+import { EndpointWatch, type WatchedAddress } from '../support/drivers/endpointWatch.ts'
+import { ServerProcess } from '../support/drivers/serverProcess.ts'
+import { helloProfile } from '../support/fixtures/hello.ts'
+import { isRunning, processesWith } from '../support/fixtures/processes.ts'
+import { until } from '../support/fixtures/until.ts'
 
 vi.setConfig({ testTimeout: 600_000 })
 

@@ -1,11 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { Load } from '../../src/demo/load.ts'
-import type { ApiClient } from '../support/apiClient.ts'
-import { change, createService, remove } from '../support/apiService.ts'
-import { EndpointWatch } from '../support/endpointWatch.ts'
-import { helloCommand, helloReadiness } from '../support/hello.ts'
-import { ServerProcess } from '../support/serverProcess.ts'
-import { until } from '../support/until.ts'
+import type { ApiClient } from '../support/drivers/apiClient.ts'
+import { change, createService, remove } from '../support/drivers/apiService.ts'
+import { EndpointWatch } from '../support/drivers/endpointWatch.ts'
+import { ServerProcess } from '../support/drivers/serverProcess.ts'
+import { helloCommand, helloReadiness } from '../support/fixtures/hello.ts'
+import { until } from '../support/fixtures/until.ts'
 
 vi.setConfig({ testTimeout: 600_000 })
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { change, createService } from '../support/apiService.ts'
-import { HandRollout } from '../support/handRollout.ts'
-import type { HandWorker } from '../support/handWorker.ts'
-import { TestServer } from '../support/testServer.ts'
-import { until } from '../support/until.ts'
+import { change, createService } from '../support/drivers/apiService.ts'
+import { HandRollout } from '../support/drivers/handRollout.ts'
+import type { HandWorker } from '../support/drivers/handWorker.ts'
+import { TestServer } from '../support/drivers/testServer.ts'
+import { until } from '../support/fixtures/until.ts'
 
 // Rollouts that end otherwise than by going well, or that stand still: each through the API of a whole server, with a worker whose processes
 // do what the story says. What a rollout waits for is told from its first commit on.

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { aliveReplicas, scale } from '../support/apiService.ts'
-import type { EndpointWatch } from '../support/endpointWatch.ts'
-import { HostScene, pidOf } from '../support/hostScene.ts'
-import { isRunning } from '../support/processes.ts'
-import type { ServerProcess } from '../support/serverProcess.ts'
-import type { WorkerProcess } from '../support/workerProcess.ts'
+import { aliveReplicas, scale } from '../support/drivers/apiService.ts'
+import type { EndpointWatch } from '../support/drivers/endpointWatch.ts'
+import { HostScene, pidOf } from '../support/drivers/hostScene.ts'
+import type { ServerProcess } from '../support/drivers/serverProcess.ts'
+import type { WorkerProcess } from '../support/drivers/workerProcess.ts'
+import { isRunning } from '../support/fixtures/processes.ts'
 
 // Two servers on one PostgreSQL, as processes, and a worker that knows both: what one takes, the other knows. Each test goes on where the one before
 // ended; the fact log is judged at the end.

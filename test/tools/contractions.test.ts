@@ -1,6 +1,6 @@
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { MigrationConnection } from '../../src/store/migrate.ts'
+import type { MigrationConnection } from '../../src/store/database/migrate.ts'
 import { contractionsOf } from '../../src/tools/contractions.ts'
 
 let database: PGlite

@@ -15,15 +15,22 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readCommandLine } from '../../src/worker/commandLine.ts'
-import { logBytes } from '../../src/worker/logRotation.ts'
-import { built } from '../support/built.ts'
-import { freePort } from '../support/freePort.ts'
-import { endProcessesWith, expectNothingLeft, isRunning, kill, processesWith, program } from '../support/processes.ts'
-import { SmallDisk } from '../support/smallDisk.ts'
-import { assignmentOf, httpProbe } from '../support/supervision.ts'
-import { until } from '../support/until.ts'
-import { WorkerServer } from '../support/workerServer.ts'
+import { logBytes } from '../../src/worker/files/logRotation.ts'
+import { readCommandLine } from '../../src/worker/settings/commandLine.ts'
+import { assignmentOf, httpProbe } from '../support/drivers/supervision.ts'
+import { WorkerServer } from '../support/drivers/workerServer.ts'
+import { built } from '../support/fixtures/built.ts'
+import { freePort } from '../support/fixtures/freePort.ts'
+import {
+  endProcessesWith,
+  expectNothingLeft,
+  isRunning,
+  kill,
+  processesWith,
+  program,
+} from '../support/fixtures/processes.ts'
+import { SmallDisk } from '../support/fixtures/smallDisk.ts'
+import { until } from '../support/fixtures/until.ts'
 
 interface Program {
   readonly child: ChildProcess
@@ -109,7 +116,7 @@ async function assigned(change: Parameters<typeof assignmentOf>[0]): Promise<{ r
 test('--help prints every setting', async () => {
   const { ended, output } = run({}, '--help')
   expect(await ended).toBe(0)
-  const source = readFileSync(new URL('../../src/worker/settings.ts', import.meta.url), 'utf8')
+  const source = readFileSync(new URL('../../src/worker/settings/settings.ts', import.meta.url), 'utf8')
   const names = new Set(source.match(/XCE_WORKER_[A-Z_]+[A-Z]/g))
   expect(names.size).toBeGreaterThan(10)
   for (const name of names) expect(output()).toContain(name)

@@ -1,5 +1,5 @@
 import { idempotencyKeyHours } from '../../model/retention.ts'
-import type { Database } from '../database.ts'
+import type { Database } from '../database/database.ts'
 import type { Json, Remember, Remembered } from './outcome.ts'
 import { keyMismatch, type Refused } from './refusals.ts'
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Logger } from 'pino'
-import { databaseName, newClient, unreachable } from '../databaseFault.ts'
-import { openEmbedded } from '../embedded.ts'
-import type { MigrationConnection } from '../migrate.ts'
+import { openEmbedded } from '../database/embedded.ts'
+import type { MigrationConnection } from '../database/migrate.ts'
+import { databaseName, newClient, unreachable } from '../database/openErrors.ts'
 import { TransferError } from './format.ts'
 
 /** One session with a database, without a server around it. */

@@ -1,4 +1,4 @@
-import type { MigrationConnection } from '../migrate.ts'
+import type { MigrationConnection } from '../database/migrate.ts'
 import { encodeLine, endKey, formatVersion, headerKey, TransferError } from './format.ts'
 import { leftOut, type TableTransfer, transferred } from './tables.ts'
 import { TouchedReplicas } from './touchedReplicas.ts'

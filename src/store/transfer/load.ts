@@ -1,4 +1,4 @@
-import { type MigrationConnection, migrate, migrationsDirectory, shippedMigrations } from '../migrate.ts'
+import { type MigrationConnection, migrate, migrationsDirectory, shippedMigrations } from '../database/migrate.ts'
 import { type DumpEnd, type DumpHeader, decodeLine, endKey, formatVersion, headerKey, TransferError } from './format.ts'
 import { RowInserter } from './rowInserter.ts'
 import { transferred } from './tables.ts'

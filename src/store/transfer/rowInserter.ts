@@ -1,4 +1,4 @@
-import type { MigrationConnection } from '../migrate.ts'
+import type { MigrationConnection } from '../database/migrate.ts'
 
 const mostRows = 500
 const mostCharacters = 1_000_000

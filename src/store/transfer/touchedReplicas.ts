@@ -1,5 +1,5 @@
 import type { Revision } from '../../model/id.ts'
-import type { MigrationConnection } from '../migrate.ts'
+import type { MigrationConnection } from '../database/migrate.ts'
 import { TransferError } from './format.ts'
 
 const factsPerPage = 1_000

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { signalGroup } from '../sessions.ts'
+import { signalGroup } from '../machine/sessions.ts'
 import type { ProbeTarget } from './target.ts'
 
 /** A success when the command exits with 0 in time. It runs in the replica's environment; too late, it is killed with its group. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { ServiceId } from '../../../src/model/id.ts'
-import { readFacts } from '../../../src/store/readFacts.ts'
-import { eachDatabase } from '../../support/databases.ts'
-import { TestStore } from '../../support/store.ts'
+import { readFacts } from '../../../src/store/read/readFacts.ts'
+import { TestStore } from '../../support/drivers/store.ts'
+import { eachDatabase } from '../../support/fixtures/databases.ts'
 
 eachDatabase((database) => {
   let store: TestStore

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/model/id.ts'
 import type { ReplicaReport, Reporter } from '../../../src/model/intent.ts'
 import type { Replica } from '../../../src/model/service.ts'
-import { eachDatabase } from '../../support/databases.ts'
-import { content, reportOf, settings } from '../../support/services.ts'
-import { TestStore } from '../../support/store.ts'
+import { TestStore } from '../../support/drivers/store.ts'
+import { eachDatabase } from '../../support/fixtures/databases.ts'
+import { content, reportOf, settings } from '../../support/fixtures/services.ts'
 
 // R13 as the database keeps it: a fixed port on one host.
 eachDatabase((database) => {

@@ -3,9 +3,9 @@ import { rowsPerCommit } from '../../../src/model/bounds.ts'
 import type { ServiceFactData } from '../../../src/model/fact.ts'
 import type { ServiceId } from '../../../src/model/id.ts'
 import type { ReplicaReport, Reporter } from '../../../src/model/intent.ts'
-import { eachDatabase } from '../../support/databases.ts'
-import { reportOf } from '../../support/services.ts'
-import { TestStore } from '../../support/store.ts'
+import { TestStore } from '../../support/drivers/store.ts'
+import { eachDatabase } from '../../support/fixtures/databases.ts'
+import { reportOf } from '../../support/fixtures/services.ts'
 
 eachDatabase((database) => {
   let store: TestStore

@@ -1,13 +1,13 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/model/id.ts'
-import { type Database, openDatabase } from '../../../src/store/database.ts'
-import { troubleOf } from '../../../src/store/databaseTrouble.ts'
-import { freshPostgreSQL, silent, type TestDatabase } from '../../support/databases.ts'
-import { readHead } from '../../support/readHead.ts'
-import { comparable, TestStore } from '../../support/store.ts'
-import { type TcpProxy, tcpProxy } from '../../support/tcpProxy.ts'
-import { until } from '../../support/until.ts'
+import { type Database, openDatabase } from '../../../src/store/database/database.ts'
+import { troubleOf } from '../../../src/store/database/databaseErrors.ts'
+import { comparable, TestStore } from '../../support/drivers/store.ts'
+import { type TcpProxy, tcpProxy } from '../../support/drivers/tcpProxy.ts'
+import { freshPostgreSQL, silent, type TestDatabase } from '../../support/fixtures/databases.ts'
+import { readHead } from '../../support/fixtures/readHead.ts'
+import { until } from '../../support/fixtures/until.ts'
 
 // What only a real network and a real second server can do to a commit.
 

@@ -1,0 +1,47 @@
+import type { EndpointAddress } from '../model/endpoint.ts'
+import { sameAddress } from '../rules/endpoint/endpoint.ts'
+
+/** What became of one address in one change; null: it was not, or is not, in the table. */
+export interface AddressChange {
+  readonly before: EndpointAddress | null
+  readonly after: EndpointAddress | null
+}
+
+/** Which addresses a subscriber sees. */
+export interface EndpointView {
+  /** The name of a port; null: all of them. */
+  readonly port: string | null
+  readonly includeNotReady: boolean
+}
+
+export interface EndpointNet {
+  /** New in the view, or changed. */
+  readonly added: readonly EndpointAddress[]
+  /** No longer in the view, as they last were in it. */
+  readonly removed: readonly EndpointAddress[]
+}
+
+export function inView(address: EndpointAddress, view: EndpointView): boolean {
+  return (view.port === null || view.port === address.portName) && (view.includeNotReady || address.ready)
+}
+
+/**
+ * The net of several changes, oldest first, as a view shows it. An address that came and went in between is in neither list; one that turned
+ * unready left the view of those who see only ready ones.
+ */
+export function netOf(changes: readonly ReadonlyMap<string, AddressChange>[], view: EndpointView): EndpointNet {
+  const net = new Map<string, AddressChange>()
+  for (const change of changes) {
+    for (const [id, { before, after }] of change)
+      net.set(id, { before: net.has(id) ? (net.get(id)?.before ?? null) : before, after })
+  }
+  const added: EndpointAddress[] = []
+  const removed: EndpointAddress[] = []
+  for (const { before, after } of net.values()) {
+    const was = before !== null && inView(before, view) ? before : null
+    const is = after !== null && inView(after, view) ? after : null
+    if (is !== null && (was === null || !sameAddress(was, is))) added.push(is)
+    if (is === null && was !== null) removed.push(was)
+  }
+  return { added, removed }
+}

@@ -1,0 +1,212 @@
+import type { CommittedFact, ServiceFactData } from '../model/fact.ts'
+import type { HostId, ReplicaId, Revision, ServiceId } from '../model/id.ts'
+import type { Database } from '../store/database/database.ts'
+import { type EndpointReading, readEndpoint } from '../store/read/readEndpoint.ts'
+import { EventsTopic } from './eventsTopic.ts'
+import { FeedCounts } from './feedCounts.ts'
+import { type ServiceListChange, serviceListChangeOf } from './serviceListChange.ts'
+import { ServiceTopic } from './serviceTopic.ts'
+import { SharedRead, SharedReads } from './sharedRead.ts'
+import type { Groups } from './sharedSource.ts'
+import type { Tail } from './tail.ts'
+import { Topic } from './topic.ts'
+
+/** One change that concerns a host's assignments. */
+export interface HostTopicChange {
+  /** Replicas whose assignment may have changed. */
+  readonly replicas: readonly ReplicaId[]
+  /** The host or one of its workers changed: an epoch may be old now. */
+  readonly registration: boolean
+}
+
+/** What the topics of lists tell of one fact. */
+export interface ListTopics {
+  readonly services: ServiceListChange
+  /** Hosts that changed, or whose use did. */
+  readonly hosts: readonly HostId[]
+  /** There may be an event. */
+  readonly events: null
+}
+
+/** A subscriber's hold on a topic. */
+export interface Subscription<T> {
+  readonly topic: T
+  readonly close: () => void
+}
+
+export interface ServiceSubscription extends Subscription<ServiceTopic> {
+  /** The table now, with its revision; null: the service does not exist. Begins the topic when it is the first. */
+  readonly read: () => Promise<EndpointReading | null>
+}
+
+export interface FeedOptions {
+  readonly database: Database
+  readonly tail: Pick<Tail, 'head' | 'subscribe'>
+  /** Of silence after which a subscriber gets a BOOKMARK; left out: 15 s (R16). */
+  readonly bookmarkMillis?: number
+}
+
+/** Changes of a list are small, and all services make them. */
+const listChangesKept = 4_096
+
+type Lists = { [Name in keyof ListTopics]?: Topic<ListTopics[Name]> }
+
+/**
+ * Hands the facts that the tail reads to those who subscribe. Facts come in the order of their revisions, without a gap; a service's facts
+ * wake that service's subscribers only (R16). Topics exist while somebody subscribes.
+ */
+export class Feed {
+  readonly database: Database
+  readonly bookmarkMillis: number
+  readonly counts = new FeedCounts()
+  /** Services by their names, for subscriptions that begin at once. */
+  readonly lookUps = new SharedReads<ServiceId | null>()
+  /** Of subscriptions that are alike, by what makes them so. */
+  readonly groups: Groups = new Map()
+  readonly #tail: FeedOptions['tail']
+  readonly #services = new Map<
+    ServiceId,
+    { readonly topic: ServiceTopic; readonly reading: SharedRead<EndpointReading | null> }
+  >()
+  readonly #hosts = new Map<HostId, Topic<HostTopicChange>>()
+  #lists: Lists = {}
+  #position: Revision = 0n
+  #unsubscribe: (() => void) | null = null
+  readonly #reaching = new Set<{ readonly revision: Revision; readonly resolve: () => void }>()
+
+  constructor({ database, tail, bookmarkMillis = 15_000 }: FeedOptions) {
+    this.database = database
+    this.bookmarkMillis = bookmarkMillis
+    this.#tail = tail
+  }
+
+  start(): void {
+    this.#position = this.#tail.head
+    this.#unsubscribe = this.#tail.subscribe(
+      (facts) => this.#take(facts),
+      () => this.#lose(),
+    )
+  }
+
+  stop(): void {
+    this.#unsubscribe?.()
+    this.#unsubscribe = null
+    for (const { resolve } of this.#reaching) resolve()
+    this.#reaching.clear()
+  }
+
+  /** Every fact up to it is in the topics. */
+  get position(): Revision {
+    return this.#position
+  }
+
+  /** Open topics: nobody subscribes where there are none. */
+  get topics(): number {
+    return this.#services.size + this.#hosts.size + Object.keys(this.#lists).length
+  }
+
+  /** Resolves when the position has come to `revision`, and when the feed stops. */
+  reach(revision: Revision): Promise<void> {
+    if (this.#position >= revision || this.#unsubscribe === null) return Promise.resolve()
+    return new Promise((resolve) => this.#reaching.add({ revision, resolve }))
+  }
+
+  /** Follows a service. `wake` is called when its topic has changed. */
+  openService(serviceId: ServiceId, wake: () => void): ServiceSubscription {
+    const open = this.#services.get(serviceId) ?? {
+      topic: new ServiceTopic(serviceId),
+      reading: new SharedRead(() => readEndpoint(this.database, serviceId)),
+    }
+    this.#services.set(serviceId, open)
+    const { topic, reading } = open
+    const unsubscribe = topic.subscribe(wake)
+    return {
+      topic,
+      read: async () => {
+        const table = await reading.get()
+        if (table !== null) topic.begin(table)
+        return table
+      },
+      close: () => {
+        unsubscribe()
+        if (topic.subscribers === 0 && this.#services.get(serviceId) === open) this.#services.delete(serviceId)
+      },
+    }
+  }
+
+  /** Follows what concerns a host's assignments. */
+  openHost(hostId: HostId, wake: () => void): Subscription<Topic<HostTopicChange>> {
+    const topic = this.#hosts.get(hostId) ?? new Topic<HostTopicChange>(this.#position)
+    this.#hosts.set(hostId, topic)
+    const unsubscribe = topic.subscribe(wake)
+    return {
+      topic,
+      close: () => {
+        unsubscribe()
+        if (topic.subscribers === 0 && this.#hosts.get(hostId) === topic) this.#hosts.delete(hostId)
+      },
+    }
+  }
+
+  /** Follows all services, hosts or events. */
+  openList<Name extends keyof ListTopics>(name: Name, wake: () => void): Subscription<Topic<ListTopics[Name]>> {
+    const lists: { [Key in Name]?: Topic<ListTopics[Name]> } = this.#lists
+    const topic = lists[name] ?? (this.#newList(name) as Topic<ListTopics[Name]>)
+    lists[name] = topic
+    const unsubscribe = topic.subscribe(wake)
+    return {
+      topic,
+      close: () => {
+        unsubscribe()
+        if (topic.subscribers === 0 && this.#lists[name] === (topic as unknown)) delete this.#lists[name]
+      },
+    }
+  }
+
+  #newList(name: keyof ListTopics): unknown {
+    return name === 'events' ? new EventsTopic(this.#position) : new Topic(this.#position, listChangesKept)
+  }
+
+  /** Facts were trimmed before they were read here: every subscriber gets a new SNAPSHOT. */
+  #lose(): void {
+    this.#position = this.#tail.head
+    const topics = [
+      ...[...this.#services.values()].map(({ topic }) => topic),
+      ...this.#hosts.values(),
+      ...Object.values(this.#lists),
+    ]
+    this.#services.clear()
+    this.#hosts.clear()
+    this.#lists = {}
+    for (const topic of topics) topic.lose()
+    this.#reached()
+  }
+
+  #take(facts: readonly CommittedFact[]): void {
+    for (const fact of facts) {
+      const { revision, serviceId, hostId } = fact
+      this.#position = revision
+      this.#lists.events?.append(revision, null)
+      if (fact.kind === 'host' && hostId !== null) {
+        this.#hosts.get(hostId)?.append(revision, { replicas: [], registration: true })
+        this.#lists.hosts?.append(revision, [hostId])
+      }
+      if (fact.kind !== 'change' || serviceId === null) continue
+      const data = fact.data as ServiceFactData
+      this.#services.get(serviceId)?.topic.take(revision, data)
+      for (const host of data.hosts)
+        this.#hosts.get(host)?.append(revision, { replicas: data.replicas, registration: false })
+      if (data.hosts.length > 0) this.#lists.hosts?.append(revision, data.hosts)
+      this.#lists.services?.append(revision, serviceListChangeOf(serviceId, data))
+    }
+    this.#reached()
+  }
+
+  #reached(): void {
+    for (const waiting of this.#reaching) {
+      if (waiting.revision > this.#position) continue
+      this.#reaching.delete(waiting)
+      waiting.resolve()
+    }
+  }
+}

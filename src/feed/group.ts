@@ -1,0 +1,280 @@
+import { setImmediate as otherWork } from 'node:timers/promises'
+import type { Revision } from '../model/id.ts'
+import { CatchUp } from './catchUp.ts'
+import type { Entry } from './changeLog.ts'
+import type { Feed } from './feed.ts'
+import type { FeedCounts } from './feedCounts.ts'
+import { FeedRefusal } from './feedRefusal.ts'
+import type { Follower, OpenFollower, Recalled } from './follower.ts'
+import type { Outlet } from './frameSink.ts'
+import { Member, type MemberGroup } from './member.ts'
+import { serviceGone } from './serviceFollower.ts'
+import { untilDatabaseAnswers } from './untilDatabaseAnswers.ts'
+
+export interface GroupOptions<Frame, Change, Made> {
+  readonly feed: Feed
+  readonly open: OpenFollower<Frame, Change>
+  /** Makes a frame for all members alike. A failure ends those that it was for, but for the database's trouble, which is waited out. */
+  readonly make: (frame: Frame) => Promise<Made>
+  /** Called once: nobody is in it any more, and nobody may join. */
+  readonly onEnd: () => void
+}
+
+interface Joiner<Change, Made> {
+  readonly member: Member<Made>
+  /** Null: a SNAPSHOT. */
+  readonly after: Revision | null
+  readonly recalled: Recalled<Change> | null
+}
+
+/** Members that are handed a frame before other work gets a turn. */
+const membersPerTurn = 256
+/** Catch-up frames that are made at a time; who joins meanwhile shares the next. */
+const catchUpsAtOnce = 4
+
+/**
+ * All subscribers who get the same frames. A frame is made once for all of them, however many they are. The group goes on step by step: in
+ * one instant a step takes what changed since the last one and admits those who wait to join, at that very position; then it makes the frame
+ * and hands it out. Changes that come meanwhile are the next step's, as one frame. While the database does not answer, the step waits.
+ */
+export class Group<Frame, Change, Made> implements MemberGroup<Made> {
+  readonly counts: FeedCounts
+  readonly #o: GroupOptions<Frame, Change, Made>
+  #follower: Follower<Frame, Change>
+  readonly #begun: Promise<void>
+  /** Of everybody, in whatever state. */
+  readonly #attached = new Set<Member<Made>>()
+  readonly #members = new Set<Member<Made>>()
+  #joining: Joiner<Change, Made>[] = []
+  #cursor: Revision | null = null
+  #catchUps = 0
+  #isStale = false
+  #isIdle = false
+  #isRunning = false
+  #isEnded = false
+  readonly #bookmark: NodeJS.Timeout
+  readonly #closing = new AbortController()
+
+  constructor(options: GroupOptions<Frame, Change, Made>) {
+    this.#o = options
+    this.counts = options.feed.counts
+    this.counts.groups++
+    this.#follower = options.open(() => this.#wake())
+    this.#begun = this.#patiently(() => this.#follower.begin())
+    this.#begun.catch(() => undefined)
+    this.#bookmark = setInterval(() => {
+      this.#isIdle = true
+      this.#wake()
+    }, options.feed.bookmarkMillis)
+  }
+
+  get ended(): boolean {
+    return this.#isEnded
+  }
+
+  /** Adds a subscriber. `after`: the last revision that it has; null: none. */
+  join(outlet: Outlet<Made>, after: Revision | null): Member<Made> {
+    const member = new Member<Made>(this, outlet)
+    this.#attached.add(member)
+    this.counts.subscribers++
+    void this.#prepare(member, after)
+    return member
+  }
+
+  rejoin(member: Member<Made>): void {
+    this.#members.delete(member)
+    this.#joining.push({ member, after: null, recalled: null })
+    this.#wake()
+  }
+
+  left(member: Member<Made>): void {
+    if (!this.#attached.delete(member)) return
+    this.counts.subscribers--
+    this.#members.delete(member)
+    if (this.#attached.size === 0) this.#close()
+  }
+
+  /** Finds out what the subscriber missed. That takes its time, and the group does not wait for it. */
+  async #prepare(member: Member<Made>, after: Revision | null): Promise<void> {
+    try {
+      await this.#begun
+      let recalled: Recalled<Change> | null = null
+      let from = after
+      if (from !== null && (from > this.#follower.revision || !this.#follower.remembers(from))) {
+        recalled = await this.#recall(from)
+        if (recalled === null) from = null
+        // Another server was faster: this one comes there in a moment.
+        else await this.#o.feed.reach(from)
+      }
+      if (member.ended) return
+      if (this.#isEnded) throw new FeedRefusal(serviceGone)
+      this.#joining.push({ member, after: from, recalled })
+      this.#wake()
+    } catch (error) {
+      member.end(error)
+    }
+  }
+
+  #wake(): void {
+    this.#isStale = true
+    if (this.#isRunning || this.#isEnded) return
+    this.#isRunning = true
+    void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    // Wake-ups come while facts are still being handed out.
+    await null
+    try {
+      await this.#begun
+      while (this.#isStale && !this.#isEnded) {
+        this.#isStale = false
+        await this.#step()
+      }
+    } catch (error) {
+      for (const member of [...this.#attached]) member.end(error)
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
+  async #step(): Promise<void> {
+    if (this.#follower.lost) await this.#reopen()
+    const recalled = await this.#recallForgotten()
+    // One instant from here …
+    const { revision, goneAt } = this.#follower
+    const members = [...this.#members]
+    if (goneAt !== null) return this.#finish(goneAt)
+    const frame = members.length > 0 && this.#cursor !== null ? this.#next(this.#cursor, recalled) : null
+    this.#cursor = revision
+    this.#admit()
+    // … to here.
+    if (frame === null) return
+    for (const part of await this.#expand(frame)) {
+      this.counts.groupFrames++
+      await this.#handOut(await this.#make(part), members)
+    }
+  }
+
+  /** What the members have to be told now; null: nothing. */
+  #next(cursor: Revision, recalled: Recalled<Change> | null): Frame | null {
+    const changes = this.#changes(cursor, recalled)
+    if (changes === null) {
+      for (const member of [...this.#members]) member.restart()
+      return null
+    }
+    const frame = changes.length === 0 ? null : this.#follower.delta(cursor, changes)
+    if (frame !== null || !this.#isIdle) return frame
+    this.#isIdle = false
+    return this.#follower.bookmark(this.#follower.revision)
+  }
+
+  /** The changes in (cursor, now], of memory and of what was recalled; null: they are not all known. */
+  #changes(cursor: Revision, recalled: Recalled<Change> | null): readonly Entry<Change>[] | null {
+    if (recalled === null) return this.#follower.since(cursor)
+    const { revision } = this.#follower
+    if (recalled.head >= revision) return recalled.changes.filter((entry) => entry.revision <= revision)
+    const rest = this.#follower.since(recalled.head)
+    return rest === null ? null : [...recalled.changes, ...rest]
+  }
+
+  #admit(): void {
+    const waiting: Joiner<Change, Made>[] = []
+    const sharing = new Map<Revision | null, CatchUp<Frame, Made> | null>()
+    for (const joiner of this.#joining) {
+      const { member, after, recalled } = joiner
+      if (member.ended) continue
+      if (!sharing.has(after)) {
+        if (this.#catchUps >= catchUpsAtOnce) {
+          waiting.push(joiner)
+          continue
+        }
+        sharing.set(after, this.#catchUp(after, recalled))
+      }
+      this.#members.add(member)
+      member.admit(sharing.get(after) ?? null)
+    }
+    this.#joining = waiting
+  }
+
+  /** The frame that brings who has `after` to this instant; null: nothing happened since. */
+  #catchUp(after: Revision | null, recalled: Recalled<Change> | null): CatchUp<Frame, Made> | null {
+    const changes = after === null ? null : this.#changes(after, recalled)
+    if (changes?.length === 0) return null
+    const frame = after === null || changes === null ? this.#follower.snapshot() : this.#follower.delta(after, changes)
+    if (frame === null) return null
+    this.#catchUps++
+    const catchUp = new CatchUp(this.#expand(frame), (part: Frame) => {
+      this.counts.catchUpFrames++
+      return this.#make(part)
+    })
+    const done = () => {
+      this.#catchUps--
+      if (this.#joining.length > 0) this.#wake()
+    }
+    catchUp.part(0).then(done, done)
+    return catchUp
+  }
+
+  async #handOut(made: Made, members: readonly Member<Made>[]): Promise<void> {
+    this.#isIdle = false
+    this.#bookmark.refresh()
+    for (const [index, member] of members.entries()) {
+      if (index > 0 && index % membersPerTurn === 0) await otherWork()
+      member.push(made)
+    }
+  }
+
+  /** Reads what memory has no more of what the group has not told yet. */
+  async #recallForgotten(): Promise<Recalled<Change> | null> {
+    if (this.#cursor === null || this.#members.size === 0 || this.#follower.since(this.#cursor) !== null) return null
+    return this.#recall(this.#cursor)
+  }
+
+  #patiently<T>(work: () => Promise<T>): Promise<T> {
+    return untilDatabaseAnswers(work, this.#closing.signal)
+  }
+
+  #recall(from: Revision): Promise<Recalled<Change> | null> {
+    return this.#patiently(() => this.#follower.recall(from))
+  }
+
+  #expand(frame: Frame): Promise<readonly Frame[]> {
+    return this.#patiently(() => this.#follower.expand(frame))
+  }
+
+  #make(part: Frame): Promise<Made> {
+    return this.#patiently(() => this.#o.make(part))
+  }
+
+  async #reopen(): Promise<void> {
+    this.#follower.close()
+    this.#follower = this.#o.open(() => this.#wake())
+    await this.#patiently(() => this.#follower.begin())
+    for (const member of [...this.#members]) member.restart()
+  }
+
+  async #finish(goneAt: Revision): Promise<void> {
+    const began = [...this.#attached].filter((member) => member.began || this.#members.has(member))
+    const [frame] = await this.#expand(this.#follower.gone(goneAt))
+    if (frame !== undefined && began.length > 0) {
+      const made = await this.#make(frame)
+      this.counts.groupFrames++
+      for (const member of began) member.finish(made)
+    }
+    // Who had no frame yet hears that there is nothing.
+    for (const { member } of this.#joining) if (!member.began) member.end(new FeedRefusal(serviceGone))
+    this.#close()
+  }
+
+  /** Lets go of the follower. Members that still have frames to send go on without the group. */
+  #close(): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    this.counts.groups--
+    clearInterval(this.#bookmark)
+    this.#closing.abort()
+    this.#follower.close()
+    this.#o.onEnd()
+  }
+}

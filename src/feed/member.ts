@@ -1,0 +1,181 @@
+import type { FeedCounts } from './feedCounts.ts'
+import type { Outlet } from './frameSink.ts'
+
+/** Frames that wait for one subscriber; more of them are given up for one SNAPSHOT (R16). */
+export const mostPending = 256
+
+/** The frame that comes before the group's. */
+interface CatchUpParts<Made> {
+  count(): Promise<number>
+  part(index: number): Promise<Made>
+}
+
+/** What a member needs of its group. */
+export interface MemberGroup<Made> {
+  readonly counts: FeedCounts
+  /** It fell behind and can take frames again: it needs a SNAPSHOT. */
+  rejoin(member: Member<Made>): void
+  left(member: Member<Made>): void
+}
+
+/**
+ * One subscriber in a group. Frames go to its outlet at once while that takes them, otherwise they wait here; they are shared with the other
+ * members, so that waiting costs a reference each.
+ *
+ * States: joining (its catch-up frame is not known yet) → catching up (the frame is sent in parts, later frames wait behind it) → following →
+ * fallen behind (too many waited; they are dropped) → joining again, once the outlet takes frames → … → ended.
+ */
+export class Member<Made> {
+  readonly #group: MemberGroup<Made>
+  readonly #outlet: Outlet<Made>
+  #queue: Made[] = []
+  #state: 'joining' | 'catchingUp' | 'following' | 'fallenBehind' | 'ended' = 'joining'
+  /** The last frame is in the queue. */
+  #isFinishing = false
+  #began = false
+  /** It fell behind while it is still catching up. */
+  #isBehindCatchUp = false
+  #resumeCatchUp: (() => void) | null = null
+  readonly #pump = () => this.pump()
+
+  constructor(group: MemberGroup<Made>, outlet: Outlet<Made>) {
+    this.#group = group
+    this.#outlet = outlet
+  }
+
+  get ended(): boolean {
+    return this.#state === 'ended'
+  }
+
+  /** It has had a frame. */
+  get began(): boolean {
+    return this.#began
+  }
+
+  /** From here on it gets the group's frames; `catchUp` comes before them. */
+  admit(catchUp: CatchUpParts<Made> | null): void {
+    if (this.#state !== 'joining') return
+    this.#state = catchUp === null ? 'following' : 'catchingUp'
+    if (catchUp === null) this.pump()
+    else void this.#catchUp(catchUp)
+  }
+
+  /** The next frame of the group. */
+  push(made: Made): void {
+    if (this.#state === 'following' && this.#queue.length === 0 && this.#outlet.ready) {
+      this.#send(made)
+      return
+    }
+    if (this.#state !== 'following' && this.#state !== 'catchingUp') return
+    if (this.#queue.length >= mostPending) {
+      this.#group.counts.collapsed++
+      this.#fallBehind()
+    } else if (!this.#isBehindCatchUp) {
+      this.#queue.push(made)
+    }
+    this.#outlet.whenReady(this.#pump)
+  }
+
+  /** What the group told is not all known: a SNAPSHOT is needed. */
+  restart(): void {
+    this.#fallBehind()
+    this.pump()
+  }
+
+  /** The group's last frame: nothing before it matters to one that fell behind. */
+  finish(made: Made): void {
+    if (this.ended) return
+    if (this.#state === 'fallenBehind' || this.#state === 'joining') this.#state = 'following'
+    this.#isBehindCatchUp = false
+    this.#queue.push(made)
+    this.#isFinishing = true
+    this.pump()
+  }
+
+  /** Sends what waits, as far as the outlet takes it. */
+  pump(): void {
+    if (this.#state === 'catchingUp') {
+      this.#resumeCatchUp?.()
+      return
+    }
+    while (this.#state === 'following' && this.#outlet.ready) {
+      const made = this.#queue.shift()
+      if (made === undefined) break
+      this.#send(made)
+    }
+    if (this.#state === 'following' && this.#queue.length === 0 && this.#isFinishing) this.end(null)
+    else if (this.#state === 'following' && this.#queue.length > 0) this.#outlet.whenReady(this.#pump)
+    else if (this.#state === 'fallenBehind') this.#rejoin()
+  }
+
+  /** Ends it; `error` null: the last frame said why. Whatever waits is dropped. */
+  end(error: unknown): void {
+    if (this.#leave()) this.#outlet.end(error)
+  }
+
+  /** The subscriber has gone. */
+  close(): void {
+    this.#leave()
+  }
+
+  #leave(): boolean {
+    if (this.ended) return false
+    this.#state = 'ended'
+    this.#queue = []
+    this.#resumeCatchUp?.()
+    this.#group.left(this)
+    return true
+  }
+
+  #fallBehind(): void {
+    this.#queue = []
+    if (this.#state === 'following') this.#state = 'fallenBehind'
+    else if (this.#state === 'catchingUp') this.#isBehindCatchUp = true
+  }
+
+  #rejoin(): void {
+    if (!this.#outlet.ready) {
+      this.#outlet.whenReady(this.#pump)
+      return
+    }
+    this.#state = 'joining'
+    this.#group.rejoin(this)
+  }
+
+  async #catchUp(catchUp: CatchUpParts<Made>): Promise<void> {
+    try {
+      const count = await catchUp.count()
+      for (let index = 0; index < count; index++) {
+        await this.#outletReady()
+        if (this.ended) return
+        const made = await catchUp.part(index)
+        await this.#outletReady()
+        if (this.ended) return
+        this.#send(made)
+      }
+    } catch (error) {
+      this.end(error)
+      return
+    }
+    if (this.ended) return
+    this.#state = this.#isBehindCatchUp ? 'fallenBehind' : 'following'
+    this.#isBehindCatchUp = false
+    this.pump()
+  }
+
+  async #outletReady(): Promise<void> {
+    while (!this.ended && !this.#outlet.ready) {
+      await new Promise<void>((resolve) => {
+        this.#resumeCatchUp = resolve
+        this.#outlet.whenReady(this.#pump)
+      })
+      this.#resumeCatchUp = null
+    }
+  }
+
+  #send(made: Made): void {
+    this.#began = true
+    this.#group.counts.delivered++
+    this.#outlet.send(made)
+  }
+}

@@ -1,0 +1,56 @@
+import type { Revision } from '../model/id.ts'
+import { ChangeLog, changesKept, type Entry } from './changeLog.ts'
+
+/** What all who follow one thing share: its last changes. It exists while somebody follows it. */
+export class Topic<Change> {
+  readonly #wakes = new Set<() => void>()
+  #log: ChangeLog<Change>
+  #lost = false
+
+  /** `head`: the feed's position when the topic was opened. */
+  constructor(head: Revision, kept = changesKept) {
+    this.#log = new ChangeLog(head, kept)
+  }
+
+  /** Facts were missed: what is known here is no longer kept right. Subscribers begin anew, on another topic. */
+  get lost(): boolean {
+    return this.#lost
+  }
+
+  /** Of the newest change, or where the topic began. */
+  get revision(): Revision {
+    return this.#log.head
+  }
+
+  get subscribers(): number {
+    return this.#wakes.size
+  }
+
+  subscribe(wake: () => void): () => void {
+    this.#wakes.add(wake)
+    return () => this.#wakes.delete(wake)
+  }
+
+  /** The changes after `cursor`; null when some are no longer in memory. */
+  since(cursor: Revision): readonly Entry<Change>[] | null {
+    return this.#log.since(cursor)
+  }
+
+  lose(): void {
+    this.#lost = true
+    this.#wake()
+  }
+
+  append(revision: Revision, change: Change): void {
+    this.#log.append(revision, change)
+    this.#wake()
+  }
+
+  protected restart(floor: Revision): void {
+    this.#log = new ChangeLog(floor)
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakes) wake()
+  }
+}

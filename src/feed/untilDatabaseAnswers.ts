@@ -1,0 +1,17 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { troubleOf } from '../store/database/databaseErrors.ts'
+
+const firstWaitMillis = 20
+const longestWaitMillis = 2_000
+
+/** Does `work`, again and again with growing pauses while it fails by the database's trouble. Rejects with any other error, and when `signal` aborts. */
+export async function untilDatabaseAnswers<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let waitMillis = firstWaitMillis; ; waitMillis = Math.min(longestWaitMillis, 2 * waitMillis)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (troubleOf(error) === null) throw error
+      await wait(waitMillis, undefined, { signal })
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import type {
+  ProfileKind as Kind,
+  Profile as ProfileRow,
+  ProfileRevision as RevisionRow,
+} from '../../generated/prisma/client.ts'
+import {
+  contentOf,
+  EnvironmentVariable,
+  PortDeclaration,
+  Probe,
+  RestartPolicy,
+  StopPolicy,
+} from '../content/content.ts'
+import { ServiceSettings, settingsOf } from '../content/settings.ts'
+import { builder } from '../kit/builder.ts'
+import { connectionOf } from '../kit/connection/connection.ts'
+import type { Listing } from '../kit/connection/listing.ts'
+import { enumOf } from '../kit/enumOf.ts'
+import { storable } from '../kit/storableText.ts'
+
+const revisions: Listing = {
+  name: 'ApplicationProfile.revisions',
+  table: 'ProfileRevision',
+  parent: 'profileId',
+  order: [{ column: 'revision', type: 'int' }],
+  descending: true,
+}
+const profiles: Listing = {
+  name: 'Query.profiles',
+  table: 'Profile',
+  parent: null,
+  order: [{ column: 'name', type: 'text' }],
+  descending: false,
+}
+
+const ProfileKind = enumOf<Kind>('ProfileKind', 'What a profile is for.', { SERVICE: 'Long-running services.' })
+
+export const ProfileRevision = builder.prismaNode('ProfileRevision', {
+  id: { field: 'id', description: 'The global id.' },
+  nullable: true,
+  description: 'One state of an application profile. It never changes: a change makes the next one.',
+  fields: (t) => ({
+    profile: t.relation('profile', { description: 'The profile.' }),
+    revision: t.exposeInt('revision', { description: '1, 2, 3 … in its profile.' }),
+    command: t.stringList({
+      description: 'The program and its arguments; no shell.',
+      resolve: (row) => contentOf(row).command,
+    }),
+    env: t.field({
+      type: [EnvironmentVariable],
+      description: 'The environment; the system adds XCE_… and PORT.',
+      resolve: (row) => contentOf(row).env,
+    }),
+    workingDirectory: t.string({
+      nullable: true,
+      description: "Where the program starts; null: the replica's own directory.",
+      resolve: (row) => contentOf(row).workingDirectory,
+    }),
+    ports: t.field({
+      type: [PortDeclaration],
+      description: 'The ports that each replica needs.',
+      resolve: (row) => contentOf(row).ports,
+    }),
+    cpuMillis: t.int({
+      description: 'CPU reserved for each replica, in thousandths of a core.',
+      resolve: (row) => contentOf(row).cpuMillis,
+    }),
+    memoryMiB: t.int({
+      description: 'Memory reserved for each replica, in MiB.',
+      resolve: (row) => contentOf(row).memoryMiB,
+    }),
+    readiness: t.field({
+      type: Probe,
+      nullable: true,
+      description: 'Null: ready when the process is there.',
+      resolve: (row) => contentOf(row).readiness,
+    }),
+    liveness: t.field({
+      type: Probe,
+      nullable: true,
+      description: 'A process that fails it is restarted in place; null: none.',
+      resolve: (row) => contentOf(row).liveness,
+    }),
+    restart: t.field({
+      type: RestartPolicy,
+      description: 'Restarts in place.',
+      resolve: (row) => contentOf(row).restart,
+    }),
+    stop: t.field({
+      type: StopPolicy,
+      description: 'How replicas are stopped.',
+      resolve: (row) => contentOf(row).stop,
+    }),
+    service: t.field({ type: ServiceSettings, description: 'How its services are kept.', resolve: settingsOf }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was applied.' }),
+    createdBy: t.exposeString('createdBy', { description: 'The subject that applied it.' }),
+  }),
+})
+
+const ProfileRevisionConnection = builder.connectionObject(
+  { type: ProfileRevision, name: 'ProfileRevisionConnection', description: 'Revisions of a profile, newest first.' },
+  { name: 'ProfileRevisionEdge', description: 'A revision and its position.' },
+)
+
+const ApplicationProfile = builder.prismaNode('Profile', {
+  name: 'ApplicationProfile',
+  id: { field: 'id', description: 'The global id.' },
+  nullable: true,
+  description: 'The template of services: command, environment, ports, resources, probes, policies and settings.',
+  fields: (t) => ({
+    kind: t.field({ type: ProfileKind, description: 'What it is for.', resolve: (profile) => profile.kind }),
+    name: t.exposeString('name', { description: 'A DNS-1123 label of at most 50 characters; unique.' }),
+    current: t.prismaField({
+      type: 'ProfileRevision',
+      description: 'The newest revision.',
+      resolve: (query, { id: profileId, currentRevision: revision }, _args, { app }) =>
+        app.database.prisma.profileRevision.findUniqueOrThrow({
+          ...query,
+          where: { profileId_revision: { profileId, revision } },
+        }),
+    }),
+    revisions: t.connection(
+      {
+        type: ProfileRevision,
+        description: 'All revisions, newest first.',
+        resolve: (profile, args, context) => connectionOf<RevisionRow>(context, revisions, profile.id, args),
+      },
+      ProfileRevisionConnection,
+    ),
+  }),
+})
+
+const ApplicationProfileConnection = builder.connectionObject(
+  { type: ApplicationProfile, name: 'ApplicationProfileConnection', description: 'Profiles by name.' },
+  { name: 'ApplicationProfileEdge', description: 'A profile and its position.' },
+)
+
+builder.queryFields((t) => ({
+  profile: t.prismaField({
+    type: 'Profile',
+    nullable: true,
+    description: 'The profile of this name; null when there is none.',
+    args: { name: t.arg.string({ required: true, description: "The profile's name." }) },
+    resolve: (query, _root, { name }, { app }) =>
+      storable(name) ? app.database.prisma.profile.findUnique({ ...query, where: { name } }) : null,
+  }),
+  profiles: t.connection(
+    {
+      type: ApplicationProfile,
+      description: 'All profiles by name.',
+      resolve: (_root, args, context) => connectionOf<ProfileRow>(context, profiles, null, args),
+    },
+    ApplicationProfileConnection,
+  ),
+}))

@@ -1,0 +1,101 @@
+import type { Project as ProjectRow } from '../../generated/prisma/client.ts'
+import { bounds } from '../../model/bounds.ts'
+import type { CatalogueOutcome } from '../../store/commit/outcome.ts'
+import { builder } from '../kit/builder.ts'
+import { connectionOf } from '../kit/connection/connection.ts'
+import type { Listing } from '../kit/connection/listing.ts'
+import { keyDescription } from '../kit/inputFields.ts'
+import { userMutation } from '../kit/mutation.ts'
+import { storable } from '../kit/storableText.ts'
+import { appliedOf } from './appliedOf.ts'
+import { checkProject } from './projectChecks.ts'
+
+const projects: Listing = {
+  name: 'Query.projects',
+  table: 'Project',
+  parent: null,
+  order: [{ column: 'name', type: 'text' }],
+  descending: false,
+}
+
+const Project = builder.prismaNode('Project', {
+  id: { field: 'id', description: 'The global id.' },
+  nullable: true,
+  description: 'The scope of permissions and quota of services. One named default exists.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'A DNS-1123 label of at most 50 characters; unique.' }),
+    maxReplicas: t.exposeInt('maxReplicas', {
+      nullable: true,
+      description: 'The most replicas that may hold quota at once; null: no limit.',
+    }),
+    usedReplicas: t.exposeInt('usedReplicas', {
+      description: 'Replicas that hold quota now: from their placement to their confirmed end.',
+    }),
+  }),
+})
+
+const ProjectConnection = builder.connectionObject(
+  { type: Project, name: 'ProjectConnection', description: 'Projects by name.' },
+  { name: 'ProjectEdge', description: 'A project and its position.' },
+)
+
+builder.queryFields((t) => ({
+  project: t.prismaField({
+    type: 'Project',
+    nullable: true,
+    description: 'The project of this name; null when there is none.',
+    args: { name: t.arg.string({ required: true, description: "The project's name." }) },
+    resolve: (query, _root, { name }, { app }) =>
+      storable(name) ? app.database.prisma.project.findUnique({ ...query, where: { name } }) : null,
+  }),
+  projects: t.connection(
+    {
+      type: Project,
+      description: 'All projects by name.',
+      resolve: (_root, args, context) => connectionOf<ProjectRow>(context, projects, null, args),
+    },
+    ProjectConnection,
+  ),
+}))
+
+const ApplyProjectInput = builder.inputType('ApplyProjectInput', {
+  description: 'A whole project: what is left out has its default.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: `A DNS-1123 label of at most ${bounds.nameLength} characters.` }),
+    maxReplicas: t.int({
+      description: `The most replicas that may hold quota at once, ${bounds.projectReplicas.min} to ${bounds.projectReplicas.max}; null: no limit. Less than are used now stops none.`,
+    }),
+    idempotencyKey: t.string({ description: keyDescription }),
+  }),
+})
+
+const ApplyProjectPayload = builder
+  .objectRef<Extract<CatalogueOutcome, { kind: 'project' }>>('ApplyProjectPayload')
+  .implement({
+    description: 'The project was applied.',
+    fields: (t) => ({
+      project: t.prismaField({
+        type: 'Project',
+        description: 'The project.',
+        resolve: (query, { projectId: id }, _args, { app }) =>
+          app.database.prisma.project.findUniqueOrThrow({ ...query, where: { id } }),
+      }),
+    }),
+  })
+
+userMutation({
+  name: 'applyProject',
+  description: 'Makes a project, or changes its quota.',
+  input: ApplyProjectInput,
+  payload: ApplyProjectPayload,
+  errors: [],
+  about: (input) => ({ project: input.name }),
+  perform: async (input, { app, viewer, remember }) =>
+    appliedOf(
+      'project',
+      await app.committer.write(
+        { kind: 'applyProject', ...checkProject(input), actor: viewer.subject },
+        remember(null),
+      ),
+    ),
+})

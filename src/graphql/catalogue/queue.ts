@@ -1,0 +1,86 @@
+import type { Queue as QueueRow } from '../../generated/prisma/client.ts'
+import { bounds } from '../../model/bounds.ts'
+import type { CatalogueOutcome } from '../../store/commit/outcome.ts'
+import { builder } from '../kit/builder.ts'
+import { connectionOf } from '../kit/connection/connection.ts'
+import type { Listing } from '../kit/connection/listing.ts'
+import { keyDescription } from '../kit/inputFields.ts'
+import { userMutation } from '../kit/mutation.ts'
+import { appliedOf } from './appliedOf.ts'
+import { checkQueue } from './queueChecks.ts'
+
+const queues: Listing = {
+  name: 'Query.queues',
+  table: 'Queue',
+  parent: null,
+  order: [{ column: 'name', type: 'text' }],
+  descending: false,
+}
+
+const Queue = builder.prismaNode('Queue', {
+  id: { field: 'id', description: 'The global id.' },
+  nullable: true,
+  description: 'The order in which replicas that wait are placed. One named default, of priority 0, exists.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'A DNS-1123 label of at most 50 characters; unique.' }),
+    priority: t.exposeInt('priority', {
+      description: 'Replicas of the higher priority are placed first; of equal ones the older.',
+    }),
+  }),
+})
+
+const QueueConnection = builder.connectionObject(
+  { type: Queue, name: 'QueueConnection', description: 'Queues by name.' },
+  { name: 'QueueEdge', description: 'A queue and its position.' },
+)
+
+builder.queryFields((t) => ({
+  queues: t.connection(
+    {
+      type: Queue,
+      description: 'All queues by name.',
+      resolve: (_root, args, context) => connectionOf<QueueRow>(context, queues, null, args),
+    },
+    QueueConnection,
+  ),
+}))
+
+const ApplyQueueInput = builder.inputType('ApplyQueueInput', {
+  description: 'A whole queue.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: `A DNS-1123 label of at most ${bounds.nameLength} characters.` }),
+    priority: t.int({
+      required: true,
+      description: `Higher is placed first, ${bounds.queuePriority.min} to ${bounds.queuePriority.max}.`,
+    }),
+    idempotencyKey: t.string({ description: keyDescription }),
+  }),
+})
+
+const ApplyQueuePayload = builder
+  .objectRef<Extract<CatalogueOutcome, { kind: 'queue' }>>('ApplyQueuePayload')
+  .implement({
+    description: 'The queue was applied.',
+    fields: (t) => ({
+      queue: t.prismaField({
+        type: 'Queue',
+        description: 'The queue.',
+        resolve: (query, { queueId: id }, _args, { app }) =>
+          app.database.prisma.queue.findUniqueOrThrow({ ...query, where: { id } }),
+      }),
+    }),
+  })
+
+userMutation({
+  name: 'applyQueue',
+  description: 'Makes a queue, or changes its priority. Replicas that wait are placed by the new one.',
+  input: ApplyQueueInput,
+  payload: ApplyQueuePayload,
+  errors: [],
+  about: (input) => ({ queue: input.name }),
+  perform: async (input, { app, viewer, remember }) =>
+    appliedOf(
+      'queue',
+      await app.committer.write({ kind: 'applyQueue', ...checkQueue(input), actor: viewer.subject }, remember(null)),
+    ),
+})

@@ -1,0 +1,142 @@
+import type { Prisma } from '../../generated/prisma/client.ts'
+import type { LostContact as LostContactValue, PortProtocol as Protocol } from '../../generated/prisma/enums.ts'
+import { bounds } from '../../model/bounds.ts'
+import type * as Model from '../../model/content.ts'
+import { builder } from '../kit/builder.ts'
+import { enumOf } from '../kit/enumOf.ts'
+
+// The parts of a version's content, as profiles and versions show them.
+
+/** The content column of a row: the store writes nothing else there. */
+export function contentOf(row: { readonly content: Prisma.JsonValue }): Model.Content {
+  return row.content as unknown as Model.Content
+}
+
+export const EnvironmentVariable = builder.objectRef<Model.EnvironmentVariable>('EnvironmentVariable').implement({
+  description: 'A variable of the environment of a replica.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Letters, digits and "_".' }),
+    value: t.string({
+      nullable: true,
+      description: 'Null when it is secret: the API never shows it.',
+      resolve: (variable) => (variable.secret ? null : variable.value),
+    }),
+    secret: t.exposeBoolean('secret', { description: 'Whether the value is hidden.' }),
+  }),
+})
+
+export const PortProtocol = enumOf<Protocol>('PortProtocol', 'The protocol of a port.', { TCP: 'TCP.', UDP: 'UDP.' })
+
+export const PortDeclaration = builder.objectRef<Model.PortDeclaration>('PortDeclaration').implement({
+  description: 'A port that each replica needs.',
+  fields: (t) => ({
+    name: t.exposeString('name', {
+      description: 'A DNS label; the replica finds the number in XCE_PORT_<NAME>, upper case, "-" as "_".',
+    }),
+    port: t.exposeInt('port', { nullable: true, description: 'The fixed number; null: any free one of the host.' }),
+    protocol: t.field({ type: PortProtocol, description: 'TCP or UDP.', resolve: (port) => port.protocol }),
+  }),
+})
+
+export const AllocatedPort = builder.objectRef<Model.AllocatedPort>('AllocatedPort').implement({
+  description: 'A port that a replica holds on its host until its end is confirmed.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'The name that the profile gives it.' }),
+    port: t.exposeInt('port', { description: 'The number, 1 to 65535.' }),
+    protocol: t.field({ type: PortProtocol, description: 'TCP or UDP.', resolve: (port) => port.protocol }),
+  }),
+})
+
+type ActionOf<Kind extends Model.ProbeAction['kind']> = Extract<Model.ProbeAction, { kind: Kind }>
+
+const HttpProbe = builder.objectRef<ActionOf<'http'>>('HttpProbe').implement({
+  description: 'Succeeds when a GET is answered with a status from 200 to 399.',
+  fields: (t) => ({
+    port: t.exposeString('port', { description: 'The name of a declared port.' }),
+    path: t.exposeString('path', { description: 'The path, with its leading "/".' }),
+  }),
+})
+
+const TcpProbe = builder.objectRef<ActionOf<'tcp'>>('TcpProbe').implement({
+  description: 'Succeeds when a TCP connection opens.',
+  fields: (t) => ({ port: t.exposeString('port', { description: 'The name of a declared port.' }) }),
+})
+
+const ExecProbe = builder.objectRef<ActionOf<'exec'>>('ExecProbe').implement({
+  description: 'Succeeds when a command ends with status 0.',
+  fields: (t) => ({
+    command: t.stringList({
+      description: 'The program and its arguments; no shell.',
+      resolve: (action) => action.command,
+    }),
+  }),
+})
+
+const ProbeAction = builder.unionType('ProbeAction', {
+  description: 'What a probe does.',
+  types: [HttpProbe, TcpProbe, ExecProbe],
+  resolveType: (action) => ({ http: HttpProbe, tcp: TcpProbe, exec: ExecProbe })[action.kind],
+})
+
+export const Probe = builder.objectRef<Model.Probe>('Probe').implement({
+  description: 'How the worker asks a replica whether it is ready (readiness) or well (liveness).',
+  fields: (t) => ({
+    action: t.field({ type: ProbeAction, description: 'What it does.', resolve: (probe) => probe.action }),
+    initialDelaySeconds: t.exposeInt('initialDelaySeconds', {
+      description: 'Seconds from the start of the process to the first probe.',
+    }),
+    periodSeconds: t.exposeInt('periodSeconds', { description: 'Seconds between two probes.' }),
+    timeoutSeconds: t.exposeInt('timeoutSeconds', {
+      description: 'Seconds after which an unanswered probe has failed.',
+    }),
+    failureThreshold: t.exposeInt('failureThreshold', { description: 'Failures in a row that make it fail.' }),
+    successThreshold: t.exposeInt('successThreshold', { description: 'Successes in a row that make it succeed.' }),
+  }),
+})
+
+export const RestartPolicy = builder.objectRef<Model.RestartPolicy>('RestartPolicy').implement({
+  description: 'How a worker restarts a process in place before it gives the replica up (GAVE_UP).',
+  fields: (t) => ({
+    maxAttempts: t.exposeInt('maxAttempts', { description: 'Restarts within windowSeconds; 0: never.' }),
+    windowSeconds: t.exposeInt('windowSeconds', { description: 'The window in seconds.' }),
+    delaySeconds: t.exposeInt('delaySeconds', {
+      description: 'Seconds before each restart of the window but its first, which is at once.',
+    }),
+  }),
+})
+
+export const LostContact = enumOf<LostContactValue>(
+  'LostContact',
+  'What a worker does with replicas while it cannot reach a server.',
+  {
+    KEEP: 'Lets them run.',
+    STOP: 'Stops them after the grace.',
+  },
+)
+
+export const StopPolicy = builder.objectRef<Model.StopPolicy>('StopPolicy').implement({
+  description:
+    'How a replica is stopped: it leaves the endpoint, serves on for drainSeconds, is signalled, and is killed after graceSeconds.',
+  fields: (t) => ({
+    signal: t.exposeString('signal', { description: 'The name of the signal without SIG, for example TERM.' }),
+    drainSeconds: t.exposeInt('drainSeconds', {
+      description: 'Seconds between its address leaving the endpoint and the signal.',
+    }),
+    graceSeconds: t.exposeInt('graceSeconds', {
+      description: 'Seconds between the signal and SIGKILL to the whole process group.',
+    }),
+    onLostContact: t.field({
+      type: LostContact,
+      description: 'What its worker does while it cannot reach a server.',
+      resolve: (policy) => policy.onLostContact,
+    }),
+  }),
+})
+
+export const PortRange = builder.objectRef<{ readonly from: number; readonly to: number }>('PortRange').implement({
+  description: 'A range of ports, both ends included.',
+  fields: (t) => ({
+    from: t.exposeInt('from', { description: `The first, ${bounds.port.min} to ${bounds.port.max}.` }),
+    to: t.exposeInt('to', { description: 'The last.' }),
+  }),
+})

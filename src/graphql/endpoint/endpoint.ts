@@ -1,0 +1,114 @@
+import { bounds } from '../../model/bounds.ts'
+import type { EndpointAddress as Address } from '../../model/endpoint.ts'
+import type { Revision, ServiceId } from '../../model/id.ts'
+import { readEndpoints } from '../../store/read/readEndpoint.ts'
+import { PortProtocol } from '../content/content.ts'
+import { builder } from '../kit/builder.ts'
+import { orNull } from '../kit/findOrNull.ts'
+import { encodeGlobalId } from '../kit/globalId.ts'
+import { findService } from '../kit/lookup.ts'
+
+/** A service's whole table, exact at its revision. Its id is the service's. */
+export interface EndpointTable {
+  readonly serviceId: ServiceId
+  readonly revision: Revision
+  readonly addresses: readonly Address[]
+}
+
+export const EndpointAddress = builder.objectRef<Address>('EndpointAddress').implement({
+  description: 'Where one port of one replica is reached.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Replica, port name and start: the same while that process listens there.' }),
+    replicaId: t.id({
+      description: "The replica's global id, also when the replica is no longer kept.",
+      resolve: (address) => encodeGlobalId('Replica', address.replicaId),
+    }),
+    replica: t.prismaField({
+      type: 'Replica',
+      nullable: true,
+      description: 'The replica, read now; null when it is no longer kept.',
+      resolve: (query, { replicaId: id }, _args, { app }) =>
+        orNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } })),
+    }),
+    index: t.exposeInt('index', { description: "The replica's index." }),
+    start: t.exposeInt('start', { description: "Which start of the replica's process this is: 1, 2, 3 …" }),
+    host: t.exposeString('host', { description: "The host's name." }),
+    address: t.exposeString('address', { description: "The host's primary address." }),
+    addresses: t.stringList({
+      description: 'All addresses of the host (dual stack), the primary one first.',
+      resolve: (address) => address.addresses,
+    }),
+    port: t.exposeInt('port', { description: `The port's number, ${bounds.port.min} to ${bounds.port.max}.` }),
+    protocol: t.field({ type: PortProtocol, description: 'TCP or UDP.', resolve: (address) => address.protocol }),
+    portName: t.exposeString('portName', { description: "The port's name in the profile." }),
+    hostPort: t.string({
+      description: 'address:port, an IPv6 address in brackets.',
+      resolve: ({ address, port }) => `${address.includes(':') ? `[${address}]` : address}:${port}`,
+    }),
+    ready: t.exposeBoolean('ready', { description: 'Take it: ready and not stopping.' }),
+    serving: t.exposeBoolean('serving', {
+      description: 'It still answers: ready, or it would be if it were not stopping.',
+    }),
+    terminating: t.exposeBoolean('terminating', { description: 'Its replica is stopping.' }),
+  }),
+})
+
+export const Endpoint = builder.loadableNodeRef('Endpoint', {
+  id: { resolve: (table: EndpointTable) => table.serviceId, description: 'The global id.' },
+  loaderOptions: { cache: false },
+  load: async (ids: string[], { app }): Promise<(EndpointTable | null)[]> => {
+    const tables = await readEndpoints(app.database, ids as ServiceId[])
+    return ids.map((id) => {
+      const serviceId = id as ServiceId
+      const table = tables.get(serviceId)
+      return table === undefined ? null : { serviceId, ...table }
+    })
+  },
+})
+Endpoint.implement({
+  description:
+    "The addresses of a service's replicas. Subscribe with endpointChanged instead of asking again and again.",
+  fields: (t) => ({
+    service: t.prismaField({
+      type: 'Service',
+      description: 'The service, read now.',
+      resolve: (query, { serviceId: id }, _args, { app }) =>
+        app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } }),
+    }),
+    revision: t.expose('revision', {
+      type: 'Revision',
+      description: 'The position in the fact log that the table is exact at.',
+    }),
+    addresses: t.field({
+      type: [EndpointAddress],
+      description: 'The addresses, in the order of index and port name.',
+      args: {
+        port: t.arg.string({ description: 'Only of the port of this name; left out: of all ports.' }),
+        includeNotReady: t.arg.boolean({
+          defaultValue: false,
+          description:
+            'Also addresses that are not ready: of replicas whose process runs but is not ready or is stopping.',
+        }),
+      },
+      resolve: ({ addresses }, { port, includeNotReady }) =>
+        addresses.filter(
+          (address) =>
+            (includeNotReady || address.ready) && (port === null || port === undefined || address.portName === port),
+        ),
+    }),
+  }),
+})
+
+builder.queryField('endpoint', (t) =>
+  t.field({
+    type: Endpoint,
+    nullable: true,
+    description: 'The endpoint of the service that holds this name; null when there is none.',
+    args: {
+      project: t.arg.string({ required: true, defaultValue: 'default', description: "The project's name." }),
+      service: t.arg.string({ required: true, description: "The service's name." }),
+    },
+    resolve: async (_root, { project, service }, { app }) =>
+      (await findService(app.database.prisma, { project, name: service }))?.id ?? null,
+  }),
+)

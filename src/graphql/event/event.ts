@@ -1,0 +1,112 @@
+import { type Event as EventRow, Prisma } from '../../generated/prisma/client.ts'
+import type { EventKind as Kind } from '../../generated/prisma/enums.ts'
+import { builder } from '../kit/builder.ts'
+import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
+import type { Listing } from '../kit/connection/listing.ts'
+import { enumOf } from '../kit/enumOf.ts'
+import { orNull } from '../kit/findOrNull.ts'
+import { refuseUnstorable } from '../kit/storableText.ts'
+
+const events: Listing = {
+  name: 'Query.events',
+  table: 'Event',
+  parent: null,
+  order: [{ column: 'revision', type: 'bigint' }],
+  descending: true,
+}
+
+const EventKind = enumOf<Kind>('EventKind', 'What an event is about.', {
+  SERVICE_CREATED: 'A service was created.',
+  SERVICE_SCALED: 'The desired replicas of a service changed.',
+  SERVICE_UPDATED: 'A service was given another version or other settings.',
+  SERVICE_DELETED: 'The deletion of a service was asked for, or is complete.',
+  ROLLOUT: 'A rollout began, waited, went on or ended.',
+  REPLICA: 'Replicas were created, placed, started, became ready or ended.',
+  HOST: 'A host or worker came, changed or went.',
+  PROFILE: 'A profile was applied.',
+  PROJECT: 'A project or queue was applied.',
+})
+
+export const Event = builder.prismaNode('Event', {
+  id: { field: 'revision', description: 'The global id.' },
+  nullable: true,
+  description: 'The sentence about a committed change that a person reads.',
+  fields: (t) => ({
+    revision: t.expose('revision', { type: 'Revision', description: 'The position of its fact.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When it was committed.' }),
+    kind: t.field({ type: EventKind, description: 'What it is about.', resolve: (event) => event.kind }),
+    message: t.exposeString('message', { description: 'The sentence.' }),
+    actor: t.exposeString('actor', { description: 'The subject whose doing it is; xce: the rules.' }),
+    service: t.prismaField({
+      type: 'Service',
+      nullable: true,
+      description: 'The service it is about; null when it is about none or that is no longer kept.',
+      resolve: (query, { serviceId: id }, _args, { app }) =>
+        id === null ? null : orNull(app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } })),
+    }),
+    replica: t.prismaField({
+      type: 'Replica',
+      nullable: true,
+      description: 'The one replica it is about; null when it is about none or several, or that is no longer kept.',
+      resolve: (query, { replicaId: id }, _args, { app }) =>
+        id === null ? null : orNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } })),
+    }),
+    host: t.prismaField({
+      type: 'Host',
+      nullable: true,
+      description: 'The host it is about; null when it is about none or that is no longer kept.',
+      resolve: (query, { hostId: id }, _args, { app }) =>
+        id === null ? null : orNull(app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } })),
+    }),
+  }),
+})
+
+export const EventConnection = builder.connectionObject(
+  { type: Event, name: 'EventConnection', description: 'Events, newest first.' },
+  { name: 'EventEdge', description: 'An event and its position.' },
+)
+
+export interface EventFilterValue {
+  readonly projects?: readonly string[] | null | undefined
+  readonly service?: string | null | undefined
+  readonly kinds?: readonly Kind[] | null | undefined
+}
+
+export const EventFilter = builder.inputRef<EventFilterValue>('EventFilter').implement({
+  description: 'Which events: all conditions that are given hold. An empty list matches none.',
+  fields: (t) => ({
+    projects: t.stringList({ description: 'Of one of the projects of these names.' }),
+    service: t.string({ description: 'Of services of this name, those that are gone included.' }),
+    kinds: t.field({
+      type: [EventKind],
+      required: { list: false, items: true },
+      description: 'Of one of these kinds.',
+    }),
+  }),
+})
+
+export function eventFilterSql(filter: EventFilterValue | null | undefined): Filtered {
+  refuseUnstorable('filter', filter)
+  const conditions: Prisma.Sql[] = []
+  if (filter?.projects)
+    conditions.push(
+      Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${filter.projects}::text[]))`,
+    )
+  if (typeof filter?.service === 'string')
+    conditions.push(Prisma.sql`t."serviceId" IN (SELECT s.id FROM "Service" s WHERE s.name = ${filter.service})`)
+  if (filter?.kinds) conditions.push(Prisma.sql`t.kind = ANY(${filter.kinds}::text[]::"EventKind"[])`)
+  return { sql: conditions.length === 0 ? null : Prisma.join(conditions, ' AND '), key: JSON.stringify(filter ?? null) }
+}
+
+builder.queryFields((t) => ({
+  events: t.connection(
+    {
+      type: Event,
+      description: 'Events of everything, newest first.',
+      args: { filter: t.arg({ type: EventFilter, description: 'Which ones; left out: all.' }) },
+      resolve: (_root, args, context) =>
+        connectionOf<EventRow>(context, events, null, args, eventFilterSql(args.filter)),
+    },
+    EventConnection,
+  ),
+}))

@@ -1,0 +1,65 @@
+import { Prisma } from '../../../generated/prisma/client.ts'
+
+/** A column that a connection is ordered by, and its PostgreSQL type: a cursor's value is text until it is compared. */
+export interface OrderColumn {
+  readonly column: string
+  readonly type: 'text' | 'int' | 'bigint' | 'timestamptz'
+}
+
+/** What a connection lists: the rows of one table, of one parent or of all, in a total order. */
+export interface Listing {
+  /** For example `Service.replicas`: cursors carry it. */
+  readonly name: string
+  readonly table: string
+  /** The column that holds the parent's id; null: the connection has no parent. */
+  readonly parent: string | null
+  /** Ends in a column that is unique in the connection. */
+  readonly order: readonly OrderColumn[]
+  readonly descending: boolean
+}
+
+/** Which part of a connection is asked for: at most `limit` rows between two positions, from the front or from the back. */
+export interface Page {
+  readonly limit: number
+  readonly backward: boolean
+  readonly after: readonly string[] | null
+  readonly before: readonly string[] | null
+}
+
+const name = (column: string): Prisma.Sql => Prisma.raw(`"${column}"`)
+
+/**
+ * One row more than the page's limit for each of `parents`, in the connection's order or, for a page from the back, against it. One statement
+ * however many parents there are, and it reads no more rows of each than it returns: a LATERAL join, since Prisma's own nested `take` reads
+ * all children and cuts them in memory.
+ */
+export function pageQuery(
+  listing: Listing,
+  parents: readonly string[],
+  filter: Prisma.Sql | null,
+  page: Page,
+): Prisma.Sql {
+  const descending = listing.descending !== page.backward
+  const direction = Prisma.raw(descending ? 'DESC' : 'ASC')
+  const ordered = (alias: string) =>
+    Prisma.join(listing.order.map(({ column }) => Prisma.sql`${Prisma.raw(alias)}.${name(column)} ${direction}`))
+  const conditions = [
+    ...(listing.parent === null ? [] : [Prisma.sql`t.${name(listing.parent)} = parent.id`]),
+    ...(filter === null ? [] : [filter]),
+    ...(page.after === null ? [] : [beyond(listing, page.after, listing.descending ? '<' : '>')]),
+    ...(page.before === null ? [] : [beyond(listing, page.before, listing.descending ? '>' : '<')]),
+  ]
+  const where = conditions.length === 0 ? Prisma.empty : Prisma.sql`WHERE ${Prisma.join(conditions, ' AND ')}`
+  const rows = Prisma.sql`SELECT t.* FROM ${name(listing.table)} t ${where} ORDER BY ${ordered('t')} LIMIT ${page.limit + 1}`
+  if (listing.parent === null) return rows
+  return Prisma.sql`SELECT page.* FROM unnest(${parents}::text[]) AS parent(id) CROSS JOIN LATERAL (${rows}) page ORDER BY ${ordered('page')}`
+}
+
+/** The keyset condition: strictly beyond a position. All columns run in one direction, so that it is one row comparison, which an index can follow. */
+function beyond(listing: Listing, position: readonly string[], operator: '<' | '>'): Prisma.Sql {
+  const columns = Prisma.join(listing.order.map(({ column }) => Prisma.sql`t.${name(column)}`))
+  const values = Prisma.join(
+    listing.order.map(({ type }, at) => Prisma.sql`${position[at]}::text::${Prisma.raw(type)}`),
+  )
+  return Prisma.sql`(${columns}) ${Prisma.raw(operator)} (${values})`
+}

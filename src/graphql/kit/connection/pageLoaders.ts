@@ -1,0 +1,48 @@
+import DataLoader from 'dataloader'
+import type { Prisma, PrismaClient } from '../../../generated/prisma/client.ts'
+import { groupBy } from '../../../model/groupBy.ts'
+import { type Listing, type Page, pageQuery } from './listing.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/**
+ * Loads the same page of the same connection for many parents with one statement. Made per request and per pushed event. It batches and does
+ * not cache: a second mutation of a document must not see what the first one read.
+ */
+export class PageLoaders {
+  readonly #prisma: PrismaClient
+  readonly #loaders = new Map<string, DataLoader<string, readonly Row[]>>()
+
+  constructor(prisma: PrismaClient) {
+    this.#prisma = prisma
+  }
+
+  /** The page's rows, and one more where there are more. `filterKey` names the filter among those of the connection. */
+  load<T>(
+    listing: Listing,
+    parent: string | null,
+    filter: Prisma.Sql | null,
+    filterKey: string,
+    page: Page,
+  ): Promise<readonly T[]> {
+    if (parent === null) return this.#prisma.$queryRaw<T[]>(pageQuery(listing, [], filter, page))
+    const key = JSON.stringify([listing.name, filterKey, page])
+    let loader = this.#loaders.get(key)
+    if (loader === undefined) {
+      loader = new DataLoader((parents) => this.#loadMany(listing, parents, filter, page), { cache: false })
+      this.#loaders.set(key, loader)
+    }
+    return loader.load(parent) as Promise<readonly T[]>
+  }
+
+  async #loadMany(
+    listing: Listing,
+    parents: readonly string[],
+    filter: Prisma.Sql | null,
+    page: Page,
+  ): Promise<readonly (readonly Row[])[]> {
+    const rows = await this.#prisma.$queryRaw<Row[]>(pageQuery(listing, [...new Set(parents)], filter, page))
+    const byParent = groupBy(rows, (row) => row[listing.parent ?? ''])
+    return parents.map((parent) => byParent.get(parent) ?? [])
+  }
+}

@@ -1,0 +1,34 @@
+import type { App } from '../../systems/serverContext.ts'
+import type { ResultOutlet } from '../subscribe/executed.ts'
+import { PageLoaders } from './connection/pageLoaders.ts'
+
+/** Who asks, as the token says. */
+export interface Viewer {
+  readonly subject: string
+  readonly roles: readonly string[]
+  /** Of the token; left out where there is none to take away. */
+  readonly tokenId?: string
+}
+
+/** What subscriptions of viewers with the same scope show is the same: roles decide what one may see, and nothing else does. */
+export function viewScope(viewer: Viewer | null): string {
+  return viewer === null ? '' : JSON.stringify([...viewer.roles].sort())
+}
+
+/** Made for each request and for each pushed event, so that nothing that was loaded for one answers another. */
+export interface GraphQLContext {
+  readonly app: App
+  /** Null: no valid token; every operation is refused then. */
+  readonly viewer: Viewer | null
+  readonly pages: PageLoaders
+  /** Where a subscription's frames go when they go past the executor's results. */
+  readonly outlet?: ResultOutlet
+}
+
+export function createContext(app: App, viewer: Viewer | null): GraphQLContext {
+  return { app, viewer, pages: new PageLoaders(app.database.prisma) }
+}
+
+export function hasRole(viewer: Viewer | null, role: string): boolean {
+  return viewer?.roles.includes(role) ?? false
+}

@@ -1,0 +1,60 @@
+import type { PrismaClient, Profile, ProfileRevision, Project } from '../../generated/prisma/client.ts'
+import type { ServiceId } from '../../model/id.ts'
+import { shown } from '../../model/quoted.ts'
+import type { App } from '../../systems/serverContext.ts'
+import { NotFoundError } from './refusalError.ts'
+import type { ServiceName } from './serviceKey.ts'
+import { storable } from './storableText.ts'
+
+export interface FoundService {
+  readonly id: ServiceId
+  /** Of its project; null: no limit. */
+  readonly maxReplicas: number | null
+}
+
+/** The service that holds a name now; null when none does. */
+export async function findService(prisma: PrismaClient, { project, name }: ServiceName): Promise<FoundService | null> {
+  if (!storable(project) || !storable(name)) return null
+  const found = await prisma.service.findFirst({
+    where: { heldName: name, project: { name: project } },
+    select: { id: true, project: { select: { maxReplicas: true } } },
+  })
+  return found === null ? null : { id: found.id as ServiceId, maxReplicas: found.project.maxReplicas }
+}
+
+/** The service that a mutation's input names. Throws NotFoundError. */
+export async function requireService({ database: { prisma } }: App, key: ServiceName): Promise<FoundService> {
+  const found = await findService(prisma, key)
+  if (found !== null) return found
+  if ((await findProject(prisma, key.project)) === null) throw noProject(key.project, ['input', 'service', 'project'])
+  throw noService(key, ['input', 'service', 'name'])
+}
+
+export function noService({ project, name }: ServiceName, path: readonly string[]): NotFoundError {
+  return new NotFoundError(
+    `There is no service ${shown(name)} in project ${shown(project)}: make it with createService.`,
+    path,
+  )
+}
+
+export async function findProject(prisma: PrismaClient, name: string): Promise<Project | null> {
+  return storable(name) ? await prisma.project.findUnique({ where: { name } }) : null
+}
+
+export function noProject(name: string, path: readonly string[]): NotFoundError {
+  return new NotFoundError(`There is no project ${shown(name)}: make it with applyProject.`, path)
+}
+
+/** The revision of a profile that a mutation's input names. Throws NotFoundError. */
+export async function requireRevision(
+  prisma: PrismaClient,
+  profile: Profile,
+  revision: number,
+): Promise<ProfileRevision> {
+  const found = await prisma.profileRevision.findUnique({
+    where: { profileId_revision: { profileId: profile.id, revision } },
+  })
+  if (found !== null) return found
+  const message = `The profile ${shown(profile.name)} has no revision ${revision}: it has 1 to ${profile.currentRevision}, give one of them.`
+  throw new NotFoundError(message, ['input', 'profileRevision'])
+}

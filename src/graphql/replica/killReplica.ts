@@ -1,0 +1,53 @@
+import type { ReplicaId, ServiceId } from '../../model/id.ts'
+import { shown } from '../../model/quoted.ts'
+import { builder } from '../kit/builder.ts'
+import { idOf } from '../kit/globalId.ts'
+import { keyDescription } from '../kit/inputFields.ts'
+import { settled, userMutation } from '../kit/mutation.ts'
+import { InvalidStateError, NotFoundError } from '../kit/refusalError.ts'
+
+const KillReplicaInput = builder.inputType('KillReplicaInput', {
+  description: 'Which replica to stop.',
+  fields: (t) => ({
+    replica: t.id({ required: true, description: 'The global id of a Replica; none: NotFoundError.' }),
+    idempotencyKey: t.string({ description: keyDescription }),
+  }),
+})
+
+const KillReplicaPayload = builder.objectRef<{ readonly replicaId: ReplicaId }>('KillReplicaPayload').implement({
+  description: 'The replica is being stopped.',
+  fields: (t) => ({
+    replica: t.prismaField({
+      type: 'Replica',
+      description: 'The replica, read after the change.',
+      resolve: (query, { replicaId: id }, _args, { app }) =>
+        app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } }),
+    }),
+  }),
+})
+
+userMutation({
+  name: 'killReplica',
+  description:
+    'Stops one replica by its stop policy; another one takes its place. That is no failure. One that is stopping or has ended: InvalidStateError.',
+  input: KillReplicaInput,
+  payload: KillReplicaPayload,
+  errors: [NotFoundError, InvalidStateError],
+  about: ({ replica }) => ({ replica }),
+  perform: async (input, { app, viewer, remember }) => {
+    const id = idOf('Replica', input.replica)
+    const row =
+      id === null ? null : await app.database.prisma.replica.findUnique({ where: { id }, select: { serviceId: true } })
+    if (row === null) {
+      throw new NotFoundError(
+        `There is no replica ${shown(input.replica)}: ids of replicas look like Replica_01890a5d-ac96-774b-bcce-b302099a8057.`,
+        ['input', 'replica'],
+      )
+    }
+    const replicaId = id as ReplicaId
+    const intent = { kind: 'kill', replica: replicaId, actor: viewer.subject } as const
+    return settled(await app.committer.submit(row.serviceId as ServiceId, intent, remember({ replicaId })), {
+      replicaId,
+    })
+  },
+})

@@ -1,0 +1,62 @@
+import { Prisma } from '../../generated/prisma/client.ts'
+import type { EndReason as EndReasonValue, ReplicaState as ReplicaStateValue } from '../../generated/prisma/enums.ts'
+import { builder } from '../kit/builder.ts'
+import type { Filtered } from '../kit/connection/connection.ts'
+import { ServiceKey, type ServiceName } from '../kit/serviceKey.ts'
+import { refuseUnstorable } from '../kit/storableText.ts'
+import { EndReason, ReplicaState } from './replicaEnums.ts'
+
+interface ReplicaFilterValue {
+  readonly services?: readonly ServiceName[] | null | undefined
+  readonly states?: readonly ReplicaStateValue[] | null | undefined
+  readonly ready?: boolean | null | undefined
+  readonly versionNumber?: number | null | undefined
+  readonly hostName?: string | null | undefined
+  readonly endReasons?: readonly EndReasonValue[] | null | undefined
+}
+
+export const ReplicaFilter = builder.inputRef<ReplicaFilterValue>('ReplicaFilter').implement({
+  description: 'Which replicas: all conditions that are given hold. An empty list matches none.',
+  fields: (t) => ({
+    services: t.field({
+      type: [ServiceKey],
+      required: { list: false, items: true },
+      description: 'Of one of these services; a name that is no longer held matches nothing.',
+    }),
+    states: t.field({
+      type: [ReplicaState],
+      required: { list: false, items: true },
+      description: 'In one of these states.',
+    }),
+    ready: t.boolean({ description: 'Ready or not.' }),
+    versionNumber: t.int({ description: 'Of this version number.' }),
+    hostName: t.string({ description: 'On the host of this name.' }),
+    endReasons: t.field({
+      type: [EndReason],
+      required: { list: false, items: true },
+      description: 'Ended for one of these reasons.',
+    }),
+  }),
+})
+
+/** The filter over the rows `t` of Replica. */
+export function replicaFilterSql(filter: ReplicaFilterValue | null | undefined): Filtered {
+  if (filter === null || filter === undefined) return { sql: null, key: '' }
+  refuseUnstorable('filter', filter)
+  const conditions: Prisma.Sql[] = []
+  const { services, states, ready, versionNumber, hostName, endReasons } = filter
+  if (services) {
+    const projects = services.map((service) => service.project)
+    const names = services.map((service) => service.name)
+    conditions.push(Prisma.sql`t."serviceId" IN (
+      SELECT s.id FROM unnest(${projects}::text[], ${names}::text[]) AS wanted(project, name)
+      JOIN "Project" p ON p.name = wanted.project JOIN "Service" s ON s."projectId" = p.id AND s."heldName" = wanted.name)`)
+  }
+  if (states) conditions.push(Prisma.sql`t.state = ANY(${states}::text[]::"ReplicaState"[])`)
+  if (typeof ready === 'boolean') conditions.push(Prisma.sql`t.ready = ${ready}`)
+  if (typeof versionNumber === 'number') conditions.push(Prisma.sql`t."versionNumber" = ${versionNumber}::int`)
+  if (typeof hostName === 'string')
+    conditions.push(Prisma.sql`t."hostId" = (SELECT h.id FROM "Host" h WHERE h.name = ${hostName})`)
+  if (endReasons) conditions.push(Prisma.sql`t."endReason" = ANY(${endReasons}::text[]::"EndReason"[])`)
+  return { sql: conditions.length === 0 ? null : Prisma.join(conditions, ' AND '), key: JSON.stringify(filter) }
+}

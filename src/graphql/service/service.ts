@@ -1,0 +1,181 @@
+import type {
+  Event as EventRow,
+  Replica as ReplicaRow,
+  Rollout as RolloutRow,
+  Service as ServiceRow,
+  ServiceVersion as VersionRow,
+} from '../../generated/prisma/client.ts'
+import type { ServiceStatus as Status } from '../../generated/prisma/enums.ts'
+import type { Blocker as BlockerValue } from '../../model/blocker.ts'
+import { Endpoint } from '../endpoint/endpoint.ts'
+import { Event, EventConnection } from '../event/event.ts'
+import { Blocker } from '../kit/blocker.ts'
+import { builder } from '../kit/builder.ts'
+import { connectionOf } from '../kit/connection/connection.ts'
+import type { Listing } from '../kit/connection/listing.ts'
+import { enumOf } from '../kit/enumOf.ts'
+import { Replica, ReplicaConnection } from '../replica/replica.ts'
+import { ReplicaFilter, replicaFilterSql } from '../replica/replicaFilter.ts'
+import { Rollout, RolloutConnection } from '../rollout/rollout.ts'
+import { ServiceVersion, ServiceVersionConnection } from './version.ts'
+
+const ofService = { parent: 'serviceId', descending: true } as const
+const replicas: Listing = {
+  name: 'Service.replicas',
+  table: 'Replica',
+  ...ofService,
+  order: [{ column: 'id', type: 'text' }],
+}
+const versions: Listing = {
+  name: 'Service.versions',
+  table: 'ServiceVersion',
+  ...ofService,
+  order: [{ column: 'number', type: 'int' }],
+}
+const rollouts: Listing = {
+  name: 'Service.rollouts',
+  table: 'Rollout',
+  ...ofService,
+  order: [{ column: 'number', type: 'int' }],
+}
+const events: Listing = {
+  name: 'Service.events',
+  table: 'Event',
+  ...ofService,
+  order: [{ column: 'revision', type: 'bigint' }],
+}
+
+export const ServiceStatus = enumOf<Status>(
+  'ServiceStatus',
+  'How a service is: the first of DELETING, CRASH_LOOP, STALLED, PAUSED, PROGRESSING, DEGRADED, STOPPED, HEALTHY that holds.',
+  {
+    HEALTHY: 'As many replicas as desired are available, all with the target content.',
+    PROGRESSING: 'A rollout is under way.',
+    DEGRADED: 'Fewer replicas than desired are available.',
+    PAUSED: 'Paused with a rollout under way.',
+    STALLED: 'The rollout made no progress within its deadline.',
+    CRASH_LOOP: 'A slot of the target content failed three times or more in a row.',
+    STOPPED: 'No replicas are desired.',
+    DELETING: 'Its deletion was asked for.',
+  },
+)
+
+export const Service = builder.prismaNode('Service', {
+  id: { field: 'id', description: 'The global id. By it a service is found also when it is gone.' },
+  nullable: true,
+  description:
+    'Keeps a number of independent replicas running, replaces what is lost, and lists their addresses in its endpoint.',
+  fields: (t) => ({
+    name: t.exposeString('name', {
+      description: 'A DNS-1123 label of at most 50 characters; unique in its project until its last replica has ended.',
+    }),
+    project: t.relation('project', { description: 'The scope of its quota.' }),
+    queue: t.relation('queue', { description: 'The queue whose priority its replicas are placed with.' }),
+    owner: t.exposeString('owner', { description: 'The subject that created it.' }),
+    profile: t.relation('profileRevision', { description: "The profile's revision of its target version." }),
+    version: t.prismaField({
+      type: 'ServiceVersion',
+      description: 'The target: what it should run.',
+      resolve: (query, { id: serviceId, versionNumber: number }, _args, { app }) =>
+        app.database.prisma.serviceVersion.findUniqueOrThrow({
+          ...query,
+          where: { serviceId_number: { serviceId, number } },
+        }),
+    }),
+    versions: t.connection(
+      {
+        type: ServiceVersion,
+        description:
+          'Its versions that are kept, newest first: all that a replica or rollout needs, and the last ones.',
+        resolve: ({ id }, args, context) => connectionOf<VersionRow>(context, versions, id, args),
+      },
+      ServiceVersionConnection,
+    ),
+    desiredReplicas: t.exposeInt('desiredReplicas', { description: 'Replicas that should run, 0 to 50000.' }),
+    activeReplicas: t.exposeInt('activeReplicas', {
+      description: 'Replicas that have not ended and are not stopping.',
+    }),
+    runningReplicas: t.exposeInt('runningReplicas', {
+      description: 'Of the active ones, those whose process is confirmed by its worker.',
+    }),
+    readyReplicas: t.exposeInt('readyReplicas', { description: 'Of the active ones, the ready ones.' }),
+    availableReplicas: t.exposeInt('availableReplicas', {
+      description: 'Of the active ones, those that were ready for minReadySeconds.',
+    }),
+    updatedReplicas: t.exposeInt('updatedReplicas', {
+      description: 'Of the active ones, those that are not outdated.',
+    }),
+    stoppingReplicas: t.exposeInt('stoppingReplicas', {
+      description: 'Replicas that are stopping: they still hold host, ports and quota.',
+    }),
+    status: t.field({
+      type: ServiceStatus,
+      description: 'How it is, in one word; blockers say more.',
+      resolve: (service) => service.status,
+    }),
+    paused: t.exposeBoolean('paused', { description: 'Whether rollouts are paused.' }),
+    blockers: t.field({
+      type: [Blocker],
+      description: 'What it waits for: one per reason, with a count.',
+      resolve: blockersOf,
+    }),
+    replicas: t.connection(
+      {
+        type: Replica,
+        description: 'Its replicas, newest first: also ended ones, unless the filter leaves them out.',
+        args: { filter: t.arg({ type: ReplicaFilter, description: 'Which ones; left out: all.' }) },
+        resolve: ({ id }, args, context) =>
+          connectionOf<ReplicaRow>(context, replicas, id, args, replicaFilterSql(args.filter)),
+      },
+      ReplicaConnection,
+    ),
+    rollout: t.prismaField({
+      type: 'Rollout',
+      description: 'The current rollout, which may have finished.',
+      resolve: (query, { id: serviceId, rolloutNumber: number }, _args, { app }) =>
+        app.database.prisma.rollout.findUniqueOrThrow({ ...query, where: { serviceId_number: { serviceId, number } } }),
+    }),
+    rollouts: t.connection(
+      {
+        type: Rollout,
+        description: 'Its rollouts that are kept, newest first.',
+        resolve: ({ id }, args, context) => connectionOf<RolloutRow>(context, rollouts, id, args),
+      },
+      RolloutConnection,
+    ),
+    endpoint: t.field({
+      type: Endpoint,
+      description: 'The addresses of its replicas.',
+      resolve: ({ id, revision, deletedAt }) =>
+        deletedAt === null ? id : ({ serviceId: id, revision, addresses: [] } as never),
+    }),
+    events: t.connection(
+      {
+        type: Event,
+        description: 'What happened to it, newest first.',
+        resolve: ({ id }, args, context) => connectionOf<EventRow>(context, events, id, args),
+      },
+      EventConnection,
+    ),
+    revision: t.expose('revision', { type: 'Revision', description: 'Of its last fact of any kind: for watching.' }),
+    specRevision: t.expose('specRevision', {
+      type: 'Revision',
+      description: 'Of the last change that a user made: what expectedRevision is compared with.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    deletionRequestedAt: t.expose('deletionRequestedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When its deletion was asked for; null when it was not.',
+    }),
+  }),
+})
+
+function blockersOf(service: ServiceRow): readonly BlockerValue[] {
+  return service.blockers as unknown as readonly BlockerValue[]
+}
+
+export const ServiceConnection = builder.connectionObject(
+  { type: Service, name: 'ServiceConnection', description: 'Services in the order that was asked for.' },
+  { name: 'ServiceEdge', description: 'A service and its position.' },
+)

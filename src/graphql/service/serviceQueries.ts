@@ -1,0 +1,125 @@
+import { Prisma, type Service as ServiceRow } from '../../generated/prisma/client.ts'
+import type { ServiceStatus as Status } from '../../generated/prisma/enums.ts'
+import { builder } from '../kit/builder.ts'
+import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
+import type { Listing } from '../kit/connection/listing.ts'
+import { enumOf } from '../kit/enumOf.ts'
+import { refuseUnstorable, storable } from '../kit/storableText.ts'
+import { Service, ServiceConnection, ServiceStatus } from './service.ts'
+
+export interface ServiceFilterValue {
+  readonly projects?: readonly string[] | null | undefined
+  readonly names?: readonly string[] | null | undefined
+  readonly nameStartsWith?: string | null | undefined
+  readonly statuses?: readonly Status[] | null | undefined
+  readonly owner?: string | null | undefined
+  readonly queue?: string | null | undefined
+}
+
+export const ServiceFilter = builder.inputRef<ServiceFilterValue>('ServiceFilter').implement({
+  description: 'Which services: all conditions that are given hold. An empty list matches none.',
+  fields: (t) => ({
+    projects: t.stringList({ description: 'In one of the projects of these names.' }),
+    names: t.stringList({ description: 'Of one of these names.' }),
+    nameStartsWith: t.string({ description: 'Of a name that starts so.' }),
+    statuses: t.field({
+      type: [ServiceStatus],
+      required: { list: false, items: true },
+      description: 'In one of these states.',
+    }),
+    owner: t.string({ description: 'Created by this subject.' }),
+    queue: t.string({ description: 'In the queue of this name.' }),
+  }),
+})
+
+type OrderField = 'NAME' | 'CREATED_AT'
+type Direction = 'ASC' | 'DESC'
+
+const ServiceOrderField = enumOf<OrderField>('ServiceOrderField', 'What services can be ordered by.', {
+  NAME: 'The name; equal ones by id.',
+  CREATED_AT: 'The instant of creation; equal ones by id.',
+})
+
+const OrderDirection = enumOf<Direction>('OrderDirection', 'The direction of an order.', {
+  ASC: 'The least first.',
+  DESC: 'The greatest first.',
+})
+
+const ServiceOrder = builder
+  .inputRef<{ readonly field: OrderField; readonly direction: Direction }>('ServiceOrder')
+  .implement({
+    description: 'The order of services.',
+    fields: (t) => ({
+      field: t.field({ type: ServiceOrderField, required: true, description: 'What to order by.' }),
+      direction: t.field({ type: OrderDirection, required: true, description: 'In which direction.' }),
+    }),
+  })
+
+const firstColumn = {
+  NAME: { column: 'name', type: 'text' },
+  CREATED_AT: { column: 'createdAt', type: 'timestamptz' },
+} as const
+
+function servicesBy({ field, direction }: { readonly field: OrderField; readonly direction: Direction }): Listing {
+  const order = [firstColumn[field], { column: 'id', type: 'text' }] as const
+  return { name: 'Query.services', table: 'Service', parent: null, order, descending: direction === 'DESC' }
+}
+
+/** The filter over the rows `t` of Service. Services that are gone are left out. */
+function serviceFilterSql(filter: ServiceFilterValue | null | undefined): Filtered {
+  const conditions = [Prisma.sql`t."deletedAt" IS NULL`, ...lastingConditions(filter)]
+  if (filter?.statuses) conditions.push(Prisma.sql`t.status = ANY(${filter.statuses}::text[]::"ServiceStatus"[])`)
+  return { sql: Prisma.join(conditions, ' AND '), key: JSON.stringify(filter ?? null) }
+}
+
+/** The conditions of the filter that hold all of a service's life or never: all but its status. */
+export function lastingConditions(filter: ServiceFilterValue | null | undefined): Prisma.Sql[] {
+  refuseUnstorable('filter', filter)
+  const conditions: Prisma.Sql[] = []
+  if (filter?.projects)
+    conditions.push(
+      Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${filter.projects}::text[]))`,
+    )
+  if (filter?.names) conditions.push(Prisma.sql`t.name = ANY(${filter.names}::text[])`)
+  if (typeof filter?.nameStartsWith === 'string')
+    conditions.push(Prisma.sql`starts_with(t.name, ${filter.nameStartsWith})`)
+  if (typeof filter?.owner === 'string') conditions.push(Prisma.sql`t.owner = ${filter.owner}`)
+  if (typeof filter?.queue === 'string')
+    conditions.push(Prisma.sql`t."queueId" = (SELECT q.id FROM "Queue" q WHERE q.name = ${filter.queue})`)
+  return conditions
+}
+
+builder.queryFields((t) => ({
+  service: t.prismaField({
+    type: 'Service',
+    nullable: true,
+    description: 'The service that holds this name; null when there is none.',
+    args: {
+      project: t.arg.string({ required: true, defaultValue: 'default', description: "The project's name." }),
+      name: t.arg.string({ required: true, description: "The service's name." }),
+    },
+    resolve: (query, _root, { project, name }, { app }) =>
+      storable(project) && storable(name)
+        ? app.database.prisma.service.findFirst({ ...query, where: { heldName: name, project: { name: project } } })
+        : null,
+  }),
+  services: t.connection(
+    {
+      type: Service,
+      description: 'Services, but for those that are gone.',
+      args: {
+        filter: t.arg({ type: ServiceFilter, description: 'Which ones; left out: all.' }),
+        orderBy: t.arg({ type: ServiceOrder, description: 'In which order; left out: by name.' }),
+      },
+      resolve: (_root, args, context) =>
+        connectionOf<ServiceRow>(
+          context,
+          servicesBy(args.orderBy ?? { field: 'NAME', direction: 'ASC' }),
+          null,
+          args,
+          serviceFilterSql(args.filter),
+        ),
+    },
+    ServiceConnection,
+  ),
+}))

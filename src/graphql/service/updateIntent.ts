@@ -1,0 +1,68 @@
+import type { ProfileRevisionId, Revision, RolloutId, ServiceId } from '../../model/id.ts'
+import type { ProfileRevisionView, UpdateIntent } from '../../model/intent.ts'
+import { updatedBody } from '../../rules/service/update.ts'
+import type { App } from '../../systems/serverContext.ts'
+import { contentOf } from '../content/content.ts'
+import { settingsOf } from '../content/settings.ts'
+import { requireRevision, requireService } from '../kit/lookup.ts'
+import type { ServiceName } from '../kit/serviceKey.ts'
+import { versionValue } from '../kit/versionValue.ts'
+import { checkMerged } from './serviceChecks.ts'
+import { checkUpdateService } from './updateChecks.ts'
+
+/** UpdateServiceInput, as far as it is looked up here. */
+export interface UpdateRequest {
+  readonly service: ServiceName
+  readonly profileRevision?: number | null | undefined
+  readonly startPaused?: boolean | null | undefined
+  readonly expectedRevision?: Revision | null | undefined
+}
+
+/** What an update asks of the rules. Throws what is wrong with the input, and NotFoundError for what it names in vain. */
+export async function updateIntentOf(
+  app: App,
+  input: UpdateRequest,
+  actor: string,
+  rolloutId: RolloutId,
+): Promise<{ readonly serviceId: ServiceId; readonly intent: UpdateIntent }> {
+  const checked = checkUpdateService(input)
+  const { id: serviceId, maxReplicas } = await requireService(app, input.service)
+  const { prisma } = app.database
+  const { versionNumber: number } = await prisma.service.findUniqueOrThrow({
+    where: { id: serviceId },
+    select: { versionNumber: true },
+  })
+  const row = await prisma.serviceVersion.findUniqueOrThrow({ where: { serviceId_number: { serviceId, number } } })
+  const profile =
+    typeof input.profileRevision === 'number'
+      ? await revisionBeside(app, row.profileRevisionId, input.profileRevision)
+      : null
+  const { content, overrides } = updatedBody(versionValue(row), { profile, overrides: checked.overrides })
+  checkMerged(content, overrides)
+  const { startPaused, expectedRevision } = input
+  const intent: UpdateIntent = {
+    kind: 'update',
+    ...checked,
+    profile,
+    maxReplicas,
+    startPaused: startPaused ?? false,
+    rolloutId,
+    expectedRevision: expectedRevision ?? null,
+    actor,
+  }
+  return { serviceId, intent }
+}
+
+/** Another revision of the profile that a service has: a service never changes its profile. */
+async function revisionBeside(
+  { database: { prisma } }: App,
+  beside: string,
+  revision: number,
+): Promise<ProfileRevisionView> {
+  const { profile } = await prisma.profileRevision.findUniqueOrThrow({
+    where: { id: beside },
+    select: { profile: true },
+  })
+  const found = await requireRevision(prisma, profile, revision)
+  return { id: found.id as ProfileRevisionId, content: contentOf(found), settings: settingsOf(found) }
+}

@@ -1,0 +1,51 @@
+import type { VersionCause as Cause } from '../../generated/prisma/enums.ts'
+import { contentOf, EnvironmentVariable, PortDeclaration } from '../content/content.ts'
+import { builder } from '../kit/builder.ts'
+import { enumOf } from '../kit/enumOf.ts'
+
+const VersionCause = enumOf<Cause>('VersionCause', 'What made a version.', {
+  CREATE: 'The creation of the service.',
+  UPDATE: 'An update.',
+  ROLLBACK: 'A rollback that a user asked for.',
+  AUTO_ROLLBACK: 'A rollback by the setting autoRollback.',
+  RESTART: 'A restart: the content is the one before.',
+})
+
+export const ServiceVersion = builder.prismaNode('ServiceVersion', {
+  id: { field: 'id', description: 'The global id.' },
+  nullable: true,
+  description: "What a service runs: a profile's revision merged with the service's own command and environment.",
+  fields: (t) => ({
+    service: t.relation('service', { description: 'The service.' }),
+    number: t.exposeInt('number', { description: '1, 2, 3 … in its service.' }),
+    profile: t.relation('profileRevision', { description: "The profile's revision that it was made of." }),
+    command: t.stringList({
+      description: 'The program and its arguments; no shell.',
+      resolve: (version) => contentOf(version).command,
+    }),
+    env: t.field({
+      type: [EnvironmentVariable],
+      description: "The environment: the profile's and the service's own.",
+      resolve: (version) => contentOf(version).env,
+    }),
+    ports: t.field({
+      type: [PortDeclaration],
+      description: 'The ports that each replica needs.',
+      resolve: (version) => contentOf(version).ports,
+    }),
+    sameContentAs: t.int({
+      nullable: true,
+      description:
+        'The lowest earlier number with equal content: its replicas need not be replaced by this one. Null when there is none.',
+      resolve: (version) => (version.contentNumber === version.number ? null : version.contentNumber),
+    }),
+    cause: t.field({ type: VersionCause, description: 'What made it.', resolve: (version) => version.cause }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    createdBy: t.exposeString('createdBy', { description: 'The subject that made it; xce: the rules did.' }),
+  }),
+})
+
+export const ServiceVersionConnection = builder.connectionObject(
+  { type: ServiceVersion, name: 'ServiceVersionConnection', description: 'Versions of a service, newest first.' },
+  { name: 'ServiceVersionEdge', description: 'A version and its position.' },
+)

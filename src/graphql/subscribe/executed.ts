@@ -1,0 +1,48 @@
+import { type ExecutionArgs, type ExecutionResult, execute, GraphQLError } from 'graphql'
+import { FeedRefusal } from '../../feed/feedRefusal.ts'
+import type { Outlet } from '../../feed/frameSink.ts'
+import { troubleOf } from '../../store/database/databaseErrors.ts'
+import { createContext, type GraphQLContext } from '../kit/context.ts'
+import { errorOf } from '../kit/refusalError.ts'
+
+/** A frame's result, made once for all who get it. */
+export interface Executed {
+  readonly result: ExecutionResult
+  /** The result as the first transport that needed it wrote it. */
+  bytes: Buffer | null
+}
+
+/** Where results of frames go directly, for transports that send the same bytes to many. */
+export type ResultOutlet = Pick<Outlet<Executed>, 'ready' | 'whenReady' | 'send'>
+
+/** A frame that could not be made: without it the next ones would not abut, so it ends the subscription. */
+export class FrameFailure extends Error {
+  readonly errors: readonly GraphQLError[]
+
+  constructor(errors: readonly GraphQLError[]) {
+    super(errors.map((error) => error.message).join('; '))
+    this.errors = errors
+  }
+}
+
+/**
+ * Executes a subscription's document on one frame, in a context of its own: nothing that was loaded for one frame answers the next. The
+ * database's trouble is thrown as it came, also where only a part of the frame is missing for it: the frame can be made later.
+ */
+export async function executeFrame(args: ExecutionArgs, frame: unknown): Promise<Executed> {
+  const { app, viewer } = args.contextValue as GraphQLContext
+  const result = await execute({ ...args, rootValue: frame, contextValue: createContext(app, viewer) })
+  const troubled = result.errors?.find(({ originalError }) => troubleOf(originalError) !== null)
+  if (troubled !== undefined) throw troubled.originalError
+  if (result.data == null) throw new FrameFailure(result.errors ?? [])
+  return { result, bytes: null }
+}
+
+/** What ended a subscription, as its last result. */
+export function failureOf(error: unknown): ExecutionResult {
+  if (error instanceof FrameFailure) return { errors: error.errors }
+  if (error instanceof FeedRefusal) return { errors: [errorOf(error.refusal)] }
+  if (error instanceof GraphQLError) return { errors: [error] }
+  const originalError = error instanceof Error ? error : new Error(String(error))
+  return { errors: [new GraphQLError(originalError.message, { originalError })] }
+}

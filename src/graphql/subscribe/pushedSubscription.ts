@@ -1,0 +1,55 @@
+import type { Outlet } from '../../feed/frameSink.ts'
+import type { Attachment } from '../../feed/pulledSubscription.ts'
+import type { Executed, ResultOutlet } from './executed.ts'
+
+/**
+ * A subscription whose frames go straight to the transport's outlet. What is left to read is its end: `next` waits for it, so that the transport
+ * knows the operation as one that is going on, and can end it by `return`.
+ */
+export class DirectStream implements Outlet<Executed> {
+  readonly #join: (outlet: Outlet<Executed>) => Attachment
+  readonly #outlet: ResultOutlet
+  readonly #ended: Promise<IteratorResult<never, undefined>>
+  #resolve: (result: IteratorResult<never, undefined>) => void = () => undefined
+  #reject: (error: unknown) => void = () => undefined
+  #member: Attachment | null = null
+  #isOver = false
+
+  constructor(join: (outlet: Outlet<Executed>) => Attachment, outlet: ResultOutlet) {
+    this.#join = join
+    this.#outlet = outlet
+    this.#ended = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    this.#ended.catch(() => undefined)
+  }
+
+  get ready(): boolean {
+    return this.#outlet.ready
+  }
+
+  whenReady(callback: () => void): void {
+    this.#outlet.whenReady(callback)
+  }
+
+  send(executed: Executed): void {
+    this.#outlet.send(executed)
+  }
+
+  end(error: unknown): void {
+    this.#isOver = true
+    if (error === null) this.#resolve({ value: undefined, done: true })
+    else this.#reject(error)
+  }
+
+  next(): Promise<IteratorResult<never, undefined>> {
+    if (!this.#isOver) this.#member ??= this.#join(this)
+    return this.#ended
+  }
+
+  async return(): Promise<void> {
+    this.#member?.close()
+    this.end(null)
+  }
+}

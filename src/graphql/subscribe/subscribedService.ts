@@ -1,0 +1,12 @@
+import type { ServiceId } from '../../model/id.ts'
+import type { GraphQLContext } from '../kit/context.ts'
+import { findService, noService } from '../kit/lookup.ts'
+import type { ServiceName } from '../kit/serviceKey.ts'
+
+/** The service that a subscription names. Throws NOT_FOUND, a top-level error, when there is none. */
+export async function subscribedService({ app }: GraphQLContext, service: ServiceName): Promise<ServiceId> {
+  const key = JSON.stringify([service.project, service.name])
+  const id = await app.feed.lookUps.get(key, async () => (await findService(app.database.prisma, service))?.id ?? null)
+  if (id !== null) return id
+  throw noService(service, ['name'])
+}

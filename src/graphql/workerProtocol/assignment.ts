@@ -1,0 +1,89 @@
+import type { EnvironmentVariable } from '../../model/content.ts'
+import type { Assignment as AssignmentValue } from '../../store/read/readAssignments.ts'
+import type { LogRequest as LogRequestValue } from '../../systems/logs/logRequests.ts'
+import { AllocatedPort, Probe, RestartPolicy, StopPolicy } from '../content/content.ts'
+import { builder } from '../kit/builder.ts'
+import { enumOf } from '../kit/enumOf.ts'
+import { encodeGlobalId } from '../kit/globalId.ts'
+
+const Goal = enumOf<AssignmentValue['goal']>('Goal', 'What a worker should do with a replica.', {
+  RUN: 'Run it, and restart it in place when its process ends.',
+  STOP: 'Stop it by its stop policy.',
+})
+
+const AssignedVariable = builder.objectRef<EnvironmentVariable>('AssignedVariable').implement({
+  description: 'A variable of the environment, secrets included: only workers see it.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'The name.' }),
+    value: t.exposeString('value', { description: 'The value.' }),
+  }),
+})
+
+export const Assignment = builder.objectRef<AssignmentValue>('Assignment').implement({
+  description: 'What a worker should do with one replica. All but the goal stays the same for the life of the replica.',
+  fields: (t) => ({
+    replica: t.id({
+      description: 'The global id of the replica.',
+      resolve: ({ replicaId }) => encodeGlobalId('Replica', replicaId),
+    }),
+    goal: t.field({ type: Goal, description: 'Run or stop it.', resolve: (assignment) => assignment.goal }),
+    service: t.exposeString('service', { description: "The service's name." }),
+    project: t.exposeString('project', { description: "The project's name." }),
+    index: t.exposeInt('index', { description: 'Its index in the service.' }),
+    versionNumber: t.exposeInt('versionNumber', { description: 'The version under which it was started.' }),
+    command: t.stringList({
+      description: 'The program and its arguments; no shell.',
+      resolve: ({ content }) => content.command,
+    }),
+    env: t.field({
+      type: [AssignedVariable],
+      description: 'The variables of the version.',
+      resolve: ({ content }) => content.env,
+    }),
+    workingDirectory: t.string({
+      nullable: true,
+      description: "Where the program starts; null: the replica's own directory.",
+      resolve: ({ content }) => content.workingDirectory,
+    }),
+    ports: t.field({
+      type: [AllocatedPort],
+      description: 'Its ports on this host.',
+      resolve: (assignment) => assignment.ports,
+    }),
+    cpuMillis: t.int({
+      description: 'CPU reserved for it, in thousandths of a core.',
+      resolve: ({ content }) => content.cpuMillis,
+    }),
+    memoryMiB: t.int({ description: 'Memory reserved for it, in MiB.', resolve: ({ content }) => content.memoryMiB }),
+    readiness: t.field({
+      type: Probe,
+      nullable: true,
+      description: 'Null: ready when the process is there.',
+      resolve: ({ content }) => content.readiness,
+    }),
+    liveness: t.field({
+      type: Probe,
+      nullable: true,
+      description: 'Null: none.',
+      resolve: ({ content }) => content.liveness,
+    }),
+    restart: t.field({
+      type: RestartPolicy,
+      description: 'Restarts in place.',
+      resolve: ({ content }) => content.restart,
+    }),
+    stop: t.field({ type: StopPolicy, description: 'How it is stopped.', resolve: ({ content }) => content.stop }),
+  }),
+})
+
+export const LogRequest = builder.objectRef<LogRequestValue>('LogRequest').implement({
+  description: "Somebody wants the last lines of a replica's output: answer with answerLogRequest.",
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Named in the answer.' }),
+    replica: t.id({
+      description: 'The global id of the replica.',
+      resolve: ({ replica }) => encodeGlobalId('Replica', replica),
+    }),
+    tailLines: t.exposeInt('tailLines', { description: 'Lines of each stream.' }),
+  }),
+})

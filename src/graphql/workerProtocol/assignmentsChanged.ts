@@ -1,0 +1,58 @@
+import { FrameStream } from '../../feed/frameStream.ts'
+import { type AssignmentFrame, AssignmentSource } from '../../systems/workers/assignmentSource.ts'
+import { findRegistration } from '../../systems/workers/workerReports.ts'
+import { builder } from '../kit/builder.ts'
+import { encodeGlobalId } from '../kit/globalId.ts'
+import { errorOf } from '../kit/refusalError.ts'
+import { ChangeKind } from '../subscribe/changeKind.ts'
+import { afterDescription } from '../subscribe/subscriptionArgs.ts'
+import { Assignment, LogRequest } from './assignment.ts'
+import { claimOf } from './workerProtocol.ts'
+
+const AssignmentChange = builder.objectRef<AssignmentFrame>('AssignmentChange').implement({
+  description: 'A frame of assignmentsChanged, in parts of at most 500 assignments.',
+  fields: (t) => ({
+    kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
+    revision: t.field({
+      type: 'Revision',
+      description: 'Its position in the fact log.',
+      resolve: (frame) => frame.revision,
+    }),
+    last: t.exposeBoolean('last', { description: 'Whether this is the final part of the frame.' }),
+    assignments: t.field({
+      type: [Assignment],
+      description: 'On a SNAPSHOT all of the worker, on a DELTA those that are new or changed; read now.',
+      resolve: (frame) => frame.assignments,
+    }),
+    removed: t.idList({
+      description: "Replicas that are no longer this worker's: stop them.",
+      resolve: ({ removed }) => removed.map((id) => encodeGlobalId('Replica', id)),
+    }),
+    logRequests: t.field({
+      type: [LogRequest],
+      description: 'Requests for logs.',
+      resolve: (frame) => frame.logRequests,
+    }),
+  }),
+})
+
+builder.subscriptionField('assignmentsChanged', (t) =>
+  t.field({
+    type: AssignmentChange,
+    skipTypeScopes: true,
+    authScopes: { worker: true },
+    description:
+      'What a worker should run: a SNAPSHOT first, then every change. An old epoch: the error FENCED, at the start or later.',
+    args: {
+      worker: t.arg.id({ required: true, description: 'The global id of the worker.' }),
+      epoch: t.arg.int({ required: true, description: 'Of its registration.' }),
+      after: t.arg({ type: 'Revision', description: afterDescription }),
+    },
+    subscribe: async (_root, { worker, epoch, after }, { app, viewer }) => {
+      const registration = await findRegistration(app, claimOf({ worker, epoch }, viewer))
+      if (registration.kind === 'refused') throw errorOf(registration.refusal)
+      return new FrameStream((wake) => new AssignmentSource(app, registration.reporter, after ?? null, wake))
+    },
+    resolve: (frame) => frame,
+  }),
+)

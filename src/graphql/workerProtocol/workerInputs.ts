@@ -1,0 +1,164 @@
+import type { ReplicaId } from '../../model/id.ts'
+import type {
+  ReportedEndReason as EndReasonValue,
+  ReplicaReport,
+  ReportedState as StateValue,
+} from '../../model/intent.ts'
+import { builder } from '../kit/builder.ts'
+import { enumOf } from '../kit/enumOf.ts'
+import { idOf } from '../kit/globalId.ts'
+
+const ReportedState = enumOf<StateValue>('ReportedState', 'What a worker sees of a replica.', {
+  STARTING: 'Its process is being started, or started again.',
+  RUNNING: 'Its process is there.',
+  ENDED: 'It has ended for good on this worker.',
+})
+
+const ReportedEndReason = enumOf<EndReasonValue>('ReportedEndReason', 'Why a replica has ended on its worker.', {
+  EXITED: 'Its process ended and may not be restarted in place.',
+  GAVE_UP: 'It was restarted in place as often as its restart policy allows.',
+  START_FAILED: 'Its process could not be started.',
+  PORT_TAKEN: 'One of its ports is used by somebody else on the host.',
+  STOPPED: 'The worker stopped it, as it was told to or because it lost contact.',
+})
+
+/** A report as it comes in; `replica` is a global id. */
+export interface ReportInput {
+  readonly replica: string
+  readonly start: number
+  readonly state: StateValue
+  readonly ready: boolean
+  readonly endReason?: EndReasonValue | null | undefined
+  readonly exitCode?: number | null | undefined
+  readonly exitSignal?: string | null | undefined
+  readonly message?: string | null | undefined
+  readonly ports?: readonly number[] | null | undefined
+}
+
+export const ReplicaReportInput = builder.inputRef<ReportInput>('ReplicaReportInput').implement({
+  description: 'What a worker sees of one replica.',
+  fields: (t) => ({
+    replica: t.id({ required: true, description: 'The global id of the replica.' }),
+    start: t.int({
+      required: true,
+      description: 'Which start of its process: 1, 2, 3 …, below 1 INVALID_INPUT; another one is not ready first.',
+    }),
+    state: t.field({ type: ReportedState, required: true, description: 'How far it is.' }),
+    ready: t.boolean({
+      required: true,
+      description: 'What the readiness probe says of this start; without a probe: the process is there.',
+    }),
+    endReason: t.field({ type: ReportedEndReason, description: 'Why it has ended; with ENDED.' }),
+    exitCode: t.int({ description: 'The exit status; null where there is none or it was not seen.' }),
+    exitSignal: t.string({ description: 'The signal that ended it, without SIG; null when none did.' }),
+    message: t.string({ description: 'A sentence about it for people; what is over 1,000 characters is cut.' }),
+    ports: t.intList({
+      description:
+        'The ports of its assignment: a report of an earlier placement of the same replica is passed over. Left out: of any.',
+    }),
+  }),
+})
+
+export const PortRangeInput = builder.inputType('PortRangeInput', {
+  description: 'A range of ports, both ends included.',
+  fields: (t) => ({
+    from: t.int({ required: true, description: 'The first, 1 to 65535.' }),
+    to: t.int({ required: true, description: 'The last, from to 65535.' }),
+  }),
+})
+
+export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
+  description: 'A worker as it starts.',
+  fields: (t) => ({
+    name: t.string({
+      required: true,
+      description: 'The same over restarts; letters, digits, ".", "_" and "-", at most 253; unique.',
+    }),
+    host: t.string({
+      required: true,
+      description: 'The name of its host; letters, digits, ".", "_" and "-", at most 253.',
+    }),
+    addresses: t.stringList({
+      required: true,
+      description: 'IP addresses or names of the host, the primary one first, at most 16.',
+    }),
+    cpuMillis: t.int({ required: true, description: 'CPU for replicas, in thousandths of a core.' }),
+    memoryMiB: t.int({ required: true, description: 'Memory for replicas, in MiB.' }),
+    portRange: t.field({ type: PortRangeInput, required: true, description: 'Ports for replicas.' }),
+    reservedPorts: t.intList({ description: 'Ports of the range that are not for replicas.' }),
+    softwareVersion: t.string({ required: true, description: 'Its version, for people.' }),
+    protocolVersion: t.int({
+      required: true,
+      description:
+        "The version of this protocol that it speaks: the server's own or the release before's, or INVALID_INPUT.",
+    }),
+    running: t.field({ type: [ReplicaReportInput], required: true, description: 'Everything that it still runs.' }),
+    instance: t.string({
+      description:
+        'Of its state directory, at most 100 printable ASCII characters. The same one again is a restart; with another one a name that a worker has is refused until that one is LOST. Left out: whoever has the name is taken for the same worker.',
+    }),
+    registrationNumber: t.int({
+      description:
+        'Which registration of its state directory this is, from 1, below that INVALID_INPUT: each has a higher number than all that were sent before, so that one which a server takes late is OVERTAKEN. Left out: it is taken for the latest.',
+    }),
+  }),
+})
+
+export const RenewLeaseInput = builder.inputType('RenewLeaseInput', {
+  description: 'A registration whose lease goes on.',
+  fields: (t) => ({
+    worker: t.id({ required: true, description: 'The global id of the worker.' }),
+    epoch: t.int({ required: true, description: 'Of its registration.' }),
+  }),
+})
+
+export const ReportReplicasInput = builder.inputType('ReportReplicasInput', {
+  description: 'What changed on a worker.',
+  fields: (t) => ({
+    worker: t.id({ required: true, description: 'The global id of the worker.' }),
+    epoch: t.int({ required: true, description: 'Of its registration.' }),
+    sequence: t.int({
+      required: true,
+      description:
+        'Grows with each message of a registration, from 1, below that INVALID_INPUT; what was overtaken is ignored.',
+    }),
+    full: t.boolean({ required: true, defaultValue: false, description: 'Whether this is everything that it runs.' }),
+    reports: t.field({ type: [ReplicaReportInput], required: true, description: 'The replicas.' }),
+  }),
+})
+
+export const AnswerLogRequestInput = builder.inputType('AnswerLogRequestInput', {
+  description: 'The answer to a log request of assignmentsChanged.',
+  fields: (t) => ({
+    worker: t.id({ required: true, description: 'The global id of the worker.' }),
+    epoch: t.int({ required: true, description: 'Of its registration.' }),
+    request: t.id({ required: true, description: 'The id of the request.' }),
+    stdout: t.stringList({ required: true, description: 'The last lines of standard output, oldest first.' }),
+    stderr: t.stringList({ required: true, description: 'The last lines of standard error, oldest first.' }),
+    truncated: t.boolean({ required: true, description: 'Whether there was more.' }),
+  }),
+})
+
+const messageLength = 1_000
+
+/** A report as the rules take it; null when its id is no replica's. */
+export function reportOf(input: ReportInput): ReplicaReport | null {
+  const replica = idOf('Replica', input.replica)
+  if (replica === null) return null
+  return {
+    replica: replica as ReplicaId,
+    start: input.start,
+    state: input.state,
+    ready: input.ready,
+    endReason: input.endReason ?? null,
+    exitCode: input.exitCode ?? null,
+    exitSignal: textOf(input.exitSignal, 32),
+    message: textOf(input.message, messageLength),
+    ports: input.ports ?? null,
+  }
+}
+
+/** Cut, and without what the database can't hold: NUL, and half of a character that the cut may have left. */
+function textOf(text: string | null | undefined, most: number): string | null {
+  return text === null || text === undefined ? null : text.slice(0, most).replaceAll(/[\0\p{Cs}]/gu, '')
+}

@@ -1,0 +1,73 @@
+import type { Duplex } from 'node:stream'
+import type { WebSocket } from 'ws'
+import type { Executed, ResultOutlet } from '../graphql/subscribe/executed.ts'
+
+/** A socket on which more bytes than this wait is closed: its reader can come back with `after`. */
+export const mostBytesWaiting = 16_777_216
+
+/** What waits until a socket takes more, in the order of its coming. */
+export class SocketDrain {
+  readonly #stream: Duplex
+  readonly #waiting = new Set<() => void>()
+
+  constructor(stream: Duplex) {
+    this.#stream = stream
+    stream.on('drain', () => this.#drained())
+  }
+
+  get isFull(): boolean {
+    return this.#stream.writableNeedDrain
+  }
+
+  /** Calls back once. Who waits already keeps its place. */
+  wait(callback: () => void): void {
+    this.#waiting.add(callback)
+  }
+
+  #drained(): void {
+    for (const callback of this.#waiting) {
+      if (this.isFull) return
+      this.#waiting.delete(callback)
+      callback()
+    }
+  }
+}
+
+/**
+ * Where the frames of one subscription on a WebSocket go. A frame's bytes are written once for all who get it; only the message's beginning,
+ * with the operation's id, is each subscriber's own. (The protocol is graphql-transport-ws: a message `next` is its id, type and payload.)
+ */
+export class SocketOutlet implements ResultOutlet {
+  readonly #socket: WebSocket
+  readonly #drain: SocketDrain
+  readonly #beginning: Buffer
+  readonly #encode: (executed: Executed) => Buffer
+
+  constructor(socket: WebSocket, drain: SocketDrain, id: string, encode: (executed: Executed) => Buffer) {
+    this.#socket = socket
+    this.#drain = drain
+    this.#beginning = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
+    this.#encode = encode
+  }
+
+  get ready(): boolean {
+    return !this.#drain.isFull
+  }
+
+  whenReady(callback: () => void): void {
+    this.#drain.wait(callback)
+  }
+
+  send(executed: Executed): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    executed.bytes ??= this.#encode(executed)
+    const { bytes } = executed
+    const begun = this.#beginning.length
+    const message = Buffer.allocUnsafe(begun + bytes.length)
+    this.#beginning.copy(message)
+    bytes.copy(message, begun)
+    this.#socket.send(message, asText)
+  }
+}
+
+const asText = { binary: false }

@@ -1,0 +1,100 @@
+import type { TimerKind } from '../../generated/prisma/enums.ts'
+import type { Instant } from '../../model/id.ts'
+import type { Rollout, ServiceColumns, Slot } from '../../model/service.ts'
+import type { ServiceChange } from '../draft/change.ts'
+import type { Context } from '../draft/context.ts'
+import type { Draft } from '../draft/draft.ts'
+import { rowChangesOf } from '../draft/rowChange.ts'
+import { keyOf } from '../draft/slot.ts'
+import { countsOf } from '../replica/census.ts'
+import { isTargetLooping } from '../replica/crashLoop.ts'
+import { statusOf } from '../service/status.ts'
+import { sameBlocker, sameBlockers } from '../waiting/blocker.ts'
+import { blockersOf } from '../waiting/blockers.ts'
+import { hostUsesOf } from './hostUse.ts'
+import { nextSnapshotOf } from './nextSnapshot.ts'
+import { factDataOf, factsOf } from './serviceFact.ts'
+import { settle } from './settle.ts'
+import { timersOf } from './timers.ts'
+
+/**
+ * Settles the rules over all that was decided and tells the difference to the snapshot: rows, counts, status, timers, quota, hosts, the
+ * endpoint's addresses, and the facts. No facts: nothing changed. Close a draft once.
+ */
+export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
+  const { base } = draft
+  const columns = settledColumns(draft, ctx)
+  const rows = rowChangesOf(draft)
+  const next = nextSnapshotOf(draft, columns, timersOf(draft, ctx.now))
+  const hosts = hostUsesOf(draft, rows)
+  const quotaDelta = rows.reduce(
+    (sum, { before, after }) => sum + Number(after.holdsQuota) - Number(before?.holdsQuota ?? false),
+    0,
+  )
+  const change = {
+    id: base.id,
+    guard: base.guard,
+    created: draft.created ? next : null,
+    columns,
+    insertedVersions: draft.insertedVersions,
+    insertedReplicas: rows.filter(({ before }) => before === null).map(({ after }) => after),
+    updatedReplicas: rows.filter(({ before }) => before !== null).map(({ after }) => after),
+    rollouts: [...draft.left, ...(draft.created || !sameRollout(base.rollout, next.rollout) ? [next.rollout] : [])],
+    slots: slotChangesOf(base.slots, next.slots),
+    timers: timerChangesOf(base.timers, next.timers),
+    quota: { projectId: base.projectId, delta: quotaDelta },
+    hosts,
+    fences: draft.fences,
+    standings: draft.standings,
+  }
+  const data = factDataOf(draft, next, rows, hosts, quotaDelta, change.rollouts)
+  const changed =
+    draft.created ||
+    draft.notes.length > 0 ||
+    rows.length > 0 ||
+    Object.keys(data.after).length > 0 ||
+    next.hosts !== base.hosts ||
+    data.upserted.length + data.removed.length > 0 ||
+    change.rollouts.length + change.slots.upserted.length + change.slots.deleted.length > 0 ||
+    change.timers.upserted.size + change.timers.deleted.length > 0
+  return { ...change, facts: changed ? factsOf(draft, data) : [], specFact: changed ? draft.specNote : null, next }
+}
+
+/** The columns after the rules have settled. */
+function settledColumns(draft: Draft, ctx: Context): ServiceColumns {
+  const census = settle(draft, ctx)
+  const before = draft.base.columns
+  const counted = { ...draft.columns, ...countsOf(census) }
+  const blockers = blockersOf(draft, ctx.now)
+  const crashLoop = blockers.some(({ reason }) => reason === 'CRASH_LOOP') && isTargetLooping(draft)
+  return {
+    ...counted,
+    blockers: sameBlockers(before.blockers, blockers) ? before.blockers : blockers,
+    status: statusOf({ columns: counted, crashLoop, rollout: draft.rollout }),
+  }
+}
+
+function sameRollout(a: Rollout, b: Rollout): boolean {
+  if (a === b) return true
+  return (Object.keys(a) as (keyof Rollout)[]).every((column) =>
+    column === 'hold' ? sameBlocker(a.hold, b.hold) : a[column] === b[column],
+  )
+}
+
+function slotChangesOf(before: readonly Slot[], after: readonly Slot[]): ServiceChange['slots'] {
+  if (before.length === 0 && after.length === 0) return { upserted: [], deleted: [] }
+  const known = new Map(before.map((slot) => [keyOf(slot), slot]))
+  const kept = new Set(after.map(keyOf))
+  const deleted = before
+    .filter((slot) => !kept.has(keyOf(slot)))
+    .map(({ index, contentNumber }) => ({ index, contentNumber }))
+  return { upserted: after.filter((slot) => known.get(keyOf(slot)) !== slot), deleted }
+}
+
+function timerChangesOf(
+  before: ReadonlyMap<TimerKind, Instant>,
+  after: ReadonlyMap<TimerKind, Instant>,
+): ServiceChange['timers'] {
+  const upserted = new Map([...after].filter(([kind, dueAt]) => before.get(kind) !== dueAt))
+  return { upserted, deleted: [...before.keys()].filter((kind) => !after.has(kind)) }
+}

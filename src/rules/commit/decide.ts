@@ -1,0 +1,71 @@
+import type { ServiceIntent } from '../../model/intent.ts'
+import type { CommitOutcome } from '../../model/outcome.ts'
+import type { Context } from '../draft/context.ts'
+import type { Draft } from '../draft/draft.ts'
+import { readdress } from '../endpoint/hostAddresses.ts'
+import { grant } from '../placement/grant.ts'
+import { adopt, resync } from '../replica/adopt.ts'
+import { resetBackoff } from '../replica/backoff.ts'
+import { drain, undrain } from '../replica/drain.ts'
+import { kill } from '../replica/kill.ts'
+import { report } from '../replica/report.ts'
+import { lose } from '../replica/workerLoss.ts'
+import { unreach } from '../replica/workerReachability.ts'
+import { pause } from '../rollout/pause.ts'
+import { restart } from '../rollout/restart.ts'
+import { resume } from '../rollout/resume.ts'
+import { rollback } from '../rollout/rollback.ts'
+import { deleteService } from '../service/delete.ts'
+import { scale } from '../service/scale.ts'
+import { update } from '../service/update.ts'
+import { hold } from '../waiting/setBlockers.ts'
+import { tick } from './tick.ts'
+
+/**
+ * Takes one intent into the draft. Several may follow one another; what they start and stop together is settled by `closeDraft`. A refused one
+ * leaves the draft as it was.
+ */
+export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): CommitOutcome {
+  switch (intent.kind) {
+    case 'scale':
+      return scale(draft, intent, ctx)
+    case 'update':
+      return update(draft, intent, ctx)
+    case 'restart':
+      return restart(draft, intent, ctx)
+    case 'pause':
+      return pause(draft, intent)
+    case 'resume':
+      return resume(draft, intent, ctx)
+    case 'rollback':
+      return rollback(draft, intent, ctx)
+    case 'delete':
+      return deleteService(draft, intent, ctx)
+    case 'resetBackoff':
+      return resetBackoff(draft, intent.actor)
+    case 'kill':
+      return kill(draft, intent, ctx)
+    case 'report':
+      return intent.full === true
+        ? resync(draft, intent, ctx)
+        : report(draft, intent.reporter, intent.sequence, intent.reports, ctx)
+    case 'adopt':
+      return adopt(draft, intent.reporter, intent.host, intent.running, ctx)
+    case 'grant':
+      return grant(draft, intent.grants)
+    case 'hold':
+      return hold(draft, intent.holds)
+    case 'unreach':
+      return unreach(draft, intent.worker, ctx)
+    case 'lose':
+      return lose(draft, intent.worker, ctx)
+    case 'drain':
+      return drain(draft, intent.worker)
+    case 'undrain':
+      return undrain(draft, intent.worker)
+    case 'readdress':
+      return readdress(draft, intent)
+    case 'tick':
+      return tick(draft, ctx)
+  }
+}

@@ -1,0 +1,68 @@
+import type { HostId } from '../../model/id.ts'
+import { isPlaced } from '../../model/replica.ts'
+import type { Replica } from '../../model/service.ts'
+import type { HostUse } from '../draft/change.ts'
+import type { Draft } from '../draft/draft.ts'
+import type { RowChange } from '../draft/rowChange.ts'
+
+type HeldPort = HostUse['portsTaken'][number]
+type KeptPort = HostUse['portsKept'][number]
+
+interface Use {
+  cpuMillis: number
+  memoryMiB: number
+  readonly portsTaken: HeldPort[]
+  readonly portsReleased: HeldPort[]
+  readonly portsQuarantined: HeldPort[]
+  readonly portsKept: KeptPort[]
+}
+
+/** What the change takes and gives back, per host (R13, R14), in the order of the hosts' ids. */
+export function hostUsesOf(draft: Draft, changes: readonly RowChange[]): HostUse[] {
+  const uses = new Map<HostId, Use>()
+  for (const { before, after } of changes) {
+    const from = before !== null && isPlaced(before) ? before.hostId : null
+    const to = isPlaced(after) ? after.hostId : null
+    if (from === to) continue
+    if (before !== null && from !== null) {
+      const use = useOf(uses, from)
+      use.cpuMillis -= before.cpuMillis
+      use.memoryMiB -= before.memoryMiB
+      const ports = portsOf(before)
+      if (draft.lost.has(before.id))
+        use.portsKept.push(...ports.map((port) => ({ ...port, workerId: before.workerId })))
+      else if (draft.quarantined.has(before.id)) use.portsQuarantined.push(...ports)
+      else use.portsReleased.push(...ports)
+    }
+    if (to !== null) {
+      const use = useOf(uses, to)
+      use.cpuMillis += after.cpuMillis
+      use.memoryMiB += after.memoryMiB
+      use.portsTaken.push(...portsOf(after))
+    }
+  }
+  return [...uses]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([hostId, use]) => {
+      const granted = draft.granted.get(hostId)
+      return { hostId, allocation: granted?.allocation ?? null, lastPort: granted?.lastPort ?? null, ...use }
+    })
+}
+
+/** The host frees room: something that waits could be placed there. */
+export function releases(use: HostUse): boolean {
+  return use.cpuMillis < 0 || use.memoryMiB < 0 || use.portsReleased.length > 0
+}
+
+function portsOf(row: Replica): HeldPort[] {
+  return row.ports.map((port) => ({ ...port, replicaId: row.id }))
+}
+
+function useOf(uses: Map<HostId, Use>, hostId: HostId): Use {
+  let use = uses.get(hostId)
+  if (use === undefined) {
+    use = { cpuMillis: 0, memoryMiB: 0, portsTaken: [], portsReleased: [], portsQuarantined: [], portsKept: [] }
+    uses.set(hostId, use)
+  }
+  return use
+}

@@ -1,0 +1,81 @@
+import type { TimerKind } from '../../generated/prisma/enums.ts'
+import type { HostId, Instant } from '../../model/id.ts'
+import type { HostView, ServiceColumns, ServiceSnapshot, Version } from '../../model/service.ts'
+import { type Draft, hostOf, versionOf } from '../draft/draft.ts'
+import { sameHost } from '../endpoint/hostView.ts'
+
+/** The snapshot after the change. Whatever did not change is the base's own. */
+export function nextSnapshotOf(
+  draft: Draft,
+  columns: ServiceColumns,
+  timers: ReadonlyMap<TimerKind, Instant>,
+): ServiceSnapshot {
+  const slots = [...draft.slots.values()].sort((a, b) => a.index - b.index || a.contentNumber - b.contentNumber)
+  const lastVersion = draft.insertedVersions.reduce(
+    (last, { number }) => Math.max(last, number),
+    draft.base.lastVersion,
+  )
+  const replicas = draft.touched.size === 0 ? draft.base.replicas : draft.alive
+  const { rollout } = draft
+  const versions = versionsOf(draft)
+  const contents = contentsOf(draft)
+  return {
+    ...draft.base,
+    columns,
+    versions,
+    lastVersion,
+    contents,
+    replicas,
+    slots,
+    rollout,
+    hosts: hostsOf(draft),
+    timers,
+  }
+}
+
+/** Those that an alive replica, the target, the current rollout or the history of completion names. */
+function versionsOf(draft: Draft): ReadonlyMap<number, Version> {
+  const { fromVersion, toVersion } = draft.rollout
+  const { versionNumber, completedVersion, previousVersion } = draft.columns
+  const { versions } = draft.base
+  if (draft.insertedVersions.length === 0 && versions.size === 1) return versions
+  const numbers = new Set([versionNumber, toVersion])
+  for (const number of [fromVersion, completedVersion, previousVersion]) if (number !== null) numbers.add(number)
+  for (const row of draft.alive.rows) numbers.add(row.versionNumber)
+  if (draft.insertedVersions.length === 0 && versions.size === numbers.size) return versions
+  return new Map([...numbers].sort((a, b) => a - b).map((number) => [number, versionOf(draft, number)]))
+}
+
+/** A version whose number is its contentNumber brought its content. */
+function contentsOf(draft: Draft): ReadonlyMap<string, number> {
+  const brought = draft.insertedVersions.filter((version) => version.number === version.contentNumber)
+  if (brought.length === 0) return draft.base.contents
+  return new Map([
+    ...draft.base.contents,
+    ...brought.map((version) => [version.contentDigest, version.number] as const),
+  ])
+}
+
+/** Those of the alive replicas. */
+function hostsOf(draft: Draft): ReadonlyMap<HostId, HostView> {
+  if (!placesChanged(draft)) return draft.base.hosts
+  const ids = new Set<HostId>()
+  for (const row of draft.alive.rows) if (row.hostId !== null) ids.add(row.hostId)
+  const hosts = new Map<HostId, HostView>()
+  for (const id of [...ids].sort()) {
+    const host = hostOf(draft, id)
+    if (host !== null) hosts.set(id, host)
+  }
+  const same =
+    hosts.size === draft.base.hosts.size && [...hosts].every(([id, host]) => sameHost(draft.base.hosts.get(id), host))
+  return same ? draft.base.hosts : hosts
+}
+
+function placesChanged(draft: Draft): boolean {
+  if (draft.hosts.size > 0) return true
+  for (const row of draft.touched.values()) {
+    const before = draft.base.replicas.get(row.id)
+    if (before !== undefined && before.hostId !== (row.state === 'ENDED' ? null : row.hostId)) return true
+  }
+  return false
+}

@@ -1,0 +1,84 @@
+import type { EventKind } from '../../generated/prisma/enums.ts'
+import type { EventText } from '../../model/fact.ts'
+import type { HostId, ReplicaId } from '../../model/id.ts'
+import type { Replica } from '../../model/service.ts'
+import type { Draft } from './draft.ts'
+
+/** The actor of what the rules and the workers do. */
+export const controller = 'xce'
+
+/** Something that happened to one replica or to several alike: one event tells of all of them. */
+export interface Note {
+  readonly kind: EventKind
+  readonly actor: string
+  /** What happened, without the subject: "is ready". Null: `message` says all. */
+  readonly predicate: { readonly one: string; readonly many: string } | null
+  readonly message: string
+  /** Where all of it happened. */
+  hostId: HostId | null
+  readonly replicas: { readonly id: ReplicaId; readonly index: number }[]
+}
+
+/** Says one sentence about the service. */
+export function say(draft: Draft, kind: EventKind, message: string, actor: string = controller): void {
+  draft.notes.push({ kind, actor, predicate: null, message, hostId: null, replicas: [] })
+}
+
+/** Says one sentence about one replica. */
+export function sayOf(draft: Draft, row: Replica, message: string, actor: string = controller): void {
+  const replicas = [{ id: row.id, index: row.index }]
+  draft.notes.push({ kind: 'REPLICA', actor, predicate: null, message, hostId: row.hostId, replicas })
+}
+
+/** Says of a replica what is likely to be said of others too: they share one event. */
+export function note(draft: Draft, row: Replica, one: string, many: string): void {
+  const last = draft.notes.at(-1)
+  if (last?.predicate?.one === one) {
+    if (last.hostId !== row.hostId) last.hostId = null
+    last.replicas.push({ id: row.id, index: row.index })
+    return
+  }
+  const replicas = [{ id: row.id, index: row.index }]
+  draft.notes.push({
+    kind: 'REPLICA',
+    actor: controller,
+    predicate: { one, many },
+    message: '',
+    hostId: row.hostId,
+    replicas,
+  })
+}
+
+/** The events of the notes, in order. */
+export function eventsOf(notes: readonly Note[]): EventText[] {
+  return notes.map((said) => {
+    const { kind, actor, predicate, replicas, hostId } = said
+    const [first] = replicas
+    const only = replicas.length === 1 && first !== undefined ? first.id : null
+    if (predicate === null) return { kind, actor, message: said.message, replicaId: only, hostId }
+    const indexes = replicas.map((replica) => replica.index)
+    const message = `${subjectOf(indexes)} ${indexes.length === 1 ? predicate.one : predicate.many}.`
+    return { kind, actor, message, replicaId: only, hostId }
+  })
+}
+
+/** "Replica 3" or "Replicas 0–4, 7 and 9". */
+export function subjectOf(indexes: readonly number[]): string {
+  const ranges = rangesOf([...indexes].sort((a, b) => a - b))
+  const last = ranges.pop() ?? ''
+  const list = ranges.length === 0 ? last : `${ranges.join(', ')} and ${last}`
+  return `${indexes.length === 1 ? 'Replica' : 'Replicas'} ${list}`
+}
+
+/** Sorted indexes as "0–4", "7": runs of two are told one by one. */
+function rangesOf(indexes: readonly number[]): string[] {
+  const ranges: string[] = []
+  let from = 0
+  for (let at = 1; at <= indexes.length; at++) {
+    if (at < indexes.length && indexes[at] === (indexes[at - 1] ?? 0) + 1) continue
+    if (at - from > 2) ranges.push(`${indexes[from]}–${indexes[at - 1]}`)
+    else for (const index of indexes.slice(from, at)) ranges.push(String(index))
+    from = at
+  }
+  return ranges
+}

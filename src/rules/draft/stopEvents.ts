@@ -1,0 +1,24 @@
+import type { EndReason } from '../../generated/prisma/enums.ts'
+import type { Replica } from '../../model/service.ts'
+import type { Draft } from './draft.ts'
+import { note } from './events.ts'
+
+const because: Readonly<Partial<Record<EndReason, string>>> = {
+  SCALED_DOWN: 'the service was scaled down',
+  REPLACED_BY_ROLLOUT: 'another version takes its place',
+  SERVICE_DELETED: 'the service is being deleted',
+  DRAINED: 'its worker is being drained',
+  TIME_LIMIT: 'the time limit is reached',
+  KILLED: 'killed by a user',
+}
+
+export function noteStopping(draft: Draft, row: Replica, reason: EndReason): void {
+  const why = because[reason] ?? reason
+  note(draft, row, `is being stopped: ${why}`, `are being stopped: ${why}`)
+}
+
+/** Its end is confirmed, or it was on no host. */
+export function noteStopped(draft: Draft, row: Replica, reason: EndReason): void {
+  const why = because[reason] ?? reason
+  note(draft, row, `has stopped: ${why}`, `have stopped: ${why}`)
+}

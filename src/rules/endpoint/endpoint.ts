@@ -1,0 +1,46 @@
+import type { EndpointAddress } from '../../model/endpoint.ts'
+import { isConfirmed } from '../../model/replica.ts'
+import type { HostView, Replica } from '../../model/service.ts'
+
+/**
+ * R12: the rows of the endpoint table that a replica has: one per port while its process is confirmed. None on a host without an address
+ * (NO_ADDRESS). A stopping one stays listed as terminating, not ready, until its end. A registration gives the host other addresses before all
+ * services have heard of it, so the row has those that its service has told; one that an older server placed has none, and gets the host's.
+ */
+export function addressesOf(replica: Replica, host: HostView | null): EndpointAddress[] {
+  const addresses = replica.hostAddresses ?? host?.addresses ?? []
+  const [primary] = addresses
+  if (host === null || primary === undefined || !isConfirmed(replica)) return []
+  return replica.ports.map((port) => ({
+    id: `${replica.id}:${port.name}:${replica.start}`,
+    replicaId: replica.id,
+    index: replica.index,
+    start: replica.start,
+    host: host.name,
+    address: primary,
+    addresses,
+    port: port.port,
+    protocol: port.protocol,
+    portName: port.name,
+    ready: replica.ready,
+    serving: replica.reportedReady && replica.hostReachable,
+    terminating: replica.state === 'STOPPING',
+  }))
+}
+
+/** Equal in every field. */
+export function sameAddress(a: EndpointAddress, b: EndpointAddress): boolean {
+  return (
+    a.id === b.id &&
+    a.ready === b.ready &&
+    a.serving === b.serving &&
+    a.terminating === b.terminating &&
+    a.port === b.port &&
+    a.host === b.host &&
+    a.index === b.index &&
+    a.protocol === b.protocol &&
+    a.address === b.address &&
+    a.addresses.length === b.addresses.length &&
+    a.addresses.every((address, at) => address === b.addresses[at])
+  )
+}

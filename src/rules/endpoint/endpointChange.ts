@@ -1,0 +1,52 @@
+import type { EndpointAddress } from '../../model/endpoint.ts'
+import type { Replica } from '../../model/service.ts'
+import { type Draft, hostOf } from '../draft/draft.ts'
+import type { RowChange } from '../draft/rowChange.ts'
+import { addressesOf, sameAddress } from './endpoint.ts'
+import { sameHost } from './hostView.ts'
+
+export interface EndpointDifference {
+  /** New or changed. */
+  readonly upserted: EndpointAddress[]
+  /** Ids of those that left the table. */
+  readonly removed: string[]
+  /** As they were before: of the upserted those that were listed, and the removed ones. */
+  readonly replaced: EndpointAddress[]
+}
+
+/**
+ * R12: the endpoint table's difference, derived from the rows that changed. Rows that an older server placed say nothing of their host's addresses:
+ * theirs follow from hosts that have others now.
+ */
+export function endpointChangeOf(draft: Draft, changes: readonly RowChange[]): EndpointDifference {
+  const difference: EndpointDifference = { upserted: [], removed: [], replaced: [] }
+  for (const { before, after } of changes) compare(draft, before, after, difference)
+  const moved = [...draft.hosts.values()].filter((host) => {
+    const before = draft.base.hosts.get(host.id)
+    return before !== undefined && !sameHost(before, host)
+  })
+  if (moved.length === 0) return difference
+  const changed = new Set(changes.map((change) => change.after.id))
+  for (const row of draft.alive.rows) {
+    if (row.hostAddresses === null && !changed.has(row.id) && moved.some((host) => host.id === row.hostId))
+      compare(draft, row, row, difference)
+  }
+  return difference
+}
+
+function compare(draft: Draft, before: Replica | null, after: Replica, difference: EndpointDifference): void {
+  const was =
+    before === null || before.hostId === null ? [] : addressesOf(before, draft.base.hosts.get(before.hostId) ?? null)
+  const is = addressesOf(after, hostOf(draft, after.hostId))
+  for (const address of is) {
+    const old = was.find((other) => other.id === address.id)
+    if (old !== undefined && sameAddress(old, address)) continue
+    difference.upserted.push(address)
+    if (old !== undefined) difference.replaced.push(old)
+  }
+  for (const old of was) {
+    if (is.some((address) => address.id === old.id)) continue
+    difference.removed.push(old.id)
+    difference.replaced.push(old)
+  }
+}

@@ -1,0 +1,79 @@
+import type { HostChangeOf } from '../../model/hostChange.ts'
+import {
+  becomes,
+  type HostDecision,
+  type HostNow,
+  type ReplicasLeft,
+  unchanged,
+  type WorkerNow,
+} from './hostTransition.ts'
+
+// R15: what becomes of a host by one of its workers: by that one's silence, or by its word.
+
+/** Its lease or its grace is over, as judgeLeases says. */
+export function judgeWorker(host: HostNow, change: HostChangeOf<'judgeWorker'>, left: ReplicasLeft): HostDecision {
+  const { workerId, to, reason, message } = change
+  const worker = workerOf(host, workerId)
+  if (worker === undefined || worker.reachability === 'LOST') return unchanged
+  const held = to === 'HELD'
+  if (held ? worker.held : worker.reachability === to) return unchanged
+  const reachability = held ? worker.reachability : to
+  return becomes(host, left, {
+    workers: new Map([[workerId, { reachability, reason, held, fences: to === 'LOST' }]]),
+    message,
+    actor: 'xce',
+  })
+}
+
+export function returnWorker(
+  host: HostNow,
+  { workerId }: HostChangeOf<'returnWorker'>,
+  left: ReplicasLeft,
+): HostDecision {
+  const worker = workerOf(host, workerId)
+  if (worker === undefined || worker.reachability === 'REACHABLE') return unchanged
+  const how = worker.reachability === 'LOST' ? 'and runs nothing that was replaced' : 'before it was lost'
+  return becomes(host, left, {
+    workers: new Map([[workerId, { reachability: 'REACHABLE', reason: null, clean: true }]]),
+    mayBeDrained: true,
+    wakesPlacement: true,
+    message: `${subjectOf(host, worker)} is back, ${how}.`,
+    actor: null,
+  })
+}
+
+export function drainWorker(
+  host: HostNow,
+  { workerId, actor }: HostChangeOf<'drainWorker'>,
+  left: ReplicasLeft,
+): HostDecision {
+  const worker = workerOf(host, workerId)
+  if (worker === undefined || worker.draining) return unchanged
+  const message = `Worker ${worker.name} on host ${host.name} is drained, for it is to end: its replicas are replaced elsewhere, within the limits of their services.`
+  return becomes(host, left, { workers: new Map([[workerId, { draining: true }]]), message, actor })
+}
+
+export function leaveHost(
+  host: HostNow,
+  { workerId, to }: HostChangeOf<'leaveHost'>,
+  left: ReplicasLeft,
+): HostDecision {
+  const worker = workerOf(host, workerId)
+  if (worker === undefined || worker.reachability === 'LOST') return unchanged
+  const reason = `It has started again on host ${to}.`
+  const message = `Worker ${worker.name} has left host ${host.name} for host ${to}: its replicas are replaced.`
+  return becomes(host, left, {
+    workers: new Map([[workerId, { reachability: 'LOST', reason, held: false, fences: true }]]),
+    message,
+    actor: null,
+  })
+}
+
+function workerOf(host: HostNow, id: string): WorkerNow | undefined {
+  return host.workers.find((worker) => worker.id === id)
+}
+
+/** "Host n1", or its worker, where the host is reachable by another one. */
+function subjectOf(host: HostNow, worker: WorkerNow): string {
+  return host.reachability === 'REACHABLE' ? `Worker ${worker.name} on host ${host.name}` : `Host ${host.name}`
+}

@@ -1,0 +1,184 @@
+import type { HostScheduling } from '../../generated/prisma/enums.ts'
+import type { Refusal } from '../../model/refusal.ts'
+import type { WorkerOffer } from '../../model/workerOffer.ts'
+import { type HostState, hostStateOf, portsBackMessage, reasonOf, type WorkerState } from './hostState.ts'
+import { isOvertaken, isSame, type Newcomer, nameHeldBy, type Registered } from './workerName.ts'
+
+/** What a worker says that registers (R15). */
+export interface Registering extends Newcomer, Pick<WorkerOffer, 'cpuMillis' | 'memoryMiB' | 'portRange'> {
+  /** Of the token that registers it. */
+  readonly subject: string
+  /** It may be a worker that another subject's token registered. */
+  readonly asAdmin?: boolean
+  /** It runs nothing. Left out: that is believed of one that nobody knows, and of no LOST one. */
+  readonly clean?: boolean
+}
+
+/** A worker of before. */
+export interface WorkerBefore extends WorkerState, Registered {
+  readonly id: string
+  readonly subject: string
+  readonly epoch: number
+}
+
+/** `known`: the worker that it is, started again. `replaced`: another one, LOST, that had its name. */
+export type Identity<Worker> =
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'identified'; readonly known: Worker | null; readonly replaced: Worker | null }
+
+export interface RegistrationView {
+  readonly worker: Registering
+  readonly known: WorkerBefore | null
+  readonly replaced: WorkerBefore | null
+  /** It has replicas on another host than the one it registers on. */
+  readonly hasReplicasElsewhere: boolean
+  /** The newest epoch under which its replicas were reported; 0: under none. */
+  readonly reportedEpoch: number
+  /** The host it registers on, also a removed one; null: it is new. */
+  readonly host: {
+    readonly scheduling: HostScheduling
+    readonly isRemoved: boolean
+    readonly workers: readonly WorkerBefore[]
+  } | null
+  /** No replica is left on the host. */
+  readonly isEmpty: boolean
+  /** LOST workers that have replicas still, or whose ports are kept. */
+  readonly keptFor: ReadonlySet<string>
+  /** Other hosts that keep ports for it, by name. */
+  readonly keptElsewhere: readonly string[]
+}
+
+export type RegistrationDecision =
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | {
+      readonly kind: 'registered'
+      readonly host: HostState & { readonly scheduling: HostScheduling; readonly reason: string | null }
+      /** Its addresses and ports are the host's from now on. */
+      readonly speaksForHost: boolean
+      readonly epoch: number
+      readonly reachability: 'REACHABLE' | 'LOST'
+      readonly reason: string | null
+      /** LOST ones that nothing is kept for: nobody needs to know of them when another one comes. */
+      readonly forgotten: readonly string[]
+      /** Who had its name and goes on under another one. */
+      readonly aside: { readonly id: string; readonly name: string } | null
+      /** The event. */
+      readonly message: string
+      /** Events of other hosts that it changes, by their names. */
+      readonly elsewhere: readonly { readonly host: string; readonly message: string }[]
+    }
+
+/** Of a LOST worker that is back. */
+const uncleanReason =
+  'It is back after it was lost, and has to stop what was replaced meanwhile before it takes new replicas.'
+
+/** `named`: who has the name now. `alike`: those with its state directory, the newest first, on whatever host. */
+export function identify<Worker extends WorkerBefore>(
+  worker: Registering,
+  named: Worker | null,
+  alike: readonly Worker[],
+): Identity<Worker> {
+  const held = named && nameHeldBy(named, worker)
+  if (held !== null) return invalidName(held)
+  // The same state directory is the same worker, also under a new name. With another one it is another worker, and who had the name is LOST.
+  const known =
+    named && isSame(named, worker) ? named : (alike.find(({ host }) => host === worker.host) ?? alike[0] ?? null)
+  if (known !== null && known.subject !== worker.subject && worker.asAdmin !== true) {
+    const message = `Worker ${known.name} was registered with another token: use that one, or another name and state directory.`
+    return { kind: 'refused', refusal: { code: 'FORBIDDEN', message } }
+  }
+  if (known !== null && isOvertaken(known, worker)) {
+    const newest = known.registrationNumber
+    const message = `Registration ${worker.registrationNumber} of worker ${worker.name} comes late, or from an old copy of its state directory, of which number ${newest} was taken already: register with a number above that.`
+    return { kind: 'refused', refusal: { code: 'OVERTAKEN', message, newest } }
+  }
+  return { kind: 'identified', known, replaced: named !== null && named.id !== known?.id ? named : null }
+}
+
+/** R15: a worker (re)starts, with a new epoch. One that was LOST, or that nobody knows any more, is so until it runs nothing. */
+export function decideRegistration(view: RegistrationView): RegistrationDecision {
+  const { worker, known, replaced, host, keptFor } = view
+  // Its replicas are where they were placed, and end there first. Of a LOST one those only get fewer.
+  if (known !== null && known.host !== worker.host && known.reachability !== 'LOST')
+    return invalidName(`Worker ${known.name} is on host ${known.host} still: register again in a moment.`)
+  if (view.hasReplicasElsewhere)
+    return invalidName(
+      `Worker ${worker.name} has replicas on another host, which are being replaced: register again in a moment.`,
+    )
+  // Above all that was said of its replicas: what it says now is newer.
+  const epoch = Math.max(view.reportedEpoch, known?.epoch ?? 0) + 1
+  // A removed host begins anew.
+  const scheduling = host === null || host.isRemoved ? 'OPEN' : host.scheduling
+  // One that nobody knows any more was LOST: what it still runs was replaced.
+  const returned = known === null ? worker.clean !== false : known.reachability !== 'LOST' || worker.clean === true
+  const reachability = returned ? 'REACHABLE' : 'LOST'
+  const reason = returned ? null : uncleanReason
+  const others = (host?.workers ?? []).filter(({ id }) => id !== known?.id)
+  const isForgotten = (other: WorkerBefore) => other.reachability === 'LOST' && !keptFor.has(other.id)
+  const gone = (
+    replaced === null || others.some(({ id }) => id === replaced.id) ? others : [...others, replaced]
+  ).filter(isForgotten)
+  const aside =
+    replaced && !isForgotten(replaced)
+      ? { id: replaced.id, name: `${replaced.name}.lost-${replaced.id.slice(-8)}` }
+      : null
+  const { name, cpuMillis, memoryMiB } = worker
+  const workers = [
+    ...others.filter((other) => !isForgotten(other)),
+    { name, reachability, reason, draining: false, cpuMillis, memoryMiB } as const,
+  ]
+  const isDrained = host !== null && scheduling === 'DRAINING' && view.isEmpty
+  return {
+    kind: 'registered',
+    host: { ...hostStateOf(workers), scheduling, reason: reasonOf(scheduling, isDrained, workers) },
+    // What one that is to be clean first says of the host does not count while others are there.
+    speaksForHost: returned || !others.some((other) => other.reachability === 'REACHABLE'),
+    epoch,
+    reachability,
+    reason,
+    forgotten: gone.map(({ id }) => id),
+    aside,
+    message: messageOf(worker, workers, epoch, returned),
+    elsewhere: newsElsewhere(view, returned, aside),
+  }
+}
+
+function messageOf(worker: Registering, workers: readonly WorkerState[], epoch: number, returned: boolean): string {
+  const { name, host, cpuMillis, memoryMiB, portRange } = worker
+  const there = workers.filter(({ reachability }) => reachability !== 'LOST').length
+  const beside = there > 1 ? `, one of ${there} workers there` : ''
+  const offer = `${cpuMillis} CPU millis, ${memoryMiB} MiB, ports ${portRange.from}–${portRange.to}`
+  const stale = returned
+    ? ''
+    : ' It runs replicas that have been replaced, and takes no others before those have stopped.'
+  return `Worker ${name} registered on host ${host}${beside} (epoch ${epoch}): ${offer}.${stale}`
+}
+
+function newsElsewhere(
+  { worker: { host: here }, known, replaced, keptElsewhere }: RegistrationView,
+  returned: boolean,
+  aside: { readonly name: string } | null,
+): readonly { readonly host: string; readonly message: string }[] {
+  const said = new Map<string, readonly string[]>()
+  const say = (host: string, message: string) => host !== here && said.set(host, [...(said.get(host) ?? []), message])
+  if (known) say(known.host, `Worker ${known.name} of host ${known.host} is on host ${here} now.`)
+  if (replaced) {
+    const becomes = aside
+      ? `is named ${aside.name} now: it is lost, and`
+      : 'is forgotten: it was lost, nothing is kept for it, and'
+    say(
+      replaced.host,
+      `Worker ${replaced.name} of host ${replaced.host} ${becomes} a worker of host ${here} has its name.`,
+    )
+  }
+  // It runs nothing of them.
+  if (returned) for (const host of keptElsewhere) say(host, portsBackMessage(host))
+  return [...said].map(([host, messages]) => ({ host, message: messages.join(' ') }))
+}
+
+function invalidName(message: string): { readonly kind: 'refused'; readonly refusal: Refusal } {
+  return {
+    kind: 'refused',
+    refusal: { code: 'INVALID_INPUT', message, issues: [{ path: ['input', 'name'], message }] },
+  }
+}

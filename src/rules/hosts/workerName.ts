@@ -1,0 +1,51 @@
+import type { Reachability } from '../../generated/prisma/enums.ts'
+
+/** A registration that there is. */
+export interface Registered {
+  readonly name: string
+  readonly host: string
+  readonly instance: string | null
+  readonly reachability: Reachability
+  /** The highest that its state directory has given to one; 0: it gives none. */
+  readonly registrationNumber: number
+}
+
+/** A registration to be. */
+export interface Newcomer {
+  readonly name: string
+  readonly host: string
+  /** Of its state directory; null: it does not say, and is taken for the one that had its name before. */
+  readonly instance: string | null
+  /** Of this registration among those of its state directory. Left out or null: it does not say, and is taken for the latest one. */
+  readonly registrationNumber?: number | null | undefined
+}
+
+/**
+ * R15: who has a name keeps it until it is LOST, and so fenced; then a newcomer may take its place. The same state directory is the same worker,
+ * started again. Null: nothing speaks against the newcomer; otherwise why it is refused.
+ */
+export function nameHeldBy(held: Registered, newcomer: Newcomer): string | null {
+  if (held.name !== newcomer.name || held.reachability === 'LOST' || isSame(held, newcomer)) return null
+  const { name, host } = held
+  const gone = `If that one is gone for good: this one is taken when it is lost, after its grace, or at once by confirmHostLoss of ${host}.`
+  return `A worker named ${name} is registered already, with another state directory, on host ${host}: give this one another XCE_WORKER_NAME. ${gone}`
+}
+
+/** The same worker, started again: by its state directory, or by its name where it says nothing of that. */
+export function isSame(
+  held: Pick<Registered, 'name' | 'instance'>,
+  newcomer: Pick<Newcomer, 'name' | 'instance'>,
+): boolean {
+  return isSameDirectory(held, newcomer) ?? held.name === newcomer.name
+}
+
+/** A later registration of the same state directory was taken already: this one comes late, and its worker has registered anew since. */
+export function isOvertaken(held: Registered, newcomer: Newcomer): boolean {
+  const number = newcomer.registrationNumber ?? null
+  return number !== null && number <= held.registrationNumber && isSameDirectory(held, newcomer) === true
+}
+
+/** Null: one of them does not say. */
+function isSameDirectory(held: Pick<Registered, 'instance'>, newcomer: Pick<Newcomer, 'instance'>): boolean | null {
+  return held.instance === null || newcomer.instance === null ? null : held.instance === newcomer.instance
+}

@@ -1,0 +1,111 @@
+import type { AllocatedPort, PortDeclaration } from '../../model/content.ts'
+import type { PlacementHost, PlacementWorker } from '../../model/host.ts'
+import type { Instant, ServiceId } from '../../model/id.ts'
+import { HostPorts, type PortNeeds } from './ports.ts'
+
+/** What a replica consumes of a worker and its host. Replicas with equal `signature` fit in the same places. */
+export interface Shape {
+  readonly cpuMillis: number
+  readonly memoryMiB: number
+  readonly ports: PortNeeds
+  readonly signature: string
+}
+
+/** What is lacking for a shape, the first of it. */
+export type Lack = 'cpu' | 'memory' | 'fixedPort' | 'anyPort'
+
+/** A host that takes replicas: what its workers share, ports and the counts of services, while a placement runs. */
+export class CandidateHost {
+  readonly host: PlacementHost
+  readonly #now: Instant
+  /** Made when first asked: most hosts are not. */
+  #ports: HostPorts | null = null
+  #placed: Map<ServiceId, number> | null = null
+
+  constructor(host: PlacementHost, now: Instant) {
+    this.host = host
+    this.#now = now
+  }
+
+  get lastPort(): number {
+    return this.#ports?.lastPort ?? this.host.lastPort
+  }
+
+  get ports(): HostPorts {
+    this.#ports ??= new HostPorts(this.host, this.#now)
+    return this.#ports
+  }
+
+  /** Alive replicas of the service here. */
+  replicasOf(service: ServiceId): number {
+    return (this.host.replicasOf.get(service) ?? 0) + (this.#placed?.get(service) ?? 0)
+  }
+
+  take(service: ServiceId, declared: readonly PortDeclaration[]): AllocatedPort[] {
+    this.#placed ??= new Map()
+    this.#placed.set(service, (this.#placed.get(service) ?? 0) + 1)
+    return declared.length === 0 ? [] : this.ports.grab(declared)
+  }
+}
+
+/** A worker that takes replicas, and what is left of it and its host while a placement runs: it only gets less. */
+export class Candidate {
+  readonly on: CandidateHost
+  readonly worker: PlacementWorker
+  /** Where the load index has it. */
+  bucket = -1
+  position = -1
+  #freeCpuMillis: number
+  #freeMemoryMiB: number
+
+  constructor(on: CandidateHost, worker: PlacementWorker) {
+    this.on = on
+    this.worker = worker
+    this.#freeCpuMillis = worker.cpuMillis - worker.usedCpuMillis
+    this.#freeMemoryMiB = worker.memoryMiB - worker.usedMemoryMiB
+  }
+
+  get host(): PlacementHost {
+    return this.on.host
+  }
+
+  /** The used share of CPU or memory, whichever is more: 0 to 1. */
+  get load(): number {
+    const { cpuMillis, memoryMiB } = this.worker
+    if (cpuMillis <= 0 || memoryMiB <= 0) return 1
+    return Math.min(1, Math.max(0, 1 - this.#freeCpuMillis / cpuMillis, 1 - this.#freeMemoryMiB / memoryMiB))
+  }
+
+  fits(shape: Shape): boolean {
+    return this.lacks(shape) === null
+  }
+
+  lacks(shape: Shape): Lack | null {
+    if (shape.cpuMillis > this.#freeCpuMillis) return 'cpu'
+    if (shape.memoryMiB > this.#freeMemoryMiB) return 'memory'
+    if (shape.ports.count === 0) return null
+    const { ports } = this.on
+    if (!ports.hasFixed(shape.ports)) return 'fixedPort'
+    return ports.hasAny(shape.ports) ? null : 'anyPort'
+  }
+
+  /** Takes CPU, memory and all ports of one replica at once; only where it fits. */
+  take(service: ServiceId, shape: Shape, declared: readonly PortDeclaration[]): AllocatedPort[] {
+    this.#freeCpuMillis -= shape.cpuMillis
+    this.#freeMemoryMiB -= shape.memoryMiB
+    return this.on.take(service, declared)
+  }
+}
+
+/** The workers that take replicas: REACHABLE and not drained, on hosts that are OPEN. In the order of the hosts. */
+export function candidatesOf(hosts: readonly PlacementHost[], now: Instant): Candidate[] {
+  return hosts.flatMap((host) => {
+    if (host.scheduling !== 'OPEN') return []
+    const on = new CandidateHost(host, now)
+    return host.workers.filter(takesReplicas).map((worker) => new Candidate(on, worker))
+  })
+}
+
+export function takesReplicas({ reachability, draining }: PlacementWorker): boolean {
+  return reachability === 'REACHABLE' && !draining
+}

@@ -1,0 +1,45 @@
+import type { Grant } from '../../model/host.ts'
+import type { Outcome } from '../../model/outcome.ts'
+import { type Draft, hasRoom, isDeleting, put } from '../draft/draft.ts'
+import { note } from '../draft/events.ts'
+
+/**
+ * Placement's decision: each grant gives a waiting row a worker, ports on its host and quota at once. A grant whose row no longer waits is passed over; those
+ * past the cap of rows are left to the next placement: what these take is no longer what it was decided on.
+ */
+export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
+  if (isDeleting(draft)) return { kind: 'done', changed: false }
+  let changed = false
+  for (const given of grants) {
+    const row = draft.alive.get(given.replicaId)
+    if (row === undefined || row.state !== 'PENDING') continue
+    // Not one that this commit creates, nor one that it has just released: a row moves from host to host in two commits.
+    if (draft.base.replicas.get(row.id)?.hostId !== null) continue
+    if (!hasRoom(draft, row.id)) {
+      draft.wakesPlacement = true
+      break
+    }
+    const sameWorker = row.workerId === given.workerId
+    const placed = {
+      ...row,
+      state: 'STARTING' as const,
+      hostId: given.hostId,
+      workerId: given.workerId,
+      hostAddresses: given.hostAddresses,
+      ports: given.ports,
+      holdsQuota: true,
+      hostReachable: true,
+      pending: null,
+      notBefore: null,
+      // Another worker counts its own epochs; the same one's old reports must stay old.
+      reportedEpoch: sameWorker ? row.reportedEpoch : 0,
+      reportedSequence: sameWorker ? row.reportedSequence : 0,
+    }
+    put(draft, placed)
+    draft.hosts.set(given.hostId, { id: given.hostId, name: given.hostName, addresses: given.hostAddresses })
+    draft.granted.set(given.hostId, { allocation: given.allocation, lastPort: given.lastPort })
+    note(draft, placed, `is placed on host ${given.hostName}`, `are placed on host ${given.hostName}`)
+    changed = true
+  }
+  return { kind: 'done', changed }
+}

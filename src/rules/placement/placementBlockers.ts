@@ -1,0 +1,155 @@
+import type { BlockReason } from '../../generated/prisma/enums.ts'
+import type { PlacementHost, PlacementProject, WaitingReplica } from '../../model/host.ts'
+import type { Instant } from '../../model/id.ts'
+import { type Candidate, type CandidateHost, type Lack, type Shape, takesReplicas } from './candidate.ts'
+import type { PortNeeds } from './ports.ts'
+
+/** Why a replica could not be placed, before it is said of one replica. */
+export interface Obstacle {
+  readonly reason: BlockReason
+  readonly message: string
+  /** It holds for every service: the shape itself fits nowhere. */
+  readonly general: boolean
+  /** When a port's quarantine ends, where one is in the way: placement is worth another try then. */
+  readonly until: Instant | null
+}
+
+/** Hosts by the first thing that keeps a replica off them. */
+type Tally = Record<'cordoned' | 'draining' | 'unreachable' | 'lost' | 'spread' | Lack, number>
+
+export function quotaObstacle(project: PlacementProject, used: number): Obstacle {
+  return {
+    reason: 'QUOTA',
+    message: `Project ${project.name} has ${used} of at most ${project.maxReplicas} replicas. Stop some of them or raise its maxReplicas.`,
+    general: false,
+    until: null,
+  }
+}
+
+/**
+ * What keeps a replica off each host, counted: cordoned and unreachable hosts first, then CPU, memory, ports, and STRICT spread where nothing
+ * else is in the way. The reason is what keeps it off the most hosts of those that take replicas: there help would help most.
+ */
+export function hostObstacle(
+  replica: Pick<WaitingReplica, 'serviceName' | 'maxPerHost'>,
+  shape: Shape,
+  hosts: readonly PlacementHost[],
+  candidates: Iterable<Candidate>,
+): Obstacle {
+  if (hosts.length === 0)
+    return { reason: 'NO_HOST', message: 'There is no host. Start a worker on one.', general: true, until: null }
+  const tally: Tally = {
+    cordoned: 0,
+    draining: 0,
+    unreachable: 0,
+    lost: 0,
+    spread: 0,
+    cpu: 0,
+    memory: 0,
+    fixedPort: 0,
+    anyPort: 0,
+  }
+  for (const host of hosts) {
+    if (host.reachability === 'LOST') tally.lost++
+    else if (host.reachability === 'UNREACHABLE') tally.unreachable++
+    else if (host.scheduling === 'CORDONED') tally.cordoned++
+    else if (host.scheduling === 'DRAINING' || !host.workers.some(takesReplicas)) tally.draining++
+  }
+  let until: Instant | null = null
+  for (const [{ ports }, lack] of lacksOf(shape, candidates)) {
+    tally[lack]++
+    const freeAt = lack === 'fixedPort' || lack === 'anyPort' ? ports.freeAt(shape.ports) : null
+    if (freeAt !== null) until = Math.min(until ?? freeAt, freeAt)
+  }
+  const counts = `${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'}: ${describe(tally, shape, replica.maxPerHost).join(', ')}`
+  const { reason, fault, help } = verdict(tally, replica, shape)
+  return { reason, message: `${fault} (${counts}). ${help}`, general: tally.spread === 0, until }
+}
+
+/** By host what is in the way on the worker of it that comes closest. */
+function lacksOf(shape: Shape, candidates: Iterable<Candidate>): Map<CandidateHost, Lack | 'spread'> {
+  const lacks = new Map<CandidateHost, Lack | 'spread'>()
+  for (const candidate of candidates) {
+    const lack = candidate.lacks(shape) ?? 'spread'
+    const known = lacks.get(candidate.on)
+    if (known === undefined || inOrder.indexOf(lack) > inOrder.indexOf(known)) lacks.set(candidate.on, lack)
+  }
+  return lacks
+}
+
+const inOrder: readonly (Lack | 'spread')[] = ['cpu', 'memory', 'fixedPort', 'anyPort', 'spread']
+
+/** What keeps the replica off the most hosts of those that take replicas. */
+function verdict(tally: Tally, replica: Pick<WaitingReplica, 'serviceName' | 'maxPerHost'>, shape: Shape): Verdict {
+  const capacity = tally.cpu + tally.memory
+  const port = tally.fixedPort + tally.anyPort
+  const most = Math.max(capacity, port, tally.spread)
+  if (most === 0)
+    return {
+      reason: 'NO_HOST',
+      fault: 'No host takes replicas',
+      help: 'Start a worker on another host or uncordon one.',
+    }
+  if (most === capacity) {
+    return {
+      reason: 'NO_CAPACITY',
+      fault: `No host has room for ${room(shape)}`,
+      help: 'Add a host or stop something there.',
+    }
+  }
+  if (most === port) {
+    return {
+      reason: 'NO_PORT',
+      fault: `No host has ${portsOf(shape.ports)} free`,
+      help: 'Add a host or stop what holds them.',
+    }
+  }
+  return {
+    reason: 'SPREAD',
+    fault: `No host is left for ${spreadOf(replica)}`,
+    help: 'Add a host or raise maxPerHost.',
+  }
+}
+
+interface Verdict {
+  readonly reason: BlockReason
+  readonly fault: string
+  readonly help: string
+}
+
+function room({ cpuMillis, memoryMiB }: Shape): string {
+  return `${cpuMillis} CPU millis and ${memoryMiB} MiB`
+}
+
+function spreadOf({ serviceName, maxPerHost }: Pick<WaitingReplica, 'serviceName' | 'maxPerHost'>): string {
+  return `another replica of ${serviceName}, whose STRICT spread allows ${maxPerHost} per host`
+}
+
+function describe(tally: Tally, shape: Shape, maxPerHost: number): string[] {
+  const { fixed, any } = shape.ports
+  const already = maxPerHost === 1 ? 'a replica already' : `${maxPerHost} replicas already`
+  const rows: readonly (readonly [number, string])[] = [
+    [tally.cordoned, 'cordoned'],
+    [tally.draining, 'draining'],
+    [tally.unreachable, 'unreachable'],
+    [tally.lost, 'lost'],
+    [tally.cpu, `without ${shape.cpuMillis} CPU millis free`],
+    [tally.memory, `without ${shape.memoryMiB} MiB free`],
+    [tally.fixedPort, `without ${fixedPorts(fixed)} free`],
+    [tally.anyPort, `without ${any.TCP + any.UDP} free ${any.TCP + any.UDP === 1 ? 'port' : 'ports'}`],
+    [tally.spread, `${tally.spread === 1 ? 'has' : 'have'} ${already}`],
+  ]
+  return rows.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
+}
+
+function portsOf({ fixed, any }: PortNeeds): string {
+  const parts = fixed.length > 0 ? [fixedPorts(fixed)] : []
+  const count = any.TCP + any.UDP
+  if (count > 0) parts.push(`${count} ${count === 1 ? 'port' : 'ports'} of its range`)
+  return parts.join(' and ')
+}
+
+function fixedPorts(fixed: PortNeeds['fixed']): string {
+  const named = fixed.map(({ port, protocol }) => (protocol === 'TCP' ? `${port}` : `${port}/udp`))
+  return `${named.length === 1 ? 'port' : 'ports'} ${named.join(', ')}`
+}

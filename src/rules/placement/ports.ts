@@ -1,0 +1,134 @@
+import type { PortProtocol } from '../../generated/prisma/enums.ts'
+import type { AllocatedPort, PortDeclaration } from '../../model/content.ts'
+import type { PlacementHost } from '../../model/host.ts'
+import type { Instant } from '../../model/id.ts'
+
+/** What a list of declarations asks of a host. Lists with equal `signature` ask the same. */
+export interface PortNeeds {
+  readonly fixed: readonly { readonly port: number; readonly protocol: PortProtocol }[]
+  /** How many "any free" ones. */
+  readonly any: Readonly<Record<PortProtocol, number>>
+  readonly count: number
+  readonly signature: string
+}
+
+export function portNeeds(declared: readonly PortDeclaration[]): PortNeeds {
+  const fixed: { port: number; protocol: PortProtocol }[] = []
+  const any = { TCP: 0, UDP: 0 }
+  for (const { port, protocol } of declared) {
+    if (port === null) any[protocol]++
+    else fixed.push({ port, protocol })
+  }
+  fixed.sort((a, b) => codeOf(a.port, a.protocol) - codeOf(b.port, b.protocol))
+  return {
+    fixed,
+    any,
+    count: declared.length,
+    signature: `${any.TCP}/${any.UDP} ${fixed.map(({ port, protocol }) => `${port}${protocol}`).join(' ')}`,
+  }
+}
+
+/**
+ * The free ports of one host (R13). Held, quarantined and reserved ones are never given, TCP and UDP are counted apart, and a fixed port may
+ * lie outside the host's range.
+ */
+export class HostPorts {
+  /** The last "any free" port given. */
+  lastPort: number
+  readonly #from: number
+  readonly #to: number
+  readonly #reserved: ReadonlySet<number>
+  readonly #taken = new Set<number>()
+  /** Of the range. */
+  readonly #free: Record<PortProtocol, number>
+  readonly #quarantined = new Map<number, Instant>()
+
+  constructor(host: PlacementHost, now: Instant) {
+    this.lastPort = host.lastPort
+    this.#from = host.portFrom
+    this.#to = host.portTo
+    this.#reserved = new Set(host.reservedPorts)
+    let size = Math.max(0, this.#to - this.#from + 1)
+    for (const port of this.#reserved) if (this.#inRange(port)) size--
+    this.#free = { TCP: size, UDP: size }
+    for (const { port, protocol, quarantinedUntil } of host.takenPorts) {
+      if (quarantinedUntil !== null && quarantinedUntil <= now) continue
+      this.#take(port, protocol)
+      if (quarantinedUntil !== null) this.#quarantined.set(codeOf(port, protocol), quarantinedUntil)
+    }
+  }
+
+  /** When a quarantine ends that keeps the ports from being free; null where none does. */
+  freeAt(needs: PortNeeds): Instant | null {
+    const fixed = needs.fixed.filter(({ port, protocol }) => !this.#isFree(port, protocol))
+    const ends = fixed.map(
+      ({ port, protocol }) => this.#quarantined.get(codeOf(port, protocol)) ?? Number.POSITIVE_INFINITY,
+    )
+    if (ends.length > 0) return finite(Math.max(...ends))
+    let first = Number.POSITIVE_INFINITY
+    for (const [code, until] of this.#quarantined) {
+      if (this.#inRange(code >> 1) && needs.any[code & 1 ? 'UDP' : 'TCP'] > 0) first = Math.min(first, until)
+    }
+    return finite(first)
+  }
+
+  /** Whether the fixed ports are free here. */
+  hasFixed(needs: PortNeeds): boolean {
+    return needs.fixed.every(({ port, protocol }) => this.#isFree(port, protocol))
+  }
+
+  /** Whether the range has enough "any free" ports beside the fixed ones. */
+  hasAny(needs: PortNeeds): boolean {
+    let { TCP, UDP } = this.#free
+    for (const { port, protocol } of needs.fixed) {
+      if (!this.#inRange(port)) continue
+      if (protocol === 'TCP') TCP--
+      else UDP--
+    }
+    return (needs.any.TCP === 0 || needs.any.TCP <= TCP) && (needs.any.UDP === 0 || needs.any.UDP <= UDP)
+  }
+
+  /** All ports of a replica at once, in the order of their declarations; only after `hasFixed` and `hasAny`. */
+  grab(declared: readonly PortDeclaration[]): AllocatedPort[] {
+    for (const { port, protocol } of declared) if (port !== null) this.#take(port, protocol)
+    return declared.map(({ name, port, protocol }) => ({ name, port: port ?? this.#next(protocol), protocol }))
+  }
+
+  /** The next free one after the last given, round. */
+  #next(protocol: PortProtocol): number {
+    let port = this.lastPort
+    for (let tried = this.#from; tried <= this.#to; tried++) {
+      port = port < this.#from || port >= this.#to ? this.#from : port + 1
+      if (!this.#isFree(port, protocol)) continue
+      this.#take(port, protocol)
+      this.lastPort = port
+      return port
+    }
+    throw new Error(
+      `No ${protocol} port of ${this.#from}-${this.#to} is free, though one was counted: the count is wrong.`,
+    )
+  }
+
+  #isFree(port: number, protocol: PortProtocol): boolean {
+    return !this.#reserved.has(port) && !this.#taken.has(codeOf(port, protocol))
+  }
+
+  #take(port: number, protocol: PortProtocol): void {
+    const code = codeOf(port, protocol)
+    if (this.#taken.has(code)) return
+    this.#taken.add(code)
+    if (this.#inRange(port) && !this.#reserved.has(port)) this.#free[protocol]--
+  }
+
+  #inRange(port: number): boolean {
+    return port >= this.#from && port <= this.#to
+  }
+}
+
+function finite(instant: Instant): Instant | null {
+  return Number.isFinite(instant) ? instant : null
+}
+
+function codeOf(port: number, protocol: PortProtocol): number {
+  return port * 2 + (protocol === 'UDP' ? 1 : 0)
+}

@@ -1,0 +1,72 @@
+import type { ReplicaReport, Reporter, ReportIntent } from '../../model/intent.ts'
+import { type CommitOutcome, unfinished } from '../../model/outcome.ts'
+import { isOfReporter } from '../../model/replica.ts'
+import type { HostView, Replica } from '../../model/service.ts'
+import type { Context } from '../draft/context.ts'
+import { type Draft, hasRoom } from '../draft/draft.ts'
+import { tellAddresses } from '../endpoint/hostAddresses.ts'
+import { sameHost } from '../endpoint/hostView.ts'
+import { end } from './end.ts'
+import { fence, isLater, isOfPlacement, report } from './report.ts'
+import { reachAgain } from './workerReachability.ts'
+
+/**
+ * R15: a worker has registered. What it still runs counts as full reports at sequence 0 of its new epoch. What it should run and no longer
+ * has is HOST_LOST, which is no failure; but what it was never heard to have started stays assigned: it starts it now.
+ */
+export function adopt(
+  draft: Draft,
+  reporter: Reporter,
+  host: HostView,
+  running: readonly ReplicaReport[],
+  ctx: Context,
+): CommitOutcome {
+  fence(draft, reporter)
+  const taken = takeAll(draft, { reporter, sequence: 0, reports: running }, 'its worker came back without it', ctx)
+  const told = tellAddresses(draft, host)
+  if (taken.kind !== 'done' || told.kind !== 'done') return unfinished
+  return { kind: 'done', changed: taken.changed || told.changed || hostChanged(draft, host) }
+}
+
+/** R15: a worker that was silent for a while has told everything, within its epoch. */
+export function resync(draft: Draft, said: Omit<ReportIntent, 'kind' | 'full'>, ctx: Context): CommitOutcome {
+  fence(draft, said.reporter)
+  return takeAll(draft, said, 'its worker has it no more', ctx)
+}
+
+/**
+ * Takes the reports of all that a worker has: it is reachable, and what is missing has gone. So has what counts its starts anew, or has other
+ * ports: the worker had let it go and was told to start it, by a database of before (a backup, restored).
+ */
+function takeAll(
+  draft: Draft,
+  { reporter, sequence, reports }: Pick<ReportIntent, 'reporter' | 'sequence' | 'reports'>,
+  without: string,
+  ctx: Context,
+): CommitOutcome {
+  const own = reports.filter((said) => isOfPlacement(said, draft.alive.get(said.replica)))
+  const starts = new Map(own.map((said) => [said.replica, Math.max(said.start, 1)]))
+  const gone = draft.alive.rows.filter(
+    (row) => isGone(row, reporter, sequence) && (starts.get(row.id) ?? 0) < row.start,
+  )
+  const taken = report(draft, reporter, sequence, reports, ctx)
+  const ended = gone.filter((row) => {
+    if (!hasRoom(draft, row.id, 2)) return false
+    const lost = { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }
+    end(draft, lost, { reason: 'HOST_LOST', exitCode: null, exitSignal: null, message: without }, ctx)
+    return true
+  })
+  const returned = reachAgain(draft, reporter, ctx)
+  if (taken.kind !== 'done' || returned.kind !== 'done' || ended.length < gone.length) return unfinished
+  return { kind: 'done', changed: taken.changed || ended.length > 0 || returned.changed }
+}
+
+function isGone(row: Replica, reporter: Reporter, sequence: number): boolean {
+  if (!isOfReporter(row, reporter) || !isLater(reporter.epoch, sequence, row)) return false
+  return !(row.state === 'STARTING' && row.startedAt === null && row.start === 1)
+}
+
+function hostChanged(draft: Draft, host: HostView): boolean {
+  const before = draft.base.hosts.get(host.id)
+  return before !== undefined && !sameHost(before, host)
+}

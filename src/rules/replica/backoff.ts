@@ -1,0 +1,84 @@
+import type { Blocker } from '../../model/blocker.ts'
+import { crashLoopFailures } from '../../model/bounds.ts'
+import type { Instant } from '../../model/id.ts'
+import type { Outcome } from '../../model/outcome.ts'
+import type { Replica, Slot } from '../../model/service.ts'
+import type { Settings } from '../../model/settings.ts'
+import type { Context } from '../draft/context.ts'
+import type { Draft } from '../draft/draft.ts'
+import { say } from '../draft/events.ts'
+import { keyOf } from '../draft/slot.ts'
+import { queued } from './queued.ts'
+
+type BackoffSettings = Pick<Settings, 'backoffBaseSeconds' | 'backoffMaxSeconds' | 'backoffResetAfterSeconds'>
+
+/** R10: the wait after a slot's failure number `failures`: 0, base, 2 · base, 4 · base … up to the most. */
+export function backoffSeconds(failures: number, settings: BackoffSettings): number {
+  if (failures < 2) return 0
+  return Math.min(settings.backoffMaxSeconds, settings.backoffBaseSeconds * 2 ** (failures - 2))
+}
+
+/** R10: from its third failure a slot is in CRASH_LOOP, until it is reset. */
+export const isCrashLooping = (slot: Pick<Slot, 'failures'> | undefined): boolean =>
+  slot !== undefined && slot.failures >= crashLoopFailures
+
+/** R10: when the failures of a slot are forgotten whose replica stays available. */
+export function resetAt(availableSince: Instant, settings: BackoffSettings): Instant {
+  return availableSince + settings.backoffResetAfterSeconds * 1000
+}
+
+/** R10: remembers that `row`, which has ended by itself, failed; an end after it was available for long enough is none. True: it failed. */
+export function rememberFailure(draft: Draft, row: Replica, ctx: Context): boolean {
+  const { settings } = draft.columns
+  const { slots } = draft
+  const key = keyOf(row)
+  if (row.available && row.availableSince !== null && resetAt(row.availableSince, settings) <= ctx.now) {
+    slots.delete(key)
+    return false
+  }
+  const failures = (slots.get(key)?.failures ?? 0) + 1
+  slots.set(key, {
+    index: row.index,
+    contentNumber: row.contentNumber,
+    failures,
+    failedAt: ctx.now,
+    retryAt: ctx.now + backoffSeconds(failures, settings) * 1000,
+    failedHostId: row.hostId,
+  })
+  return true
+}
+
+/** Why a new row of a slot waits: its backoff, or the queue. */
+export function waitOf(
+  slot: Slot | undefined,
+  row: Pick<Replica, 'id' | 'index'>,
+  now: Instant,
+): { notBefore: Instant | null; pending: Blocker } {
+  if (slot === undefined || slot.retryAt <= now) return { notBefore: null, pending: queued(row, now) }
+  const waits = `Replica ${row.index} has failed ${slot.failures} times and waits ${(slot.retryAt - slot.failedAt) / 1000} s since the last failure`
+  const pending: Blocker = {
+    reason: isCrashLooping(slot) ? 'CRASH_LOOP' : 'BACKOFF',
+    message: `${waits}: read its log, or use resetBackoff to try at once.`,
+    count: 1,
+    since: slot.failedAt,
+    until: slot.retryAt,
+    replica: row.id,
+  }
+  return { notBefore: slot.retryAt, pending }
+}
+
+/** Forgets all failures: waits that have no failures to stand for end with the commit. NO_CHANGE when there is nothing to forget. */
+export function resetBackoff(draft: Draft, actor: string): Outcome {
+  if (draft.slots.size === 0) {
+    const message = `No replica of service ${draft.base.name} has failed lately: there is no backoff to reset.`
+    return { kind: 'refused', refusal: { code: 'NO_CHANGE', message, path: ['input', 'service'] } }
+  }
+  draft.slots = new Map()
+  say(draft, 'SERVICE_UPDATED', `${actor} reset the backoff of ${draft.base.name}.`, actor)
+  return { kind: 'done', changed: true }
+}
+
+/** When a PENDING row is to be looked at again by itself: its backoff is over, or what it was held for (a port's quarantine, say). */
+export function waitEnd(row: Pick<Replica, 'notBefore' | 'pending'>): Instant | null {
+  return row.notBefore ?? row.pending?.until ?? null
+}

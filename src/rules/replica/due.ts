@@ -1,0 +1,61 @@
+import type { Instant } from '../../model/id.ts'
+import type { Replica, Slot } from '../../model/service.ts'
+import type { Context } from '../draft/context.ts'
+import { type Draft, hasRoom, put, targetOf } from '../draft/draft.ts'
+import { note } from '../draft/events.ts'
+import { keyOf, type SlotKey } from '../draft/slot.ts'
+import { resetAt, waitEnd } from './backoff.ts'
+import { activeOf, type Census } from './census.ts'
+import { queued } from './queued.ts'
+import { withReadiness } from './readiness.ts'
+
+/** What has become due by now: backoffs that are over, replicas ready for long enough, failures that are forgotten. Compares with ≥. */
+export function passDue(draft: Draft, ctx: Context): void {
+  for (const row of draft.alive.rows) {
+    if (row.available) continue
+    const after = afterDue(draft, row, ctx.now)
+    if (after === row) continue
+    if (!hasRoom(draft, row.id)) {
+      draft.capped = true
+      break
+    }
+    put(draft, after)
+    if (row.state === 'PENDING') draft.wakesPlacement = true
+  }
+  if (draft.slots.size > 0) forgetFailures(draft, ctx)
+}
+
+/** The row as it is now that its instants are past; itself when none is. */
+function afterDue(draft: Draft, row: Replica, now: Instant): Replica {
+  if (row.state === 'PENDING') {
+    const until = waitEnd(row)
+    const forgotten = row.notBefore !== null && !draft.slots.has(keyOf(row))
+    return forgotten || (until !== null && until <= now) ? { ...row, notBefore: null, pending: queued(row, now) } : row
+  }
+  return row.ready && !row.available ? withReadiness(row, draft.columns.settings.minReadySeconds, now) : row
+}
+
+/** R10: a slot's failures are forgotten when its replica was available for long enough. */
+function forgetFailures(draft: Draft, ctx: Context): void {
+  const { settings } = draft.columns
+  const forgotten = new Set<SlotKey>()
+  for (const row of draft.alive.rows) {
+    if (!row.available || row.availableSince === null || resetAt(row.availableSince, settings) > ctx.now) continue
+    if (!draft.slots.has(keyOf(row))) continue
+    forgotten.add(keyOf(row))
+    note(draft, row, 'is well again: its failures are forgotten', 'are well again: their failures are forgotten')
+  }
+  forget(draft, (slot) => forgotten.has(keyOf(slot)))
+}
+
+/** R10: other content forgets the failures of the old one, once no replica of it is left. */
+export function forgetOtherContent(draft: Draft, census: Census): void {
+  if (draft.slots.size === 0 || activeOf(census.outdated) > 0) return
+  const { contentNumber } = targetOf(draft)
+  forget(draft, (slot) => slot.contentNumber !== contentNumber)
+}
+
+function forget(draft: Draft, test: (slot: Slot) => boolean): void {
+  const kept = [...draft.slots].filter(([, slot]) => !test(slot))
+  if (kept.length < draft.slots.size) draft.slots = new Map(kept)
+}

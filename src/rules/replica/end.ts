@@ -1,0 +1,83 @@
+import type { EndReason } from '../../generated/prisma/enums.ts'
+import type { Instant } from '../../model/id.ts'
+import type { ReplicaReport } from '../../model/intent.ts'
+import { isActive } from '../../model/replica.ts'
+import type { Replica } from '../../model/service.ts'
+import type { Context } from '../draft/context.ts'
+import { type Draft, hostOf, isDeleting, put } from '../draft/draft.ts'
+import { sayOf } from '../draft/events.ts'
+import { keyOf } from '../draft/slot.ts'
+import { noteStopped } from '../draft/stopEvents.ts'
+import { backoffSeconds, rememberFailure } from './backoff.ts'
+import { replace } from './start.ts'
+
+/** How a replica ended, as its worker or the rules say. */
+export type End = Pick<ReplicaReport, 'exitCode' | 'exitSignal' | 'message'> & { readonly reason: EndReason }
+
+const failures: ReadonlySet<EndReason> = new Set<EndReason>(['EXITED', 'GAVE_UP', 'START_FAILED'])
+
+/**
+ * A placed row has ended: host, ports and quota are free. One that was stopping ends for the reason it was stopped for; one that was not is
+ * replaced in the same commit, and its failure is remembered (R10).
+ */
+export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
+  const wasActive = isActive(row)
+  const reason = wasActive ? how.reason : (row.stopReason ?? how.reason)
+  const ended = endedRow(row, { ...how, reason }, ctx.now)
+  put(draft, ended)
+  if (!wasActive) {
+    noteStopped(draft, ended, reason)
+    return
+  }
+  const failed = failures.has(reason) && !isDeleting(draft) && rememberFailure(draft, row, ctx)
+  sayOf(draft, ended, `${endSentence(draft, row, how)}${failed ? waitSentence(draft, row) : ''}`)
+  replace(draft, row, row.holdsQuota, ctx)
+}
+
+/** The row as it is when it has ended. */
+export function endedRow(row: Replica, how: End, now: Instant): Replica {
+  return {
+    ...row,
+    state: 'ENDED',
+    ready: false,
+    readySince: null,
+    available: false,
+    availableSince: null,
+    reportedReady: false,
+    holdsQuota: false,
+    pending: null,
+    notBefore: null,
+    endReason: how.reason,
+    exitCode: how.exitCode,
+    exitSignal: how.exitSignal,
+    endMessage: how.message,
+    endedAt: now,
+  }
+}
+
+function endSentence(draft: Draft, row: Replica, how: End): string {
+  const where = `Replica ${row.index} on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}`
+  const exit =
+    how.exitSignal !== null
+      ? ` by signal ${how.exitSignal}`
+      : how.exitCode !== null
+        ? ` with exit code ${how.exitCode}`
+        : ''
+  const why = how.message === null ? '' : `: ${how.message.replace(/[.\s]+$/, '')}`
+  switch (how.reason) {
+    case 'GAVE_UP':
+      return `${where} ended${exit} and its restarts in place are used up${why}.`
+    case 'START_FAILED':
+      return `${where} could not be started${why}.`
+    case 'HOST_LOST':
+      return `${where} is no longer there${why}.`
+    default:
+      return `${where} ended${exit}${why}.`
+  }
+}
+
+function waitSentence(draft: Draft, row: Replica): string {
+  const slot = draft.slots.get(keyOf(row))
+  const wait = slot === undefined ? 0 : backoffSeconds(slot.failures, draft.columns.settings)
+  return slot === undefined || wait === 0 ? '' : ` After ${slot.failures} failures its replacement waits ${wait} s.`
+}

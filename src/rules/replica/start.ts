@@ -1,0 +1,82 @@
+import type { ReplicaId } from '../../model/id.ts'
+import { isActive } from '../../model/replica.ts'
+import type { Replica, Version } from '../../model/service.ts'
+import type { Context } from '../draft/context.ts'
+import { type Draft, isDeleting, put, targetOf, versionOf } from '../draft/draft.ts'
+import { slotKey } from '../draft/slot.ts'
+import { waitOf } from './backoff.ts'
+
+/** A new PENDING row. Its wait and the host it avoids come from the slot's failures (R10). */
+export function start(
+  draft: Draft,
+  slot: {
+    readonly index: number
+    readonly version: Version
+    readonly twinOf: ReplicaId | null
+    readonly holdsQuota: boolean
+  },
+  ctx: Context,
+): Replica {
+  const { index, version, twinOf, holdsQuota } = slot
+  const failures = draft.slots.get(slotKey(index, version.contentNumber))
+  const id = ctx.newId() as ReplicaId
+  const { notBefore, pending } = waitOf(failures, { id, index }, ctx.now)
+  const row: Replica = {
+    id,
+    index,
+    versionNumber: version.number,
+    contentNumber: version.contentNumber,
+    state: 'PENDING',
+    ready: false,
+    readySince: null,
+    available: false,
+    availableSince: null,
+    reportedReady: false,
+    hostReachable: true,
+    start: 1,
+    leaving: null,
+    twinOf,
+    hostId: null,
+    workerId: null,
+    hostAddresses: null,
+    ports: [],
+    cpuMillis: version.content.cpuMillis,
+    memoryMiB: version.content.memoryMiB,
+    holdsQuota,
+    pending,
+    notBefore,
+    portConflicts: 0,
+    avoidHostId: failures?.failedHostId ?? null,
+    stopReason: null,
+    stoppingAt: null,
+    endReason: null,
+    exitCode: null,
+    exitSignal: null,
+    endMessage: null,
+    reportedEpoch: 0,
+    reportedSequence: 0,
+    createdAt: ctx.now,
+    startedAt: null,
+    endedAt: null,
+  }
+  put(draft, row)
+  return row
+}
+
+/**
+ * The replacement of an active row that ends, in the same commit: the same index, at the same version (of equal content: at the target's
+ * number). It inherits the quota that the row no longer holds. None while the service is being deleted.
+ */
+export function replace(draft: Draft, gone: Replica, holdsQuota: boolean, ctx: Context): void {
+  if (isDeleting(draft)) return
+  const target = targetOf(draft)
+  const version = gone.contentNumber === target.contentNumber ? target : versionOf(draft, gone.versionNumber)
+  start(draft, { index: gone.index, version, twinOf: gone.twinOf, holdsQuota }, ctx)
+}
+
+/** The smallest indexes that no active row of the service has, in order. */
+export function* freeIndexes(draft: Draft): Generator<number, never> {
+  const taken = new Set<number>()
+  for (const row of draft.alive.rows) if (isActive(row)) taken.add(row.index)
+  for (let index = 0; ; index++) if (!taken.has(index)) yield index
+}

@@ -1,0 +1,44 @@
+import type { WorkerId } from '../../model/id.ts'
+import { type CommitOutcome, unfinished } from '../../model/outcome.ts'
+import { isActive, isOn } from '../../model/replica.ts'
+import type { Replica } from '../../model/service.ts'
+import type { Context } from '../draft/context.ts'
+import { type Draft, hasRoom, put } from '../draft/draft.ts'
+import { note } from '../draft/events.ts'
+import { noteStopped } from '../draft/stopEvents.ts'
+import { endedRow } from './end.ts'
+import { replace } from './start.ts'
+import { workerOn } from './workerReachability.ts'
+
+/**
+ * R15: the worker is LOST, and fenced by that. What it ran has ended: no failure, so without backoff; quota passes to the replacement, which has
+ * the same index. Rows let go of CPU and memory: a LOST worker is given nothing until it comes back clean. Its host keeps their ports until then,
+ * since another worker there could be given them.
+ */
+export function lose(draft: Draft, worker: WorkerId, ctx: Context): CommitOutcome {
+  draft.standings.push({ workerId: worker, reachability: 'LOST', draining: null })
+  let changed = false
+  for (const row of [...draft.alive.rows]) {
+    if (!isOn(row, worker)) continue
+    // A row and its replacement.
+    if (!hasRoom(draft, row.id, 2)) return unfinished
+    loseRow(draft, row, ctx)
+    changed = true
+  }
+  return { kind: 'done', changed }
+}
+
+function loseRow(draft: Draft, row: Replica, ctx: Context): void {
+  const wasActive = isActive(row)
+  const reason = wasActive ? 'HOST_LOST' : (row.stopReason ?? 'HOST_LOST')
+  const ended = endedRow(row, { reason, exitCode: null, exitSignal: null, message: 'its worker was lost' }, ctx.now)
+  put(draft, ended)
+  draft.lost.add(row.id)
+  if (!wasActive) {
+    noteStopped(draft, ended, reason)
+    return
+  }
+  const worker = workerOn(draft, row)
+  note(draft, ended, `is lost with ${worker} and replaced`, `are lost with ${worker} and replaced`)
+  replace(draft, row, row.holdsQuota, ctx)
+}

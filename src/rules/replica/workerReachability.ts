@@ -1,0 +1,51 @@
+import type { WorkerId } from '../../model/id.ts'
+import type { Reporter } from '../../model/intent.ts'
+import { type CommitOutcome, unfinished } from '../../model/outcome.ts'
+import { isOfReporter, isOn } from '../../model/replica.ts'
+import type { Replica } from '../../model/service.ts'
+import type { Context } from '../draft/context.ts'
+import { type Draft, hasRoom, hostOf, isFull, put } from '../draft/draft.ts'
+import { note } from '../draft/events.ts'
+import { withReadiness } from './readiness.ts'
+
+/** R9, R15: the worker's lease is over. Its replicas run on, perhaps, but are ready for nobody: their addresses leave with this commit. */
+export function unreach(draft: Draft, worker: WorkerId, ctx: Context): CommitOutcome {
+  draft.standings.push({ workerId: worker, reachability: 'UNREACHABLE', draining: null })
+  let changed = false
+  for (const row of [...draft.alive.rows]) {
+    if (!isOn(row, worker) || !row.hostReachable) continue
+    if (!hasRoom(draft, row.id)) return unfinished
+    put(draft, withReadiness({ ...row, hostReachable: false }, draft.columns.settings.minReadySeconds, ctx.now))
+    const said = `can't be reached: ${workerOn(draft, row)} is silent`
+    note(draft, row, said, said)
+    changed = true
+  }
+  return { kind: 'done', changed }
+}
+
+/**
+ * R15: the worker has told everything: what it said last of its replicas counts again, so that addresses return with this commit. One that
+ * the commit had no room to end does not return with it: there is no room for any other then.
+ */
+export function reachAgain(draft: Draft, reporter: Reporter, ctx: Context): CommitOutcome {
+  draft.standings.push({ workerId: reporter.workerId, reachability: 'REACHABLE', draining: null })
+  let changed = false
+  let isCut = false
+  for (const row of [...draft.alive.rows]) {
+    if (!isOfReporter(row, reporter) || row.hostReachable) continue
+    if (isFull(draft) && !draft.touched.has(row.id)) {
+      isCut = true
+      continue
+    }
+    put(draft, withReadiness({ ...row, hostReachable: true }, draft.columns.settings.minReadySeconds, ctx.now))
+    const said = `can be reached again: ${workerOn(draft, row)} is back`
+    note(draft, row, said, said)
+    changed = true
+  }
+  return isCut ? unfinished : { kind: 'done', changed }
+}
+
+/** "the worker on host n7". */
+export function workerOn(draft: Draft, row: Pick<Replica, 'hostId'>): string {
+  return `the worker on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}`
+}

@@ -1,0 +1,28 @@
+import type { Instant, Revision } from '../../model/id.ts'
+import type { FactRetention } from '../../model/retention.ts'
+
+/** The fact log, as trimming sees it. */
+export interface FactLog {
+  readonly head: Revision
+  /** Facts at or below it are trimmed. */
+  readonly floor: Revision
+  /** Some facts that are kept, in any order: the floor moves to one of them, or to what the ceiling demands. */
+  readonly samples: readonly { readonly revision: Revision; readonly at: Instant }[]
+}
+
+/**
+ * Where the floor should be (R16): below the newest `kept` facts and below whatever is younger than `keptSeconds`, but never so low that more
+ * than `mostKept` are kept. It never goes down. For example kept 100,000 of 150,000 facts, the first 20,000 of them older than 1 h: 20,000.
+ */
+export function nextFloor(
+  { head, floor, samples }: FactLog,
+  { kept, keptSeconds, mostKept }: FactRetention,
+  now: Instant,
+): Revision {
+  const spared = head - BigInt(kept)
+  const oldBefore = now - keptSeconds * 1000
+  const demanded = head - BigInt(mostKept)
+  let next = demanded > floor ? demanded : floor
+  for (const { revision, at } of samples) if (revision <= spared && at < oldBefore && revision > next) next = revision
+  return next
+}

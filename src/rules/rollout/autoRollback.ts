@@ -1,0 +1,42 @@
+import type { BlockReason, VersionCause } from '../../generated/prisma/enums.ts'
+import type { RolloutId } from '../../model/id.ts'
+import type { Context } from '../draft/context.ts'
+import { type Draft, openRollout, targetOf, versionOf } from '../draft/draft.ts'
+import { controller, say } from '../draft/events.ts'
+import { isTargetLooping } from '../replica/crashLoop.ts'
+import { retarget } from './retarget.ts'
+
+/** A busy cluster is not a bad release. */
+const clusterIsBusy: ReadonlySet<BlockReason> = new Set<BlockReason>([
+  'QUOTA',
+  'NO_HOST',
+  'NO_CAPACITY',
+  'NO_PORT',
+  'SPREAD',
+])
+const rollbacks: ReadonlySet<VersionCause> = new Set<VersionCause>(['ROLLBACK', 'AUTO_ROLLBACK'])
+
+/**
+ * R6, where the setting is on: a target in CRASH_LOOP or a STALLED rollout is rolled back to the last completed version, once: what it makes is
+ * a rollback, which is never rolled back. Not while paused. True: it was.
+ */
+export function autoRollback(draft: Draft, ctx: Context): boolean {
+  const { settings, paused, completedVersion } = draft.columns
+  const rollout = openRollout(draft)
+  if (!settings.autoRollback || paused || rollout === null || completedVersion === null) return false
+  const target = targetOf(draft)
+  const to = versionOf(draft, completedVersion)
+  if (rollbacks.has(target.cause) || to.contentNumber === target.contentNumber) return false
+  if (rollout.hold !== null && clusterIsBusy.has(rollout.hold.reason)) return false
+  const loops = isTargetLooping(draft)
+  if (!loops && rollout.state !== 'STALLED') return false
+  const rolloutId = ctx.newId() as RolloutId
+  const { number } = retarget(draft, { body: to, cause: 'AUTO_ROLLBACK', actor: controller, rolloutId }, ctx)
+  const why = loops ? 'is in CRASH_LOOP' : `made no progress for ${rollout.progressDeadlineSeconds} s`
+  say(
+    draft,
+    'ROLLOUT',
+    `${draft.base.name} is rolled back to version ${to.number}, as version ${number}: version ${target.number} ${why}.`,
+  )
+  return true
+}

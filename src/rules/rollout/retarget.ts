@@ -1,0 +1,46 @@
+import type { RolloutState, VersionCause } from '../../generated/prisma/enums.ts'
+import type { Instant, RolloutId } from '../../model/id.ts'
+import type { Version } from '../../model/service.ts'
+import type { Context } from '../draft/context.ts'
+import { type Draft, openRollout } from '../draft/draft.ts'
+import { addVersion, type VersionBody } from '../version/version.ts'
+import { newRollout } from './newRollout.ts'
+
+/** A new target, and whose it is. */
+export interface NewTarget {
+  readonly body: VersionBody
+  readonly cause: VersionCause
+  readonly actor: string
+  readonly rolloutId: RolloutId
+}
+
+/**
+ * R5: makes a new version the target and begins the rollout to it, from the version that was completed last. An unfinished rollout is left:
+ * SUPERSEDED, or ROLLED_BACK by a rollback. Replicas whose content is equal are kept, ready or not: which those are follows from the contents.
+ */
+export function retarget(draft: Draft, { body, cause, actor, rolloutId }: NewTarget, ctx: Context): Version {
+  leave(draft, cause === 'ROLLBACK' || cause === 'AUTO_ROLLBACK' ? 'ROLLED_BACK' : 'SUPERSEDED', ctx.now)
+  const version = addVersion(draft, body, cause, actor, ctx)
+  const number = draft.columns.rolloutNumber + 1
+  const { desiredReplicas, settings, paused, completedVersion } = draft.columns
+  draft.columns = {
+    ...draft.columns,
+    versionNumber: version.number,
+    profileRevisionId: version.profileRevisionId,
+    rolloutNumber: number,
+  }
+  const versions = { fromVersion: completedVersion, toVersion: version.number }
+  const automatic = cause === 'AUTO_ROLLBACK'
+  draft.rollout = newRollout(
+    { id: rolloutId, number, ...versions, automatic, desiredReplicas, settings, paused, startedBy: actor },
+    ctx.now,
+  )
+  draft.rearmed = true
+  return version
+}
+
+/** Ends the rollout in progress before it is complete. */
+function leave(draft: Draft, state: Extract<RolloutState, 'SUPERSEDED' | 'ROLLED_BACK'>, now: Instant): void {
+  const rollout = openRollout(draft)
+  if (rollout !== null) draft.left.push({ ...rollout, state, hold: null, deadlineAt: null, finishedAt: now })
+}

@@ -1,0 +1,40 @@
+import type { RollbackIntent } from '../../model/intent.ts'
+import type { Outcome } from '../../model/outcome.ts'
+import type { Version } from '../../model/service.ts'
+import type { Context } from '../draft/context.ts'
+import { type Draft, isDeleting, openRollout, targetOf, versionOf } from '../draft/draft.ts'
+import { say } from '../draft/events.ts'
+import { conflict, deleting, invalidState, markSpec } from '../draft/specGuards.ts'
+import { retarget } from './retarget.ts'
+
+/** R6: back to an earlier version, under a new number. Neither the replicas' number nor the settings are rolled back; a pause stays. */
+export function rollback(draft: Draft, intent: RollbackIntent, ctx: Context): Outcome {
+  const { name } = draft.base
+  const { actor, rolloutId } = intent
+  if (isDeleting(draft)) return deleting(draft, 'it cannot be rolled back')
+  const objection = conflict(draft, intent.expectedRevision)
+  if (objection !== null) return objection
+  const to = intent.to ?? previousOf(draft)
+  const target = targetOf(draft)
+  if (to === null) {
+    const only =
+      draft.columns.versionNumber === 1 ? 'it has one version only' : 'no version with other content was ever complete'
+    const help = draft.columns.versionNumber === 1 ? 'Update it instead.' : 'Name a version by toVersion.'
+    return invalidState(`Service ${name} cannot be rolled back: ${only}. ${help}`)
+  }
+  if (to.contentNumber === target.contentNumber) {
+    const same = to.number === target.number ? '' : `, whose content version ${target.number} has`
+    const message = `Service ${name} is at version ${to.number} already${same}: there is nothing to roll back.`
+    return { kind: 'refused', refusal: { code: 'NO_CHANGE', message, path: ['input', 'toVersion'] } }
+  }
+  const { number } = retarget(draft, { body: to, cause: 'ROLLBACK', actor, rolloutId }, ctx)
+  say(draft, 'ROLLOUT', `${actor} rolled ${name} back to version ${to.number}, as version ${number}.`, actor)
+  markSpec(draft)
+  return { kind: 'done', changed: true }
+}
+
+/** With a rollout unfinished what it came from, else the last completed version with other content; null: there is none. */
+function previousOf(draft: Draft): Version | null {
+  const number = openRollout(draft) === null ? draft.columns.previousVersion : draft.rollout.fromVersion
+  return number === null ? null : versionOf(draft, number)
+}

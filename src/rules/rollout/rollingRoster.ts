@@ -1,0 +1,150 @@
+import type { ReplicaId } from '../../model/id.ts'
+import type { RollingReplica, RollingResult, RollingStart, RollingStop, RollingView } from './rollingView.ts'
+
+/** Every active replica is in exactly one bucket: what it is of, and whether it is available. Whatever is counted is counted from these. */
+export const buckets = {
+  /** Of the target's content, and staying. */
+  newWaiting: 0,
+  newAvailable: 1,
+  /** Of other content. */
+  oldWaiting: 2,
+  oldAvailable: 3,
+  /** To be replaced whatever its content is: drain, restart, time limit. */
+  leavingWaiting: 4,
+  leavingAvailable: 5,
+} as const
+export type Bucket = (typeof buckets)[keyof typeof buckets]
+
+export interface Counts {
+  readonly active: number
+  readonly new: number
+  readonly newWaiting: number
+  readonly oldWaiting: number
+  readonly leaving: number
+  readonly outdated: number
+  readonly available: number
+  /** s (R1): at least 1 while one leaves for a drain (R15), and no longer. */
+  readonly maxSurge: number
+}
+
+/** Newer than every row that is committed: what was started in this commit is the first to be dropped again. */
+const inThisCommit = Number.MAX_SAFE_INTEGER
+const noId = '' as ReplicaId
+
+/** The active replicas while a commit steps them, and what became of them, within the cap of rows. */
+export class Roster {
+  readonly view: RollingView
+  counts: Counts
+  /** Something was to be done that the cap left for the next commit. */
+  capped = false
+  readonly #replicas: RollingReplica[] = []
+  readonly #stopped = new Map<RollingReplica, RollingStop['reason']>()
+  readonly #started = new Set<RollingReplica>()
+  #rowsLeft: number
+
+  constructor(view: RollingView) {
+    this.view = view
+    this.#rowsLeft = view.cap
+    for (const replica of view.replicas) {
+      if (replica.state !== 'STOPPING' && replica.state !== 'ENDED') this.#replicas.push(replica)
+    }
+    this.counts = this.#count()
+  }
+
+  /** Counts anew, after starts and stops. */
+  recount(): void {
+    this.counts = this.#count()
+  }
+
+  /** All that are active now. */
+  active(): readonly RollingReplica[] {
+    return this.#stopped.size === 0 ? this.#replicas : this.#replicas.filter((replica) => !this.#stopped.has(replica))
+  }
+
+  /** Those of some buckets. */
+  members(...of: readonly Bucket[]): RollingReplica[] {
+    return this.active().filter((replica) => of.includes(this.#bucketOf(replica)))
+  }
+
+  isCurrent(replica: RollingReplica): boolean {
+    return replica.contentNumber === this.view.target.contentNumber
+  }
+
+  /** The number under which another one of its content is started: of equal numbers the target's. */
+  versionFor(replica: RollingReplica): number {
+    return this.isCurrent(replica) ? this.view.target.number : replica.versionNumber
+  }
+
+  /** How many of the rows that are wanted the cap leaves. */
+  allow(wanted: number): number {
+    if (wanted > this.#rowsLeft) this.capped = true
+    return Math.min(wanted, this.#rowsLeft)
+  }
+
+  stop(replica: RollingReplica, reason: RollingStop['reason']): void {
+    this.#rowsLeft--
+    this.#stopped.set(replica, reason)
+  }
+
+  /** `sibling`: one of the same version, null: at the target. */
+  start(sibling: RollingReplica | null, twinOf: ReplicaId | null): void {
+    this.#rowsLeft--
+    const { target } = this.view
+    const started: RollingReplica = {
+      id: noId,
+      index: this.#started.size,
+      versionNumber: sibling === null ? target.number : this.versionFor(sibling),
+      contentNumber: sibling === null ? target.contentNumber : sibling.contentNumber,
+      state: 'PENDING',
+      ready: false,
+      available: false,
+      leaving: null,
+      twinOf,
+      notBefore: null,
+      createdAt: inThisCommit,
+    }
+    this.#started.add(started)
+    this.#replicas.push(started)
+  }
+
+  /** Rows that were started and stopped in this commit are in neither list. */
+  result(): RollingResult {
+    const starts: RollingStart[] = []
+    const stops: RollingStop[] = []
+    for (const started of this.#started) {
+      if (!this.#stopped.has(started)) starts.push({ versionNumber: started.versionNumber, twinOf: started.twinOf })
+    }
+    for (const [replica, reason] of this.#stopped)
+      if (!this.#started.has(replica)) stops.push({ id: replica.id, reason })
+    return { starts, stops, capped: this.capped }
+  }
+
+  #bucketOf(replica: RollingReplica): Bucket {
+    if (replica.leaving !== null) return replica.available ? buckets.leavingAvailable : buckets.leavingWaiting
+    if (this.isCurrent(replica)) return replica.available ? buckets.newAvailable : buckets.newWaiting
+    return replica.available ? buckets.oldAvailable : buckets.oldWaiting
+  }
+
+  #count(): Counts {
+    const sizes: [number, number, number, number, number, number] = [0, 0, 0, 0, 0, 0]
+    let maxSurge = this.view.maxSurge
+    for (const replica of this.active()) {
+      sizes[this.#bucketOf(replica)]++
+      if (replica.leaving === 'DRAIN') maxSurge = Math.max(1, maxSurge)
+    }
+    const [newWaiting, newAvailable, oldWaiting, oldAvailable, leavingWaiting, leavingAvailable] = sizes
+    const current = newWaiting + newAvailable
+    const leaving = leavingWaiting + leavingAvailable
+    const outdated = oldWaiting + oldAvailable + leaving
+    return {
+      active: current + outdated,
+      new: current,
+      newWaiting,
+      oldWaiting,
+      leaving,
+      outdated,
+      available: newAvailable + oldAvailable + leavingAvailable,
+      maxSurge,
+    }
+  }
+}

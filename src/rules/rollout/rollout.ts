@@ -1,0 +1,93 @@
+import { counted } from '../../model/counted.ts'
+import type { Instant } from '../../model/id.ts'
+import type { Rollout, ServiceColumns } from '../../model/service.ts'
+import type { Context } from '../draft/context.ts'
+import { type Draft, deadlineFrom, openRollout, targetOf, versionOf } from '../draft/draft.ts'
+import { say } from '../draft/events.ts'
+import { activeOf, type Census } from '../replica/census.ts'
+import { resolveLimits } from './limits.ts'
+import { holdOf } from './rolloutBlocker.ts'
+import { progressSentence } from './rolloutProgress.ts'
+
+/** R8: a scale, new limits or a new target arm the full deadline, with both marks anew. */
+export function rearm(draft: Draft, now: Instant): void {
+  const rollout = openRollout(draft)
+  if (rollout === null) return
+  const { desiredReplicas, settings, paused } = draft.columns
+  const { minReadySeconds, progressDeadlineSeconds } = settings
+  draft.rearmed = true
+  draft.rollout = {
+    ...rollout,
+    ...resolveLimits(desiredReplicas, settings),
+    minReadySeconds,
+    progressDeadlineSeconds,
+    state: rollout.state === 'STALLED' ? 'ROLLING' : rollout.state,
+    desiredReplicas,
+    deadlineAt: paused ? null : deadlineFrom(now, progressDeadlineSeconds),
+  }
+}
+
+/** Where the rollout is after this commit: its counts, its marks and deadline (R8), what it waits for, and whether it is complete (R5). */
+export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
+  const rollout = openRollout(draft)
+  if (rollout === null) return
+  const counts = {
+    updatedReplicas: activeOf(census.updated),
+    availableReplicas: census.updated.available,
+    oldReplicas: activeOf(census.outdated),
+  }
+  const { desiredReplicas, restartNumber } = draft.columns
+  if (counts.oldReplicas === 0 && counts.availableReplicas >= desiredReplicas && restartNumber === null) {
+    draft.rollout = { ...rollout, ...counts, state: 'COMPLETED', hold: null, deadlineAt: null, finishedAt: ctx.now }
+    draft.columns = { ...draft.columns, paused: false, ...completions(draft) }
+    const replicas = counted(counts.availableReplicas, 'replica')
+    const are = counts.availableReplicas === 1 ? 'is' : 'are'
+    say(
+      draft,
+      'ROLLOUT',
+      `Rollout ${rollout.number} of ${draft.base.name} to version ${rollout.toVersion} is complete: ${replicas} ${are} available.`,
+    )
+    return
+  }
+  const stepped = marked(draft, { ...rollout, ...counts }, ctx.now)
+  const hold = holdOf(draft, stepped, ctx.now)
+  draft.rollout = { ...stepped, hold }
+  if (stepped.state === 'STALLED' && rollout.state !== 'STALLED') {
+    const why = hold === null ? '' : ` ${hold.message}`
+    say(
+      draft,
+      'ROLLOUT',
+      `Rollout ${rollout.number} of ${draft.base.name} has made no progress for ${rollout.progressDeadlineSeconds} s.${why}`,
+    )
+    return
+  }
+  const sentence = progressSentence(draft.base.name, draft.rollout)
+  if (sentence !== null && sentence !== progressSentence(draft.base.name, draft.base.rollout))
+    say(draft, 'ROLLOUT', sentence)
+}
+
+/** R6: the target is completed; what was so before it with other content is what "previous" means from now on. */
+function completions(draft: Draft): Pick<ServiceColumns, 'completedVersion' | 'previousVersion'> {
+  const { completedVersion, previousVersion } = draft.columns
+  const target = targetOf(draft)
+  const isOther = completedVersion !== null && versionOf(draft, completedVersion).contentNumber !== target.contentNumber
+  return { completedVersion: target.number, previousVersion: isOther ? completedVersion : previousVersion }
+}
+
+/** R8: progress is a new high of available new ones or a new low of outdated ones, so that flapping can't extend the deadline. */
+function marked(draft: Draft, rollout: Rollout, now: Instant): Rollout {
+  const { availableReplicas, oldReplicas } = rollout
+  if (draft.rearmed) return { ...rollout, bestAvailable: availableReplicas, leastOutdated: oldReplicas }
+  if (availableReplicas > rollout.bestAvailable || oldReplicas < rollout.leastOutdated) {
+    return {
+      ...rollout,
+      state: rollout.state === 'STALLED' ? 'ROLLING' : rollout.state,
+      bestAvailable: Math.max(availableReplicas, rollout.bestAvailable),
+      leastOutdated: Math.min(oldReplicas, rollout.leastOutdated),
+      progressedAt: now,
+      deadlineAt: draft.columns.paused ? null : deadlineFrom(now, rollout.progressDeadlineSeconds),
+    }
+  }
+  const late = rollout.state === 'ROLLING' && rollout.deadlineAt !== null && rollout.deadlineAt <= now
+  return late ? { ...rollout, state: 'STALLED' } : rollout
+}

@@ -1,0 +1,28 @@
+import type { Replica } from '../../model/service.ts'
+import { type Stage, stageOf } from '../replica/census.ts'
+
+/** What the order of victims looks at. */
+export type Victim = Pick<Replica, 'id' | 'index' | 'state' | 'ready' | 'available' | 'createdAt'>
+
+/** How much would be lost with it. */
+const losses: Readonly<Record<Stage, number>> = {
+  stopping: 0,
+  pending: 1,
+  starting: 2,
+  running: 3,
+  ready: 4,
+  available: 5,
+}
+
+/**
+ * R11: the order in which replicas are stopped, first victim first: by what is lost, then the newest, then the highest index, then the lowest
+ * id. Total: two different replicas are never equal.
+ */
+export function compareVictims(a: Victim, b: Victim): number {
+  return (
+    losses[stageOf(a)] - losses[stageOf(b)] ||
+    b.createdAt - a.createdAt ||
+    b.index - a.index ||
+    (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+  )
+}

@@ -1,0 +1,110 @@
+import { rowsPerCommit } from '../../model/bounds.ts'
+import { counted } from '../../model/counted.ts'
+import type { RolloutId, VersionId } from '../../model/id.ts'
+import type { NewService } from '../../model/intent.ts'
+import type { Refusal } from '../../model/refusal.ts'
+import type { Rollout, ServiceColumns, ServiceSnapshot, Version } from '../../model/service.ts'
+import type { Context } from '../draft/context.ts'
+import { type Draft, draftOver } from '../draft/draft.ts'
+import { say } from '../draft/events.ts'
+import { markSpec } from '../draft/specGuards.ts'
+import { newRollout } from '../rollout/newRollout.ts'
+import { contentDigest } from '../version/contentDigest.ts'
+import { overQuota, quotaExceeded } from './scale.ts'
+
+/**
+ * A draft that creates the service, with version 1 and rollout 1, whose `from` is null (R5), and that has room for `mostRows`. QUOTA_EXCEEDED where it could
+ * never fit.
+ */
+export function createDraft(
+  service: NewService,
+  actor: string,
+  ctx: Context,
+  mostRows: number = rowsPerCommit,
+): Draft | Refusal {
+  const { replicas, maxReplicas, projectName } = service
+  if (overQuota(replicas, maxReplicas)) return quotaExceeded(projectName, replicas, maxReplicas)
+  const version: Version = {
+    id: ctx.newId() as VersionId,
+    number: 1,
+    profileRevisionId: service.profileRevisionId,
+    content: service.content,
+    overrides: service.overrides,
+    template: service.template,
+    contentDigest: contentDigest(service.content),
+    contentNumber: 1,
+    cause: 'CREATE',
+    createdAt: ctx.now,
+    createdBy: actor,
+  }
+  const draft = draftOver(unbornOf(service, version, firstRollout(service, actor, ctx), ctx), true, mostRows)
+  draft.insertedVersions.push(version)
+  say(draft, 'SERVICE_CREATED', `${actor} created service ${service.name} with ${counted(replicas, 'replica')}.`, actor)
+  markSpec(draft)
+  return draft
+}
+
+function firstRollout({ replicas, settings }: NewService, actor: string, ctx: Context): Rollout {
+  const versions = { fromVersion: null, toVersion: 1 }
+  const id = ctx.newId() as RolloutId
+  return newRollout(
+    {
+      id,
+      number: 1,
+      ...versions,
+      automatic: false,
+      desiredReplicas: replicas,
+      settings,
+      paused: false,
+      startedBy: actor,
+    },
+    ctx.now,
+  )
+}
+
+/** The service before its first commit: guard −1, no replicas. */
+function unbornOf(service: NewService, version: Version, rollout: Rollout, ctx: Context): ServiceSnapshot {
+  const columns: ServiceColumns = {
+    desiredReplicas: service.replicas,
+    versionNumber: 1,
+    profileRevisionId: service.profileRevisionId,
+    settings: service.settings,
+    paused: false,
+    rolloutNumber: 1,
+    completedVersion: null,
+    previousVersion: null,
+    restartNumber: null,
+    activeReplicas: 0,
+    runningReplicas: 0,
+    readyReplicas: 0,
+    availableReplicas: 0,
+    updatedReplicas: 0,
+    stoppingReplicas: 0,
+    status: 'PROGRESSING',
+    blockers: [],
+    deletionRequestedAt: null,
+    deletedAt: null,
+  }
+  const { id, projectId, projectName, queueId, name, owner } = service
+  return {
+    id,
+    projectId,
+    projectName,
+    queueId,
+    name,
+    owner,
+    createdAt: ctx.now,
+    guard: -1,
+    revision: 0n,
+    specRevision: 0n,
+    columns,
+    versions: new Map([[1, version]]),
+    lastVersion: 1,
+    contents: new Map([[version.contentDigest, 1]]),
+    replicas: new Map(),
+    slots: [],
+    rollout,
+    hosts: new Map(),
+    timers: new Map(),
+  }
+}

@@ -1,0 +1,74 @@
+import type { Content, PortDeclaration, Probe, ProbeAction, RestartPolicy, StopPolicy } from '../../model/content.ts'
+import type { RolloutSettings, Settings } from '../../model/settings.ts'
+import { given, type Said } from '../../model/withoutNulls.ts'
+import { defaultLimits } from '../rollout/limits.ts'
+import { withRollout } from './settings.ts'
+
+// What a profile has where it says nothing.
+
+/** R8 for the deadline, R10 for the backoff, R14 for the spread. The limits depend on the others (R1). */
+export const defaultSettings = {
+  replicas: 1,
+  spreadMode: 'BEST_EFFORT',
+  maxPerHost: 1,
+  minReadySeconds: 0,
+  progressDeadlineSeconds: 600,
+  autoRollback: false,
+  backoffBaseSeconds: 10,
+  backoffMaxSeconds: 300,
+  backoffResetAfterSeconds: 600,
+} as const satisfies Omit<Settings, 'maxSurge' | 'maxUnavailable'>
+
+export const defaultContent = {
+  cpuMillis: 100,
+  memoryMiB: 128,
+  /** 3 restarts within 600 s: the first at once, the others after 1 s. */
+  restart: { maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 },
+  stop: { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' },
+} as const satisfies Partial<Content>
+
+/** Those of Kubernetes. */
+export const defaultProbe = {
+  initialDelaySeconds: 0,
+  periodSeconds: 10,
+  timeoutSeconds: 1,
+  failureThreshold: 3,
+  successThreshold: 1,
+} as const satisfies Omit<Probe, 'action'>
+
+/** Settings as a profile writes them, in groups. */
+export interface WrittenSettings {
+  readonly replicas?: number | null | undefined
+  readonly spread?: ({ readonly mode: Settings['spreadMode'] } & Said<Pick<Settings, 'maxPerHost'>>) | null | undefined
+  readonly rollout?: Said<RolloutSettings> | null | undefined
+  readonly backoff?: Said<{ baseSeconds: number; maxSeconds: number; resetAfterSeconds: number }> | null | undefined
+}
+
+export function givenSettings({ replicas, spread, rollout, backoff }: WrittenSettings): Partial<Settings> {
+  return given<Settings>({
+    replicas,
+    spreadMode: spread?.mode,
+    maxPerHost: spread?.maxPerHost,
+    ...rollout,
+    backoffBaseSeconds: backoff?.baseSeconds,
+    backoffMaxSeconds: backoff?.maxSeconds,
+    backoffResetAfterSeconds: backoff?.resetAfterSeconds,
+  })
+}
+
+export function settingsWith(said: Partial<Settings>, ports: readonly PortDeclaration[]): Settings {
+  const spreadMode = said.spreadMode ?? defaultSettings.spreadMode
+  return withRollout({ ...defaultSettings, ...defaultLimits(ports, spreadMode), spreadMode }, said, ports)
+}
+
+export function restartWith(said: Said<RestartPolicy>): RestartPolicy {
+  return { ...defaultContent.restart, ...given<RestartPolicy>(said) }
+}
+
+export function stopWith(said: Said<StopPolicy>): StopPolicy {
+  return { ...defaultContent.stop, ...given<StopPolicy>(said) }
+}
+
+export function probeWith(action: ProbeAction, said: Said<Omit<Probe, 'action'>>): Probe {
+  return { action, ...defaultProbe, ...given<Omit<Probe, 'action'>>(said) }
+}

@@ -1,0 +1,25 @@
+import { counted } from '../../model/counted.ts'
+import type { ServiceIntent } from '../../model/intent.ts'
+import type { Outcome } from '../../model/outcome.ts'
+import type { Context } from '../draft/context.ts'
+import { type Draft, isDeleting, openRollout } from '../draft/draft.ts'
+import { say } from '../draft/events.ts'
+import { conflict, markSpec } from '../draft/specGuards.ts'
+
+/** Asks for the end of the service: all its replicas are stopped, and with the last one's end it is gone. Once more while DELETING: done. */
+export function deleteService(draft: Draft, intent: Extract<ServiceIntent, { kind: 'delete' }>, ctx: Context): Outcome {
+  if (isDeleting(draft)) return { kind: 'done', changed: false }
+  const objection = conflict(draft, intent.expectedRevision)
+  if (objection !== null) return objection
+  draft.columns = { ...draft.columns, deletionRequestedAt: ctx.now }
+  draft.slots = new Map()
+  const rollout = openRollout(draft)
+  if (rollout !== null)
+    draft.rollout = { ...rollout, state: 'CANCELLED', hold: null, deadlineAt: null, finishedAt: ctx.now }
+  const { name } = draft.base
+  const rest =
+    draft.alive.size === 0 ? 'it has no replicas' : `its ${counted(draft.alive.size, 'replica')} are being stopped`
+  say(draft, 'SERVICE_DELETED', `${intent.actor} deleted ${name}: ${rest}.`, intent.actor)
+  markSpec(draft)
+  return { kind: 'done', changed: true }
+}

@@ -1,0 +1,80 @@
+import type { Content } from '../../model/content.ts'
+import type { UpdateIntent } from '../../model/intent.ts'
+import type { Outcome } from '../../model/outcome.ts'
+import type { Version } from '../../model/service.ts'
+import type { Context } from '../draft/context.ts'
+import { type Draft, isDeleting, targetOf } from '../draft/draft.ts'
+import { say } from '../draft/events.ts'
+import { conflict, deleting, markSpec } from '../draft/specGuards.ts'
+import { retarget } from '../rollout/retarget.ts'
+import { rearm } from '../rollout/rollout.ts'
+import { mergeContent } from '../version/content.ts'
+import { contentDigest } from '../version/contentDigest.ts'
+import type { VersionBody } from '../version/version.ts'
+import { overQuota, quotaExceeded, setReplicas } from './scale.ts'
+import { sameSettings, settingsIssues, withRollout } from './settings.ts'
+
+/**
+ * Changes what a service runs, its rollout settings or its replicas, in one commit and the replicas first (R4). Another profile revision or
+ * other content makes a new version; settings alone go to the rollout in progress as new limits (R8). NO_CHANGE where nothing of it differs.
+ */
+export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcome {
+  const { name, projectName } = draft.base
+  const { actor, replicas, maxReplicas } = intent
+  if (isDeleting(draft)) return deleting(draft, 'it cannot be updated')
+  const objection = conflict(draft, intent.expectedRevision)
+  if (objection !== null) return objection
+  const before = draft.columns
+  const target = targetOf(draft)
+  const body = updatedBody(target, intent)
+  const isSame = contentDigest(body.content) === target.contentDigest
+  const isNew = !isSame || body.profileRevisionId !== before.profileRevisionId
+  const settings = withRollout(isNew ? body.template.settings : before.settings, intent.rollout, body.content.ports)
+  const issues = settingsIssues(settings, intent.rollout).map(({ path, message }) => ({
+    path: ['input', ...path],
+    message,
+  }))
+  if (issues.length > 0)
+    return { kind: 'refused', refusal: { code: 'INVALID_INPUT', message: issues[0]?.message ?? '', issues } }
+  const scales = replicas !== null && replicas !== before.desiredReplicas
+  if (scales && replicas > before.desiredReplicas && overQuota(replicas, maxReplicas)) {
+    return { kind: 'refused', refusal: quotaExceeded(projectName, replicas, maxReplicas) }
+  }
+  const resets = isNew || !sameSettings(settings, before.settings)
+  if (!scales && !resets) {
+    const message = `Service ${name} runs this already, as version ${target.number}: nothing of it would change.`
+    return { kind: 'refused', refusal: { code: 'NO_CHANGE', message, path: ['input'] } }
+  }
+  if (scales) setReplicas(draft, replicas, actor, ctx)
+  if (resets) draft.columns = { ...draft.columns, settings }
+  if (isNew) {
+    if (intent.startPaused) draft.columns = { ...draft.columns, paused: true }
+    const version = retarget(draft, { body, cause: 'UPDATE', actor, rolloutId: intent.rolloutId }, ctx)
+    const kept = isSame ? `: it has the content of version ${target.number}, so that its replicas stay` : ''
+    say(draft, 'SERVICE_UPDATED', `${actor} updated ${name} to version ${version.number}${kept}.`, actor)
+  } else if (resets) {
+    rearm(draft, ctx.now)
+    say(draft, 'SERVICE_UPDATED', `${actor} changed the rollout settings of ${name}.`, actor)
+  }
+  markSpec(draft)
+  return { kind: 'done', changed: true }
+}
+
+/** The target with an update over it. */
+export function updatedBody(
+  target: Version,
+  { profile, overrides }: Pick<UpdateIntent, 'profile' | 'overrides'>,
+): VersionBody {
+  const template =
+    profile === null
+      ? target.template
+      : { command: profile.content.command, env: profile.content.env, settings: profile.settings }
+  const base: Content = profile?.content ?? { ...target.content, command: template.command, env: template.env }
+  const merged = { ...target.overrides, ...overrides }
+  return {
+    profileRevisionId: profile?.id ?? target.profileRevisionId,
+    content: mergeContent(base, merged),
+    overrides: merged,
+    template,
+  }
+}

@@ -1,0 +1,36 @@
+import type { VersionCause } from '../../generated/prisma/enums.ts'
+import type { VersionId } from '../../model/id.ts'
+import type { Version } from '../../model/service.ts'
+import type { Context } from '../draft/context.ts'
+import type { Draft } from '../draft/draft.ts'
+import { contentDigest } from './contentDigest.ts'
+
+/** What a new version takes over from an older one or from an update. */
+export type VersionBody = Pick<Version, 'profileRevisionId' | 'content' | 'overrides' | 'template'>
+
+/** The service's next version. Its `contentNumber` is the lowest number that ever had equal content. */
+export function addVersion(draft: Draft, body: VersionBody, cause: VersionCause, actor: string, ctx: Context): Version {
+  const number = (draft.insertedVersions.at(-1)?.number ?? draft.base.lastVersion) + 1
+  const digest = contentDigest(body.content)
+  const version: Version = {
+    id: ctx.newId() as VersionId,
+    number,
+    profileRevisionId: body.profileRevisionId,
+    content: body.content,
+    overrides: body.overrides,
+    template: body.template,
+    contentDigest: digest,
+    contentNumber: contentNumberOf(draft, digest) ?? number,
+    cause,
+    createdAt: ctx.now,
+    createdBy: actor,
+  }
+  draft.insertedVersions.push(version)
+  return version
+}
+
+/** The number under which a content is known; null: it is new to the service. */
+export function contentNumberOf(draft: Draft, digest: string): number | null {
+  const inserted = draft.insertedVersions.find((version) => version.contentDigest === digest)
+  return draft.base.contents.get(digest) ?? inserted?.contentNumber ?? null
+}

@@ -1,0 +1,24 @@
+import type { Blocker } from '../../model/blocker.ts'
+import type { ReplicaId } from '../../model/id.ts'
+import { type CommitOutcome, unfinished } from '../../model/outcome.ts'
+import { type Draft, hasRoom, isCreatedHere, put } from '../draft/draft.ts'
+import { sameBlocker } from './blocker.ts'
+
+/** Why placement could not place these. */
+export function hold(
+  draft: Draft,
+  holds: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[],
+): CommitOutcome {
+  let changed = false
+  for (const { replica, blocker } of holds) {
+    const row = draft.alive.get(replica)
+    if (row === undefined || row.state !== 'PENDING' || row.notBefore !== null || isCreatedHere(draft, row.id)) continue
+    const since = row.pending?.reason === blocker.reason ? row.pending.since : blocker.since
+    const pending: Blocker = { ...blocker, count: 1, since, replica: row.id }
+    if (row.pending !== null && sameBlocker(row.pending, pending)) continue
+    if (!hasRoom(draft, row.id)) return unfinished
+    put(draft, { ...row, pending })
+    changed = true
+  }
+  return { kind: 'done', changed }
+}

@@ -1,0 +1,206 @@
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import path from 'node:path'
+import type { Logger } from 'pino'
+import { v7 } from 'uuid'
+import type { Config } from '../config/config.ts'
+import { Feed } from '../feed/feed.ts'
+import { measureTail } from '../feed/measureTail.ts'
+import { Tail } from '../feed/tail.ts'
+import { schema } from '../graphql/schema.ts'
+import { HttpServer } from '../http/httpServer.ts'
+import { Metrics } from '../http/metrics.ts'
+import { Committer } from '../store/commit/committer.ts'
+import { DatabaseClock, synchronise } from '../store/database/clock.ts'
+import { isReadOnly, openDatabase } from '../store/database/database.ts'
+import { troubleOf } from '../store/database/databaseErrors.ts'
+import { lockDirectory } from '../store/database/lock.ts'
+import { LocalWorker } from '../systems/localWorker/localWorker.ts'
+import { LogRelay } from '../systems/logs/logRelay.ts'
+import { LogRequests } from '../systems/logs/logRequests.ts'
+import { Placer } from '../systems/placement/placer.ts'
+import { Previews } from '../systems/placement/previews.ts'
+import { Upkeep } from '../systems/retention/retention.ts'
+import type { App } from '../systems/serverContext.ts'
+import { scanServices } from '../systems/timers/startUpScan.ts'
+import { Timers } from '../systems/timers/timers.ts'
+import { Sessions } from '../systems/tokens/sessions.ts'
+import { ensureToken } from '../systems/tokens/tokenFile.ts'
+import { Drains } from '../systems/workers/drains.ts'
+import { WorkerLeases } from '../systems/workers/workerLeases.ts'
+import { WorkerRefusals } from '../systems/workers/workerRefusals.ts'
+import { metricReaders } from './gauges.ts'
+import type { DatabaseAway } from './outageLog.ts'
+
+export interface RunningServer {
+  readonly app: App
+  /** Of the API, for programs on this machine. */
+  readonly url: string
+  /** Stops everything in the reverse order of its start. */
+  stop(): Promise<void>
+}
+
+export interface ServerOptions {
+  readonly config: Config
+  readonly log: Logger
+  /** The compiled worker, for the local one. */
+  readonly workerProgram: string
+  readonly env: NodeJS.ProcessEnv
+  /** Of `log`; left out: every failure for want of the database is told. */
+  readonly databaseAway?: DatabaseAway
+  /** Of silence after which a subscriber gets a BOOKMARK; left out: 15 s (R16). */
+  readonly bookmarkMillis?: number
+}
+
+/** Starts a server. When something fails, what was started before it is stopped again. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { log } = options
+  const stops: { readonly what: string; readonly stop: () => Promise<void> | void }[] = []
+  const started = (what: string, stop: () => Promise<void> | void) => stops.unshift({ what, stop })
+  const stop = async () => {
+    for (const part of stops.splice(0)) {
+      try {
+        await part.stop()
+      } catch (error) {
+        if (troubleOf(error) === null) log.error({ err: error }, `Stopping failed: ${part.what}.`)
+        else
+          log.warn(
+            `The database did not take note of a stop: ${part.what}. That does no harm: what it keeps for this server ends by itself.`,
+          )
+      }
+    }
+  }
+  try {
+    return { ...(await start(options, started)), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function start(
+  { config, log, workerProgram, env, databaseAway, bookmarkMillis }: ServerOptions,
+  started: (what: string, stop: () => Promise<void> | void) => void,
+): Promise<{ app: App; url: string }> {
+  const { dataDirectory, databaseUrl, databaseSilenceSeconds, idleTransactionSeconds } = config
+  if (databaseUrl !== null) {
+    // The embedded database takes it itself.
+    const lock = await lockDirectory(dataDirectory)
+    started('the lock of the data directory', () => lock.release())
+  }
+  const patience = { silenceMillis: databaseSilenceSeconds * 1_000, idleTransactionSeconds }
+  const database = await openDatabase({
+    dataDirectory,
+    log,
+    ...patience,
+    ...(databaseUrl === null ? {} : { url: databaseUrl }),
+  })
+  started('the database', () => database.close())
+  const explains = (error: unknown) => troubleOf(error) === 'UNREACHABLE'
+  databaseAway?.follow({ name: database.name, explains, ask: () => isReadOnly(database) }, log)
+  started('asking for the database', () => databaseAway?.stop())
+  const metrics = new Metrics()
+  const clock = new DatabaseClock()
+  await synchronise(clock, database)
+  const committer = new Committer({ database, clock, newId: v7, log, meter: metrics })
+  started('the committer', () => committer.stop())
+  const sessions = new Sessions(database)
+  const tail = new Tail({ database, committer, log, onTokensChanged: () => sessions.revalidate() })
+  await tail.start()
+  started('the tail', () => tail.stop())
+  started('the tail’s measures', measureTail(tail, clock, metrics))
+  const feed = new Feed({ database, tail, ...(bookmarkMillis === undefined ? {} : { bookmarkMillis }) })
+  feed.start()
+  started('the feed', () => feed.stop())
+  const logRequests = new LogRequests(
+    v7,
+    database.kind === 'embedded' ? null : new LogRelay({ database, log, newId: v7 }),
+  )
+  await logRequests.start()
+  started('log requests', () => logRequests.stop())
+  const previews = new Previews({ database, clock, log })
+  const parts = {
+    config,
+    log,
+    database,
+    committer,
+    tail,
+    clock,
+    newId: v7,
+    feed,
+    sessions,
+    logRequests,
+    previews,
+    meter: metrics,
+  }
+  const app: App = { ...parts, workerRefusals: new WorkerRefusals(log) }
+
+  await scanServices(app)
+  const timers = new Timers(app)
+  await timers.start()
+  started('the timers', () => timers.stop())
+  const placer = new Placer(app)
+  placer.start()
+  started('placement', () => placer.stop())
+
+  const drains = new Drains(app)
+  drains.start()
+  started('the drains of hosts', () => drains.stop())
+
+  const upkeep = new Upkeep({ database, tail, log, retention: config.retention, meter: metrics })
+  upkeep.start()
+  started('upkeep', () => upkeep.stop())
+
+  metrics.read(metricReaders(app))
+  await ensureTokens(app)
+  const http = new HttpServer(app, schema, metrics)
+  const port = await http.listen(config.host, config.port)
+  started('the HTTP server', () => http.stop())
+  const leases = new WorkerLeases(app)
+  await leases.start()
+  started('the leases of workers', () => leases.stop())
+  const url = `http://${localAddress(config.host)}:${port}/graphql`
+  const addressFile = path.join(dataDirectory, 'server-url')
+  await writeWhole(addressFile, `${url}\n`)
+  started('the address file', () => rm(addressFile, { force: true }))
+
+  if (config.localWorker) {
+    const { host, stopReplicasOnExit: stopReplicas } = config
+    const worker = new LocalWorker({ log, program: workerProgram, dataDirectory, stopReplicas, host, env })
+    await worker.start()
+    started('the local worker', () => worker.stop())
+  }
+  return { app, url }
+}
+
+async function ensureTokens(app: App): Promise<void> {
+  const { config, log } = app
+  const adminFile = path.join(config.dataDirectory, 'admin-token')
+  if (await ensureToken(app.database, adminFile, { subject: 'admin', roles: ['admin'] })) {
+    log.info(`An admin token is in ${path.resolve(adminFile)}: send it as "Authorization: Bearer …".`)
+  }
+  if (config.metrics === 'token') {
+    await ensureToken(app.database, path.join(config.dataDirectory, 'metrics-token'), {
+      subject: 'metrics',
+      roles: ['metrics'],
+    })
+  }
+  // For the local worker, and for those of other hosts.
+  await ensureToken(app.database, path.join(config.dataDirectory, 'worker-token'), {
+    subject: `worker:${hostname()}`,
+    roles: ['worker'],
+  })
+}
+
+/** Where programs on this machine reach a server that listens on `host`. */
+function localAddress(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** A reader never sees half of it. */
+async function writeWhole(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: 0o600 })
+  await rename(`${file}.new`, file)
+}

@@ -1,0 +1,45 @@
+import type { Readers } from '../http/metrics.ts'
+import { countHosts } from '../store/read/countHosts.ts'
+import { countWaiting } from '../store/read/countWaiting.ts'
+import { countDue } from '../store/read/readDue.ts'
+import type { App } from '../systems/serverContext.ts'
+
+type Counts = Readonly<Record<string, number>>
+
+/** Where a server's gauges are read. */
+export function metricReaders({ database, committer, tail, feed }: App): Readers {
+  const { counts } = feed
+  return {
+    revision: () => Number(tail.head),
+    feedLive: () => (tail.live ? 1 : 0),
+    subscribers: () => counts.subscribers,
+    groups: () => counts.groups,
+    topics: () => feed.topics,
+    // A database that does not answer must not hide everything else.
+    timersDue: () => countDue(database).catch(() => Number.NaN),
+    waiting: perRevision(tail, () => countWaiting(database)),
+    hosts: perRevision(tail, () => countHosts(database)),
+    cached: () => committer.cache.size,
+    frames: () => ({ group: counts.groupFrames, catchUp: counts.catchUpFrames }),
+    delivered: () => counts.delivered,
+    collapsed: () => counts.collapsed,
+    cut: () => counts.cut,
+    closed: () => counts.closed,
+  }
+}
+
+/** What only facts change is counted once per revision, however many ask, and however often. */
+function perRevision(tail: App['tail'], count: () => Promise<Counts>): () => Promise<Counts> {
+  let at: bigint | null = null
+  let counted: Promise<Counts> = Promise.resolve({})
+  return () => {
+    if (at !== tail.head) {
+      at = tail.head
+      counted = count().catch(() => {
+        at = null
+        return {}
+      })
+    }
+    return counted
+  }
+}

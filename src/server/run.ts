@@ -1,0 +1,121 @@
+import path from 'node:path'
+import { type Logger, pino } from 'pino'
+import pretty from 'pino-pretty'
+import { type Config, ConfigError, helpText, readConfig } from '../config/config.ts'
+import type { RunningServer, ServerOptions } from './compose.ts'
+import { DatabaseAway } from './outageLog.ts'
+
+/** Everything has to have stopped by then. */
+const stopWithinMillis = 29_000
+
+/** The program. `words`: of its command line. */
+export async function runServer(words: readonly string[]): Promise<void> {
+  if (words.length > 0) {
+    helpOrRefuse(words)
+    return
+  }
+  const { config, warnings } = settings()
+  const databaseAway = new DatabaseAway()
+  const log = makeLog(config, databaseAway)
+  for (const warning of warnings) log.warn(warning)
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'The server fails.')
+    process.exit(1)
+  })
+  const starting = start({
+    config,
+    log,
+    databaseAway,
+    env: process.env,
+    workerProgram: path.join(import.meta.dirname, '..', 'worker.js'),
+  })
+  stopOnSignal(starting, log)
+  try {
+    const { url } = await starting
+    log.info(`The API and GraphiQL are at ${url}`)
+  } catch (error) {
+    log.fatal(sentence(error, config))
+    log.debug({ err: error }, 'The start failed')
+    process.exitCode = 1
+  }
+}
+
+/** Loaded only now: help and mistakes are told at once. */
+async function start(options: ServerOptions): Promise<RunningServer> {
+  const { startServer } = await import('./compose.ts')
+  return startServer(options)
+}
+
+/** The server has no options: who gives one expects something that would not happen. */
+function helpOrRefuse(words: readonly string[]): void {
+  const other = words.find((word) => !['-h', '--help'].includes(word))
+  if (other === undefined) {
+    process.stdout.write(helpText())
+    return
+  }
+  process.stderr.write(
+    `${JSON.stringify(other)} is no option of the server: its settings are environment variables, see --help.\n`,
+  )
+  process.exitCode = 1
+}
+
+function settings(): { config: Config; warnings: readonly string[] } {
+  try {
+    return readConfig(process.env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    for (const mistake of error.mistakes) process.stderr.write(`${mistake}\n`)
+    process.exit(1)
+  }
+}
+
+function makeLog({ logLevel: level }: Config, { logMethod }: DatabaseAway): Logger {
+  const options = { level, hooks: { logMethod } }
+  return process.stdout.isTTY ? pino(options, pretty({ sync: true, ignore: 'pid,hostname' })) : pino(options)
+}
+
+/** The first signal stops in order; a second one ends the process at once. */
+function stopOnSignal(starting: Promise<RunningServer>, log: Logger): void {
+  let stopping = false
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping) {
+      log.warn(`${signal} again: the server ends at once.`)
+      process.exit(1)
+    }
+    stopping = true
+    log.info(`${signal}: the server stops.`)
+    setTimeout(() => {
+      log.fatal(`The server did not stop within ${stopWithinMillis / 1000} s: it ends now.`)
+      process.exit(1)
+    }, stopWithinMillis).unref()
+    starting
+      .then((server) => server.stop())
+      .then(
+        () => {
+          log.info('The server has stopped.')
+          process.exit(0)
+        },
+        () => process.exit(1),
+      )
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+}
+
+/** What went wrong at the start, for the person who starts it. */
+function sentence(error: unknown, { host, port, dataDirectory }: Config): string {
+  const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {}
+  if (code === 'EMFILE')
+    return 'The server may open too few files for its start: raise "ulimit -n", or LimitNOFILE of its unit, to 1024 or more.'
+  // Of a file: what is not about the address or the database is about the data directory.
+  if (syscall !== undefined && !['listen', 'bind', 'getaddrinfo', 'connect'].includes(syscall)) {
+    return `The data directory ${path.resolve(dataDirectory)} can't be used (${(error as Error).message}): correct that, or choose another with XCE_DATA_DIR.`
+  }
+  if (code === 'EADDRINUSE')
+    return `Port ${port} on ${host} is in use: stop what uses it, or choose another port with XCE_PORT.`
+  if (code === 'EACCES')
+    return `Port ${port} on ${host} may not be used by this user: choose another port with XCE_PORT.`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `${host} is no address of this machine: choose another with XCE_HOST.`
+  return error instanceof Error ? error.message : String(error)
+}

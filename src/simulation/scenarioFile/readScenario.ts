@@ -1,0 +1,54 @@
+import { LineCounter, parseDocument } from 'yaml'
+import type { Replay, Scenario } from '../scenario.ts'
+import { replayOf } from './replayFile.ts'
+import { scenarioOf } from './scenarioOf.ts'
+import { scenarioSchema } from './scenarioSchema.ts'
+import { pathText, sentenceOf } from './sentence.ts'
+
+export type Told =
+  | { readonly kind: 'scenario'; readonly scenario: Scenario }
+  | { readonly kind: 'replay'; readonly replay: Replay }
+
+/** A scenario file cannot be run: every mistake in it, one sentence each. */
+export class ScenarioMistakes extends Error {
+  readonly sentences: readonly string[]
+
+  constructor(sentences: readonly string[]) {
+    super(sentences.join('\n'))
+    this.sentences = sentences
+  }
+}
+
+/** What a scenario file describes. Throws ScenarioMistakes. */
+export function readScenario(text: string): Told {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  if (document.errors.length > 0) {
+    throw new ScenarioMistakes(
+      document.errors.map((error) => {
+        const { line, col } = lines.linePos(error.pos[0])
+        return `line ${line}, column ${col}: this is no YAML: ${error.message.trim()}`
+      }),
+    )
+  }
+  const file: unknown = document.toJS()
+  if (typeof file === 'object' && file !== null && 'replay' in file)
+    return { kind: 'replay', replay: replayIn(file.replay) }
+  const parsed = scenarioSchema.safeParse(file, { error: sentenceOf })
+  if (!parsed.success) throw new ScenarioMistakes(parsed.error.issues.map(({ path, message }) => said(path, message)))
+  const told = scenarioOf(parsed.data)
+  if ('mistakes' in told) throw new ScenarioMistakes(told.mistakes.map(({ path, message }) => said(path, message)))
+  return { kind: 'scenario', scenario: told.scenario }
+}
+
+function replayIn(value: unknown): Replay {
+  try {
+    return replayOf(value)
+  } catch (error) {
+    throw new ScenarioMistakes([error instanceof Error ? error.message : String(error)])
+  }
+}
+
+function said(path: readonly PropertyKey[], message: string): string {
+  return path.length === 0 ? message : `${pathText(path)}: ${message}`
+}

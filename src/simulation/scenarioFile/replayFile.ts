@@ -1,0 +1,51 @@
+import { stringify } from 'yaml'
+import { z } from 'zod'
+import type { NewService, ServiceIntent } from '../../model/intent.ts'
+import type { Replay } from '../scenario.ts'
+import { pathText, sentenceOf } from './sentence.ts'
+
+// A history of one service as a scenario file: what a property test was told when it failed, so that `npm run simulate` tells it again.
+
+const replayFile = z.object({
+  service: z.looseObject({ id: z.string(), name: z.string(), replicas: z.int().min(0) }),
+  startedAt: z.number(),
+  commits: z.array(
+    z.object({
+      atMillis: z.number(),
+      ids: z.int().min(0),
+      intents: z.array(z.looseObject({ kind: z.string() })),
+    }),
+  ),
+})
+
+/** Big integers have no form of their own in JSON and YAML. */
+const bigPrefix = 'revision:'
+
+export function replayText(replay: Replay, about: string): string {
+  const plain = JSON.parse(
+    JSON.stringify({ about, replay }, (_, value) => (typeof value === 'bigint' ? `${bigPrefix}${value}` : value)),
+  )
+  return stringify(plain, { lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+/** Only files that `replayText` has written are read here: what the intents say is not looked at. Throws a sentence. */
+export function replayOf(value: unknown): Replay {
+  const parsed = replayFile.safeParse(revive(value), { error: sentenceOf })
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw new Error(`replay.${pathText(issue?.path ?? [])}: ${issue?.message ?? ''}`)
+  }
+  const { service, startedAt, commits } = parsed.data
+  return {
+    service: service as unknown as NewService,
+    startedAt,
+    commits: commits.map(({ intents, ...commit }) => ({ ...commit, intents: intents as unknown as ServiceIntent[] })),
+  }
+}
+
+function revive(value: unknown): unknown {
+  if (typeof value === 'string' && value.startsWith(bigPrefix)) return BigInt(value.slice(bigPrefix.length))
+  if (Array.isArray(value)) return value.map(revive)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, revive(part)]))
+}

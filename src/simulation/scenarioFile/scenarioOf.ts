@@ -1,0 +1,157 @@
+import { defaultPortRange } from '../../model/bounds.ts'
+import type { Content } from '../../model/content.ts'
+import { givenSettings, restartWith, settingsWith, stopWith } from '../../rules/service/defaults.ts'
+import { settingsIssues } from '../../rules/service/settings.ts'
+import { type Behaviour, wellBehaved } from '../behaviour.ts'
+import type { Release, Scenario, ScenarioEvent, ScenarioHost, ScenarioService } from '../scenario.ts'
+import { actionsOf, expectationsOf, type Mistake, type Names, type Say } from './actionsOf.ts'
+import type { ReleaseFile, ScenarioFile, ServiceFile } from './scenarioSchema.ts'
+
+/** The scenario that a file describes: names looked up, numbered ones written out, defaults filled in as the API fills them in. */
+export function scenarioOf(
+  file: ScenarioFile,
+): { readonly scenario: Scenario } | { readonly mistakes: readonly Mistake[] } {
+  const mistakes: Mistake[] = []
+  const say = (path: Mistake['path'], message: string) => mistakes.push({ path, message })
+  let hostCount = 0
+  const hosts = file.hosts.flatMap((host, at) =>
+    numbered(host).map((name) => hostOf(host, name, ++hostCount, ['hosts', at], say)),
+  )
+  const services = file.services.flatMap((service, at) => servicesOf(file, service, at, say))
+  sayTwice(hosts, 'hosts', say)
+  sayTwice(services, 'services', say)
+  const names: Names = {
+    services: groupsOf(file.services),
+    hosts: groupsOf(file.hosts),
+    releases: new Map(services.map(({ name, releases }) => [name, new Set(releases.map((release) => release.name))])),
+    projects: new Set(['default', ...file.projects.map((project) => project.name)]),
+    say,
+  }
+  const events = file.events.flatMap((event, at) =>
+    actionsOf(event, ['events', at], names).map((action): ScenarioEvent => ({ atSeconds: event.at, action })),
+  )
+  const expected = file.expect.flatMap((expected, at) => expectationsOf(expected, ['expect', at], names))
+  if (mistakes.length > 0) return { mistakes }
+  events.sort((a, b) => a.atSeconds - b.atSeconds)
+  const projects = file.projects.map(({ name, maxReplicas }) => ({ name, maxReplicas: maxReplicas ?? null }))
+  if (!projects.some(({ name }) => name === 'default')) projects.unshift({ name: 'default', maxReplicas: null })
+  const { seed, end: endSeconds, lease: leaseSeconds, grace: graceSeconds } = file
+  return { scenario: { seed, endSeconds, leaseSeconds, graceSeconds, hosts, projects, services, events, expected } }
+}
+
+function numbered({ name, count }: { readonly name: string; readonly count?: number | undefined }): readonly string[] {
+  return count === undefined ? [name] : Array.from({ length: count }, (_, at) => `${name}-${at + 1}`)
+}
+
+function groupsOf(
+  items: readonly { readonly name: string; readonly count?: number | undefined }[],
+): Map<string, readonly string[]> {
+  const groups = new Map<string, readonly string[]>()
+  for (const item of items) {
+    const names = numbered(item)
+    groups.set(item.name, names)
+    for (const name of names) groups.set(name, [name])
+  }
+  return groups
+}
+
+function sayTwice(items: readonly { readonly name: string }[], list: string, say: Say): void {
+  const seen = new Set<string>()
+  for (const { name } of items) {
+    if (seen.has(name)) say([list], `${JSON.stringify(name)} is there twice: give each a name of its own.`)
+    seen.add(name)
+  }
+}
+
+function hostOf(
+  host: ScenarioFile['hosts'][number],
+  name: string,
+  number: number,
+  at: Mistake['path'],
+  say: Say,
+): ScenarioHost {
+  const { cpuMillis, memoryMiB, portRange, reservedPorts } = host
+  const { from, to } = portRange ?? defaultPortRange
+  if (from > to) say([...at, 'portRange'], `The range ${from} to ${to} ends before it begins.`)
+  const addresses = [`10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`]
+  return { name, addresses, cpuMillis, memoryMiB, portFrom: from, portTo: to, reservedPorts }
+}
+
+function servicesOf(file: ScenarioFile, service: ServiceFile, at: number, say: Say): ScenarioService[] {
+  const { project = 'default', queue = 'default', replicas } = service
+  if (project !== 'default' && !file.projects.some(({ name }) => name === project)) {
+    say(['services', at, 'project'], `There is no project ${JSON.stringify(project)}: add it to projects.`)
+  }
+  const queuePriority = queue === 'default' ? 0 : file.queues.find(({ name }) => name === queue)?.priority
+  if (queuePriority === undefined)
+    say(['services', at, 'queue'], `There is no queue ${JSON.stringify(queue)}: add it to queues.`)
+  const releases = Object.entries(service.releases ?? { v1: {} }).map(([name, own]) =>
+    releaseOf(name, { ...withoutReleases(service), ...own }),
+  )
+  const release = service.release ?? releases[0]?.name ?? 'v1'
+  if (!releases.some(({ name }) => name === release)) {
+    say(
+      ['services', at, 'release'],
+      `There is no release ${JSON.stringify(release)}: give one of ${releases.map(({ name }) => name).join(', ')}.`,
+    )
+  }
+  const ports = releases[0]?.content.ports ?? []
+  const said = givenSettings(service)
+  const settings = settingsWith(said, ports)
+  for (const { path, message } of settingsIssues(settings, said)) say(['services', at, ...path], message)
+  return numbered(service).map((name) => ({
+    name,
+    project,
+    queuePriority: queuePriority ?? 0,
+    atSeconds: service.at ?? 0,
+    replicas,
+    settings,
+    releases,
+    release,
+  }))
+}
+
+function withoutReleases(service: ServiceFile): ReleaseFile {
+  const { name, at, project, queue, count, replicas, spread, rollout, backoff, release, releases, ...own } = service
+  return own
+}
+
+/** A simulated program where the file says nothing. */
+const usual: Behaviour = { ...wellBehaved, readyAfterSeconds: { from: 5, to: 5 } }
+
+function releaseOf(name: string, own: ReleaseFile): Release {
+  const content: Content = {
+    command: ['serve', name],
+    env: [],
+    workingDirectory: null,
+    ports: (own.ports ?? []).map(({ name: port, port: number, protocol }) => ({
+      name: port,
+      port: number ?? null,
+      protocol: protocol ?? 'TCP',
+    })),
+    cpuMillis: own.cpuMillis ?? 1_000,
+    memoryMiB: own.memoryMiB ?? 1_024,
+    readiness: {
+      action: { kind: 'exec', command: ['ready'] },
+      initialDelaySeconds: 0,
+      periodSeconds: 1,
+      timeoutSeconds: 1,
+      failureThreshold: 1,
+      successThreshold: 1,
+    },
+    liveness: null,
+    restart: restartWith(own.restart ?? {}),
+    stop: stopWith(own.stop ?? {}),
+  }
+  const behaviour: Behaviour = {
+    startSeconds: own.startAfter ?? usual.startSeconds,
+    readyAfterSeconds: own.readyAfter === undefined ? usual.readyAfterSeconds : own.readyAfter,
+    crashAfterSeconds: own.crashAfter ?? usual.crashAfterSeconds,
+    crashChance: own.crashChance ?? usual.crashChance,
+    exitCode: own.exitCode ?? usual.exitCode,
+    startFailsChance: own.startFailsChance ?? usual.startFailsChance,
+    portTakenChance: own.portTakenChance ?? usual.portTakenChance,
+    stopSeconds: own.stopAfter ?? usual.stopSeconds,
+  }
+  return { name, content, behaviour }
+}

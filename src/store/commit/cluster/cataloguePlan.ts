@@ -1,0 +1,123 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Content } from '../../../model/content.ts'
+import type { ProfileId, ProfileRevisionId, ProjectId, QueueId } from '../../../model/id.ts'
+import { sameContent } from '../../../rules/version/content.ts'
+import type { Database } from '../../database/database.ts'
+import type { CatalogueChange } from '../outcome.ts'
+import { type CataloguePlan, said } from './clusterFacts.ts'
+import { planHost } from './hostPlan.ts'
+import { planRegistration } from './registrationPlan.ts'
+
+type NewId = () => string
+type ApplyProfile = Extract<CatalogueChange, { kind: 'applyProfile' }>
+type ApplyProject = Extract<CatalogueChange, { kind: 'applyProject' }>
+type ApplyQueue = Extract<CatalogueChange, { kind: 'applyQueue' }>
+
+/** Reads what the change is about and decides on it. The write's guard finds out whether that still holds. */
+export function planCatalogue(database: Database, change: CatalogueChange, newId: NewId): Promise<CataloguePlan> {
+  switch (change.kind) {
+    case 'applyProfile':
+      return planProfile(database, change, newId)
+    case 'applyProject':
+      return planProject(database, change, newId)
+    case 'applyQueue':
+      return planQueue(database, change, newId)
+    case 'registerWorker':
+      return planRegistration(database, change, newId)
+    default:
+      return planHost(database, change)
+  }
+}
+
+async function planProfile({ prisma }: Database, change: ApplyProfile, newId: NewId): Promise<CataloguePlan> {
+  const { name, content, settings, actor } = change
+  const known = await prisma.profile.findUnique({ where: { name } })
+  const newest =
+    known &&
+    (await prisma.profileRevision.findUniqueOrThrow({
+      where: { profileId_revision: { profileId: known.id, revision: known.currentRevision } },
+    }))
+  const profileId = (known?.id ?? newId()) as ProfileId
+  if (
+    newest &&
+    sameContent(newest.content as unknown as Content, content) &&
+    isDeepStrictEqual(newest.settings, settings)
+  ) {
+    return {
+      write: null,
+      outcome: { kind: 'profile', profileId, profileRevisionId: newest.id as ProfileRevisionId, created: false },
+    }
+  }
+  const profileRevisionId = newId() as ProfileRevisionId
+  const revision = (known?.currentRevision ?? 0) + 1
+  const message = `${actor} applied profile ${name}: it has revision ${revision}.`
+  return {
+    write: {
+      table: 'profile',
+      row: {
+        id: profileId,
+        name,
+        isNew: known === null,
+        revision,
+        revisionId: profileRevisionId,
+        content,
+        settings,
+        actor,
+      },
+      fact: {
+        kind: 'profile',
+        hostId: null,
+        data: { format: 1, profileId, wakesPlacement: false },
+        event: said('PROFILE', message, actor),
+      },
+    },
+    outcome: { kind: 'profile', profileId, profileRevisionId, created: true },
+  }
+}
+
+async function planProject({ prisma }: Database, change: ApplyProject, newId: NewId): Promise<CataloguePlan> {
+  const { name, maxReplicas, actor } = change
+  const known = await prisma.project.findUnique({ where: { name } })
+  const projectId = (known?.id ?? newId()) as ProjectId
+  if (known && known.maxReplicas === maxReplicas)
+    return { write: null, outcome: { kind: 'project', projectId, changed: false } }
+  const limit = maxReplicas === null ? 'no limit of replicas' : `a limit of ${maxReplicas} replicas`
+  const message = known ? `${actor} gave project ${name} ${limit}.` : `${actor} created project ${name} with ${limit}.`
+  return {
+    write: {
+      table: 'project',
+      row: { id: projectId, name, isNew: known === null, maxReplicas },
+      fact: {
+        kind: 'project',
+        hostId: null,
+        data: { format: 1, projectId, wakesPlacement: true },
+        event: said('PROJECT', message, actor),
+      },
+    },
+    outcome: { kind: 'project', projectId, changed: true },
+  }
+}
+
+async function planQueue({ prisma }: Database, change: ApplyQueue, newId: NewId): Promise<CataloguePlan> {
+  const { name, priority, actor } = change
+  const known = await prisma.queue.findUnique({ where: { name } })
+  const queueId = (known?.id ?? newId()) as QueueId
+  if (known && known.priority === priority) return { write: null, outcome: { kind: 'queue', queueId, changed: false } }
+  const message = known
+    ? `${actor} gave queue ${name} priority ${priority}.`
+    : `${actor} created queue ${name} with priority ${priority}.`
+  return {
+    write: {
+      table: 'queue',
+      row: { id: queueId, name, isNew: known === null, priority },
+      // EventKind has no word for queues of its own: like projects, they order what services get.
+      fact: {
+        kind: 'queue',
+        hostId: null,
+        data: { format: 1, queueId, wakesPlacement: true },
+        event: said('PROJECT', message, actor),
+      },
+    },
+    outcome: { kind: 'queue', queueId, changed: true },
+  }
+}

@@ -1,0 +1,99 @@
+import type { Revision } from '../../../model/id.ts'
+import type { Meter } from '../../../model/metrics.ts'
+import type { DatabaseClock } from '../../database/clock.ts'
+import type { Database } from '../../database/database.ts'
+import { isNeverSent } from '../../database/databaseErrors.ts'
+import { isTransient, sqlErrorOf, uniqueViolation } from '../../database/sqlError.ts'
+import type { CatalogueEntry } from '../entry.ts'
+import { lookUpKey } from '../keys.ts'
+import type { CatalogueOutcome, Json, Remember } from '../outcome.ts'
+import { BatchAbandoned, outcomeOfCutBatch } from '../services/sendBatch.ts'
+import { planCatalogue } from './cataloguePlan.ts'
+import type { CataloguePlan } from './clusterFacts.ts'
+import { encodeCatalogueWrite } from './clusterWriteStatement.ts'
+
+interface CatalogueWriter {
+  readonly database: Database
+  readonly clock: DatabaseClock
+  readonly newId: () => string
+  readonly meter: Meter
+  readonly isStopping: () => boolean
+}
+
+const mostTries = 20
+
+/** Writes one change of the catalogue. Returns the new head when it made a fact. Reads, decides and writes again when another server was faster. */
+export async function writeCatalogue(writer: CatalogueWriter, entry: CatalogueEntry): Promise<Revision | null> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const done = await attemptWrite(writer, entry)
+      if (done) {
+        entry.resolve(done.outcome)
+        return done.head
+      }
+    } catch (error) {
+      const refused = sqlErrorOf(error)
+      const isWorthAnother = refused
+        ? refused.state === uniqueViolation || isTransient(refused.state)
+        : error instanceof BatchAbandoned
+      if (!isWorthAnother || attempt >= mostTries) throw error
+    }
+    if (attempt >= mostTries) throw new Error(`The change ${entry.change.kind} lost against others ${attempt} times.`)
+  }
+}
+
+interface Done {
+  readonly outcome: CatalogueOutcome
+  readonly head: Revision | null
+}
+
+/** Null: what was decided on is no longer so. */
+async function attemptWrite(writer: CatalogueWriter, { change, remember }: CatalogueEntry): Promise<Done | null> {
+  const { database, newId } = writer
+  if (remember) {
+    const known = await lookUpKey(database, remember)
+    if (known !== null) return { outcome: known, head: null }
+  }
+  const plan = await planCatalogue(database, change, newId)
+  const kept = remember && { ...remember, result: plan.outcome as unknown as Json }
+  if (plan.write === null) {
+    // A refusal is not remembered (R17).
+    if (kept && plan.outcome.kind !== 'refused') await keepKey(database, kept)
+    return { outcome: plan.outcome, head: null }
+  }
+  const head = await runWrite(writer, plan.write, kept)
+  return head === null ? null : { outcome: plan.outcome, head }
+}
+
+async function runWrite(
+  { database, clock, newId, meter, isStopping }: CatalogueWriter,
+  write: NonNullable<CataloguePlan['write']>,
+  remember: Remember | null,
+): Promise<Revision | null> {
+  const id = newId()
+  const { text, parameters } = encodeCatalogueWrite(id, write, remember)
+  const sentAt = clock.mark()
+  try {
+    const [row] = await database.prisma.$queryRawUnsafe<{ head: string; clock: number }[]>(text, ...parameters)
+    if (!row) return null
+    clock.observe(row.clock, sentAt)
+    meter.count('commits')
+    meter.observe('commitSeconds', (clock.mark() - sentAt) / 1000)
+    return BigInt(row.head)
+  } catch (error) {
+    if (sqlErrorOf(error) !== null || isNeverSent(error)) throw error
+    return (await outcomeOfCutBatch(database, id, error, isStopping)).head
+  }
+}
+
+/** Nothing had to be written, yet the same key with another input must be told (R17). */
+async function keepKey({ prisma }: Database, { subject, operation, key, inputHash, result }: Remember): Promise<void> {
+  await prisma.$executeRawUnsafe(
+    `INSERT INTO "IdempotencyKey" ("subject", "operation", "key", "inputHash", "result", "at") VALUES ($1, $2, $3, $4, $5::jsonb, clock_timestamp())`,
+    subject,
+    operation,
+    key,
+    inputHash,
+    JSON.stringify(result),
+  )
+}

@@ -1,0 +1,62 @@
+import type { Database } from '../../database/database.ts'
+import type { CreateEntry, ServiceEntry } from '../entry.ts'
+import { keyOf, lookUpKeys } from '../keys.ts'
+import { nameTaken } from '../refusals.ts'
+import { takenNames } from './heldNames.ts'
+
+// What is answered before anything is decided. Entries that must wait for one of their own batch go to `later`.
+
+type Later = (entries: readonly ServiceEntry[]) => void
+
+/** Answers what was done before under its key, and puts off the second of two with one key. Returns the others. */
+export async function withoutKnownKeys(
+  database: Database,
+  entries: readonly ServiceEntry[],
+  later: Later,
+): Promise<ServiceEntry[]> {
+  const seen = new Set<string>()
+  const second: ServiceEntry[] = []
+  const first: ServiceEntry[] = []
+  for (const entry of entries) {
+    const key = entry.remember && keyOf(entry.remember)
+    if (key !== null && seen.has(key)) second.push(entry)
+    else first.push(entry)
+    if (key !== null) seen.add(key)
+  }
+  if (seen.size === 0) return first
+  const known = await lookUpKeys(
+    database,
+    first.flatMap((entry) => entry.remember ?? []),
+  )
+  later(second)
+  return first.filter((entry) => {
+    const answer = entry.remember && known.get(keyOf(entry.remember))
+    if (!answer) return true
+    entry.resolve(answer)
+    return false
+  })
+}
+
+/** Answers NAME_TAKEN where the database has the name, and puts off the second of two with one name. Returns the others. */
+export async function withFreeNames(
+  database: Database,
+  entries: readonly CreateEntry[],
+  later: Later,
+): Promise<CreateEntry[]> {
+  if (entries.length === 0) return []
+  const taken = await takenNames(
+    database,
+    entries.map(({ service }) => service),
+  )
+  const second: CreateEntry[] = []
+  const free = entries.filter((entry) => {
+    const { projectId, name } = entry.service
+    const by = taken.get(projectId, name)
+    if (by === 'database') entry.resolve(nameTaken(entry.service))
+    else if (by === 'batch') second.push(entry)
+    else taken.add(projectId, name)
+    return by === null
+  })
+  later(second)
+  return free
+}

@@ -1,0 +1,55 @@
+import type { ServiceId } from '../../../model/id.ts'
+import type { ServiceSnapshot } from '../../../model/service.ts'
+import type { DatabaseClock } from '../../database/clock.ts'
+import type { Database } from '../../database/database.ts'
+import { loadSnapshots } from '../../read/snapshot.ts'
+import type { IntentEntry } from '../entry.ts'
+import { type Decision, remembersOf } from './fold.ts'
+import { type Place, placesOfIntent } from './preconditions.ts'
+import { type Answer, runBatch } from './sendBatch.ts'
+
+interface LockedWrite {
+  readonly database: Database
+  readonly clock: DatabaseClock
+  readonly batchId: string
+  readonly id: ServiceId
+  readonly entries: readonly IntentEntry[]
+  /** Called with the state under the lock; null: there is nothing to write. */
+  readonly decideOn: (snapshot: ServiceSnapshot | undefined) => Decision | null
+}
+
+// The order of the statement's own locks; a service's hosts are those of its replicas and of the grants.
+const lockText = `
+WITH project AS MATERIALIZED (
+  SELECT t."id" FROM "Project" t WHERE t."id" = (SELECT s."projectId" FROM "Service" s WHERE s."id" = $1) FOR NO KEY UPDATE OF t),
+host AS MATERIALIZED (
+  SELECT t."id" FROM "Host" t WHERE (SELECT count(*) FROM project) >= 0 AND (
+    t."id" IN (SELECT json_array_elements_text($2::json))
+    OR t."id" IN (SELECT k."hostId" FROM "Worker" k WHERE k."id" IN (SELECT json_array_elements_text($2::json)))
+    OR t."id" IN (SELECT r."hostId" FROM "Replica" r WHERE r."serviceId" = $1 AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')))
+  ORDER BY t."id" FOR NO KEY UPDATE OF t),
+worker AS MATERIALIZED (
+  SELECT t."id" FROM "Worker" t WHERE t."id" IN (SELECT json_array_elements_text($2::json)) AND (SELECT count(*) FROM host) >= 0
+  ORDER BY t."id" FOR SHARE OF t)
+SELECT t."id" FROM "Service" t WHERE t."id" = $1 AND (SELECT count(*) FROM worker) >= 0 FOR NO KEY UPDATE OF t`
+
+/**
+ * The way for a service that other servers change faster than it can be decided on: lock it, load it in a second statement (in the same one
+ * its other rows would be older than the lock), decide, write. The counter is held over one round trip here, so a server that freezes in
+ * between is cut off (see openDatabase).
+ */
+export function writeLocked({ database, clock, batchId, id, entries, decideOn }: LockedWrite): Promise<Answer | null> {
+  return database.prisma.$transaction(async (sql) => {
+    await sql.$executeRawUnsafe(`SELECT set_config('lock_timeout', '10s', true)`)
+    await sql.$queryRawUnsafe(lockText, id, JSON.stringify(placesOf(entries)))
+    const decision = decideOn((await loadSnapshots(sql, [id])).get(id))
+    return decision && runBatch(sql, clock, batchId, [{ change: decision.change, remember: remembersOf(decision) }])
+  })
+}
+
+/** Ids of hosts and workers, which are never the same. */
+function placesOf(entries: readonly IntentEntry[]): Place[] {
+  return entries.flatMap(({ intent }) =>
+    ['reporter' in intent ? [intent.reporter.workerId] : [], placesOfIntent(intent)].flat(),
+  )
+}

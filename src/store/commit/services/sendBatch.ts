@@ -1,0 +1,116 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { addTo } from '../../../model/groupBy.ts'
+import type { Revision, WorkerId } from '../../../model/id.ts'
+import type { DatabaseClock } from '../../database/clock.ts'
+import type { Database } from '../../database/database.ts'
+import { DatabaseTrouble, patienceMillis, troubleOf } from '../../database/databaseErrors.ts'
+import { sqlErrorOf, uniqueViolation } from '../../database/sqlError.ts'
+import type { Sql } from '../../read/snapshot.ts'
+import { type BatchItem, encodeBatch } from './batch.ts'
+import type { Place } from './preconditions.ts'
+
+export type Verdict = 'stale' | 'fenced' | 'place' | 'quota'
+
+/** What the statement answered. Positions are those in the batch. */
+export interface Answer {
+  /** The head before and after; null when no fact was written. */
+  readonly base: Revision | null
+  readonly head: Revision | null
+  readonly refused: ReadonlyMap<number, Verdict>
+  /** Workers whose epoch is another by now. */
+  readonly fenced: ReadonlyMap<number, readonly WorkerId[]>
+  /** Hosts and workers that are not as the intents took them to be. */
+  readonly places: ReadonlyMap<number, readonly Place[]>
+}
+
+/** The batch was cut and is certain never to be applied: decide its intents again. */
+export class BatchAbandoned extends Error {
+  override name = 'BatchAbandoned'
+}
+
+interface ResultRow {
+  readonly said: string
+  readonly clock: number
+}
+
+/** What is kept in Batch.result. */
+interface Said {
+  readonly base: string | null
+  readonly head: string | null
+  readonly refused: readonly { readonly ord: number; readonly verdict: Verdict }[] | null
+  readonly fenced?: readonly { readonly ord: number; readonly worker: WorkerId }[] | null
+  readonly places?: readonly { readonly ord: number; readonly place: Place }[] | null
+  readonly abandoned?: true
+}
+
+/** Runs the statement once, in `sql`. Errors of the database are thrown as they come. */
+export async function runBatch(
+  sql: Sql,
+  clock: DatabaseClock,
+  id: string,
+  items: readonly BatchItem[],
+): Promise<Answer> {
+  const { text, parameters } = encodeBatch(id, items)
+  const sentAt = clock.mark()
+  const [row] = await sql.$queryRawUnsafe<ResultRow[]>(text, ...parameters)
+  if (!row) throw new Error('The commit statement gave no answer.')
+  clock.observe(row.clock, sentAt)
+  return toAnswer(JSON.parse(row.said) as Said)
+}
+
+/**
+ * Finds out what became of a batch whose connection was cut. Either it was committed, and this is its answer; or its id is taken here, so that
+ * it can never commit any more, and BatchAbandoned is thrown. Asks again while the database does not answer, as long as a caller may wait or until
+ * `isStopping`: then DatabaseTrouble says that nobody knows. Whatever becomes of the batch after that, its guards hold.
+ */
+export async function outcomeOfCutBatch(
+  database: Database,
+  id: string,
+  cause: unknown,
+  isStopping: () => boolean,
+): Promise<Answer> {
+  const askedAt = performance.now()
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const said = await claim(database, id)
+      if (said.abandoned) throw new BatchAbandoned('The batch was cut before it was committed.', { cause })
+      return toAnswer(said)
+    } catch (error) {
+      if (error instanceof BatchAbandoned) throw error
+      if (isStopping() || performance.now() - askedAt > patienceMillis)
+        throw new DatabaseTrouble('UNREACHABLE', 'UNKNOWN', cause)
+      await wait(Math.min(2_000, 20 * 2 ** attempt))
+    }
+  }
+}
+
+/** Takes the batch's id, or reads what took it before. Waits for a statement that still runs under this id. */
+async function claim({ prisma }: Database, id: string): Promise<Said> {
+  try {
+    await prisma.$queryRawUnsafe(
+      `INSERT INTO "Batch" ("id", "result", "at") VALUES ($1, '{"abandoned": true}', clock_timestamp()) RETURNING 1 AS done`,
+      id,
+    )
+  } catch (error) {
+    // A database that has become read-only takes no id, and still shows the ones it has.
+    if (sqlErrorOf(error)?.state !== uniqueViolation && troubleOf(error) !== 'READ_ONLY') throw error
+  }
+  const batch = await prisma.batch.findUniqueOrThrow({ where: { id } })
+  return batch.result as unknown as Said
+}
+
+function toAnswer(said: Said): Answer {
+  return {
+    base: said.base === null ? null : BigInt(said.base),
+    head: said.head === null ? null : BigInt(said.head),
+    refused: new Map((said.refused ?? []).map(({ ord, verdict }) => [ord, verdict])),
+    fenced: grouped(said.fenced ?? [], ({ worker }) => worker),
+    places: grouped(said.places ?? [], ({ place }) => place),
+  }
+}
+
+function grouped<T extends { readonly ord: number }, V>(rows: readonly T[], value: (row: T) => V): Map<number, V[]> {
+  const groups = new Map<number, V[]>()
+  for (const row of rows) addTo(groups, row.ord, value(row))
+  return groups
+}

@@ -1,0 +1,324 @@
+import type { Logger } from 'pino'
+import { groupBy } from '../../../model/groupBy.ts'
+import type { Revision, ServiceId, WorkerId } from '../../../model/id.ts'
+import type { Meter } from '../../../model/metrics.ts'
+import type { ServiceSnapshot } from '../../../model/service.ts'
+import type { Context } from '../../../rules/draft/context.ts'
+import type { DatabaseClock } from '../../database/clock.ts'
+import type { Database } from '../../database/database.ts'
+import { isNeverSent, notDone, troubleOf } from '../../database/databaseErrors.ts'
+import { isTransient, type SqlError, sqlErrorOf, uniqueViolation } from '../../database/sqlError.ts'
+import { loadSnapshots } from '../../read/snapshot.ts'
+import { type IntentEntry, noTries, type ServiceEntry, serviceOf } from '../entry.ts'
+import { fenced, nameTaken, notFound, workerSilent } from '../refusals.ts'
+import { withFreeNames, withoutKnownKeys } from './admission.ts'
+import { isWritten } from './batch.ts'
+import { type Decision, foldCreation, foldIntents, remembersOf } from './fold.ts'
+import { writeLocked } from './locked.ts'
+import { type Place, placesOfIntent } from './preconditions.ts'
+import { type Answer, BatchAbandoned, outcomeOfCutBatch, runBatch } from './sendBatch.ts'
+import type { SnapshotCache } from './snapshotCache.ts'
+
+export interface ServiceWriterOptions {
+  readonly database: Database
+  readonly clock: DatabaseClock
+  readonly newId: () => string
+  readonly log: Logger
+  readonly meter: Meter
+  readonly cache: SnapshotCache
+  /** Puts entries back in front of the queue. */
+  readonly requeue: (entries: readonly ServiceEntry[]) => void
+  readonly committed: (head: Revision) => void
+  /** The database has no room for a commit. */
+  readonly full: () => void
+  /** The server stops: don't wait for a database that is gone. */
+  readonly isStopping: () => boolean
+}
+
+/** From this many stale answers on, optimism has failed: lock, load, decide, write. */
+const staleUntilLocked = 2
+const mostTries = 20
+
+/** Decides a batch of intents on what is known of their services, writes it with one statement, and answers. */
+export class ServiceWriter {
+  readonly #o: ServiceWriterOptions
+
+  constructor(options: ServiceWriterOptions) {
+    this.#o = options
+  }
+
+  async write(entries: readonly ServiceEntry[]): Promise<void> {
+    const { database, requeue } = this.#o
+    const fresh = await withoutKnownKeys(database, entries, requeue)
+    const creations = await withFreeNames(
+      database,
+      fresh.filter((entry) => entry.kind === 'create'),
+      requeue,
+    )
+    const groups = groupBy(
+      fresh.filter((entry) => entry.kind === 'intent'),
+      ({ id }) => id,
+    )
+    const locked = [...groups].filter(([, group]) => group.some(({ tries }) => tries.stale >= staleUntilLocked))
+    for (const [id] of locked) groups.delete(id)
+    const snapshots = await this.#load([...groups.keys()])
+    const context = this.#context()
+    const decisions: Decision[] = []
+    for (const entry of creations) {
+      const decision = this.#fold([entry], () => foldCreation(entry, context))
+      if (decision) decisions.push(decision)
+    }
+    for (const [id, group] of groups) {
+      const snapshot = snapshots.get(id)
+      const decision = snapshot
+        ? this.#fold(group, () => foldIntents(snapshot, group, context))
+        : answerAll(group, (entry) => entry.resolve(notFound(id)))
+      if (decision) decisions.push(decision)
+    }
+    if (decisions.length > 0) await this.#commit(decisions)
+    for (const [id, group] of locked) await this.#commitLocked(id, group)
+  }
+
+  #context(): Context {
+    return { now: this.#o.clock.now(), newId: this.#o.newId }
+  }
+
+  /** An error here is one of the rules: the intents get it, the rest of the batch goes on. */
+  #fold<T>(entries: readonly ServiceEntry[], fold: () => T): T | null {
+    try {
+      return fold()
+    } catch (error) {
+      this.#o.log.error({ err: error, service: entries[0] && serviceOf(entries[0]) }, 'The rules failed on an intent.')
+      answerAll(entries, (entry) => entry.reject(error))
+      return null
+    }
+  }
+
+  /**
+   * The services as they are known, without those that are deleted. What the cache loses while others are read (to a fact of another server, to
+   * its bound) is among them: it must not look as if it did not exist.
+   */
+  async #load(ids: readonly ServiceId[]): Promise<ReadonlyMap<ServiceId, ServiceSnapshot>> {
+    const { cache, database } = this.#o
+    const known = new Map<ServiceId, ServiceSnapshot>()
+    for (const id of ids) {
+      const snapshot = cache.get(id)
+      if (snapshot) known.set(id, snapshot)
+    }
+    const missing = ids.filter((id) => !known.has(id))
+    if (missing.length === 0) return known
+    for (const snapshot of (await loadSnapshots(database.prisma, missing)).values()) {
+      cache.set(snapshot)
+      if (snapshot.columns.deletedAt === null) known.set(snapshot.id, snapshot)
+    }
+    return known
+  }
+
+  async #commit(decisions: readonly Decision[]): Promise<void> {
+    const { database, clock, newId, meter, isStopping } = this.#o
+    const id = newId()
+    const items = decisions.map((decision) => ({ change: decision.change, remember: remembersOf(decision) }))
+    const sentAt = clock.mark()
+    try {
+      const answer = await runBatch(database.prisma, clock, id, items)
+      meter.observe('commitSeconds', (clock.mark() - sentAt) / 1000)
+      meter.observe('commitServices', items.length)
+      this.#apply(decisions, answer)
+    } catch (error) {
+      const refused = sqlErrorOf(error)
+      meter.count('commitErrors', 1, refused === null ? 'cut' : refused.state)
+      if (isNeverSent(error)) throw error
+      if (refused === null) {
+        await this.#recover(decisions, () => outcomeOfCutBatch(database, id, error, isStopping))
+      } else if (troubleOf(error) !== null) {
+        this.#troubled(decisions.flatMap(entriesOf), error)
+      } else if (decisions.length > 1) {
+        const half = Math.ceil(decisions.length / 2)
+        await this.#commit(decisions.slice(0, half))
+        await this.#commit(decisions.slice(half))
+      } else {
+        for (const decision of decisions) this.#refusedAlone(decision, refused, error)
+      }
+    }
+  }
+
+  async #recover(decisions: readonly Decision[], outcome: () => Promise<Answer>): Promise<void> {
+    try {
+      this.#apply(decisions, await outcome())
+    } catch (error) {
+      for (const decision of decisions) {
+        if (error instanceof BatchAbandoned) {
+          this.#again(entriesOf(decision), error)
+          continue
+        }
+        // It may be committed, or be about to.
+        this.#o.cache.drop(decision.id)
+        answerAll(entriesOf(decision), (entry) => entry.reject(error))
+      }
+    }
+  }
+
+  async #commitLocked(id: ServiceId, entries: readonly IntentEntry[]): Promise<void> {
+    const { database, clock, newId, cache, isStopping } = this.#o
+    cache.drop(id)
+    const batchId = newId()
+    // What was decided under the lock, for when the commit's outcome has to be asked for.
+    const decided: Decision[] = []
+    const decideOn = (snapshot: ServiceSnapshot | undefined) => {
+      if (!snapshot || snapshot.columns.deletedAt !== null) return null
+      const decision = foldIntents(snapshot, entries, this.#context())
+      decided.push(decision)
+      return decision
+    }
+    try {
+      const answer = await writeLocked({ database, clock, batchId, id, entries, decideOn })
+      if (answer) this.#apply(decided, answer)
+      else answerAll(entries, (entry) => entry.resolve(notFound(id)))
+    } catch (error) {
+      const isRefused = sqlErrorOf(error) !== null
+      const isTroubled = troubleOf(error) !== null
+      // It did not come to a decision: the database may answer in a moment.
+      if (!isRefused && isTroubled && decided.length === 0) throw error
+      if (isRefused && isTroubled) this.#troubled(entries, error)
+      else if (isRefused || decided.length === 0) this.#again(entries, error)
+      else await this.#recover(decided, () => outcomeOfCutBatch(database, batchId, error, isStopping))
+    }
+  }
+
+  /** Answers by what the database said, and keeps the states that are now known. */
+  #apply(decisions: readonly Decision[], answer: Answer): void {
+    this.#o.meter.count('commits')
+    for (const verdict of answer.refused.values()) this.#o.meter.count('conflicts', 1, verdict)
+    let revision = answer.base ?? 0n
+    for (const [ord, decision] of decisions.entries()) {
+      switch (answer.refused.get(ord)) {
+        case undefined:
+          this.#accepted(decision, revision)
+          revision += BigInt(decision.change.facts.length)
+          break
+        case 'stale':
+          this.#stale(decision)
+          break
+        case 'fenced':
+          this.#fencedOut(decision, answer.fenced.get(ord) ?? [])
+          break
+        case 'place':
+          this.#withoutPlaces(decision, answer.places.get(ord) ?? [])
+          break
+        case 'quota':
+          this.#withoutGrants(decision)
+          break
+      }
+    }
+    if (answer.head !== null) this.#o.committed(answer.head)
+  }
+
+  #accepted({ change, answered, deferred }: Decision, before: Revision): void {
+    if (isWritten(change)) {
+      const { next, facts, specFact, created } = change
+      const spec = specFact ?? (created ? facts.length : null)
+      this.#o.cache.set({
+        ...next,
+        guard: change.guard + 1,
+        revision: facts.length > 0 ? before + BigInt(facts.length) : next.revision,
+        specRevision: spec === null ? next.specRevision : before + BigInt(spec),
+      })
+    }
+    const unfinished: ServiceEntry[] = []
+    for (const { entry, outcome } of answered) {
+      if (outcome.kind === 'unfinished') unfinished.push(entry)
+      else entry.resolve(outcome)
+    }
+    for (const { tries } of unfinished) Object.assign(tries, noTries)
+    this.#o.requeue([...unfinished, ...deferred])
+  }
+
+  #stale(decision: Decision): void {
+    this.#o.cache.drop(decision.id)
+    const entries = entriesOf(decision)
+    for (const { tries } of entries) tries.stale++
+    this.#o.meter.count('retries', entries.length)
+    this.#o.requeue(entries)
+  }
+
+  #fencedOut(decision: Decision, workers: readonly WorkerId[]): void {
+    const [out, rest] = split(entriesOf(decision), (entry) => {
+      const reporter = entry.kind === 'intent' && 'reporter' in entry.intent ? entry.intent.reporter : null
+      if (reporter === null || !workers.includes(reporter.workerId)) return false
+      entry.resolve(fenced(reporter))
+      return true
+    })
+    this.#again(rest, new Error(`The reports of ${decision.id} were fenced, ${out.length} of them by name.`))
+  }
+
+  /** Grants that lost are no failure: placement looks at what is true now and tries again. */
+  #withoutGrants(decision: Decision): void {
+    const [out, rest] = split(entriesOf(decision), (entry) => {
+      if (entry.kind !== 'intent' || entry.intent.kind !== 'grant') return false
+      entry.resolve({ kind: 'done', changed: false })
+      return true
+    })
+    this.#again(rest, new Error(`The grants of ${decision.id} were refused, ${out.length} of them.`))
+  }
+
+  /** Hosts or workers are not as these intents took them to be. Whoever sent them looks at what is true now. Deferred ones take them for something else. */
+  #withoutPlaces(decision: Decision, places: readonly Place[]): void {
+    this.#o.requeue(decision.deferred)
+    const decided = decision.answered.map(({ entry }) => entry)
+    const [out, rest] = split(decided, (entry) => {
+      if (entry.kind !== 'intent' || !placesOfIntent(entry.intent).some((place) => places.includes(place))) return false
+      entry.resolve(
+        entry.intent.kind === 'report' ? workerSilent(entry.intent.reporter) : { kind: 'done', changed: false },
+      )
+      return true
+    })
+    this.#again(rest, new Error(`Workers of ${decision.id} have changed, for ${out.length} of its intents.`))
+  }
+
+  /** No service's part was at fault: the database takes nothing now. */
+  #troubled(entries: readonly ServiceEntry[], error: unknown): void {
+    if (troubleOf(error) === 'FULL') this.#o.full()
+    this.#o.log.warn({ err: error, intents: entries.length }, 'The database takes no commits now.')
+    answerAll(entries, (entry) => entry.reject(notDone(error)))
+  }
+
+  /** The database refused this one service's statement as a whole. */
+  #refusedAlone(decision: Decision, { state, constraint }: SqlError, error: unknown): void {
+    const entries = entriesOf(decision)
+    const isUnique = state === uniqueViolation
+    if (isTransient(state) || (isUnique && constraint === 'IdempotencyKey_pkey')) {
+      // With the key, another server was faster: its answer is found at the next look-up.
+      this.#again(entries, error)
+    } else if (isUnique && constraint === 'HostPort_pkey') {
+      this.#withoutGrants(decision)
+    } else if (isUnique && constraint === 'Service_projectId_heldName_key') {
+      for (const entry of entries) if (entry.kind === 'create') entry.resolve(nameTaken(entry.service))
+    } else {
+      this.#o.cache.drop(decision.id)
+      this.#o.log.error({ err: error, service: decision.id }, 'The database refused the commit of a service.')
+      answerAll(entries, (entry) => entry.reject(error))
+    }
+  }
+
+  #again(entries: readonly ServiceEntry[], reason: unknown): void {
+    const [tired, fit] = split(entries, ({ tries }) => ++tries.again > mostTries)
+    this.#o.meter.count('retries', fit.length)
+    answerAll(tired, (entry) => entry.reject(reason))
+    this.#o.requeue(fit)
+  }
+}
+
+function entriesOf({ answered, deferred }: Decision): ServiceEntry[] {
+  return [...answered.map(({ entry }) => entry), ...deferred]
+}
+
+function answerAll<E>(entries: readonly E[], answer: (entry: E) => void): null {
+  for (const entry of entries) answer(entry)
+  return null
+}
+
+function split<E>(entries: readonly E[], isFirst: (entry: E) => boolean): [E[], E[]] {
+  const parts: [E[], E[]] = [[], []]
+  for (const entry of entries) parts[isFirst(entry) ? 0 : 1].push(entry)
+  return parts
+}

@@ -1,0 +1,310 @@
+import { quarantineSeconds } from '../../../model/bounds.ts'
+import {
+  type Columns,
+  replicaColumns,
+  rolloutColumns,
+  serviceColumns,
+  slotColumns,
+  versionColumns,
+} from '../../rows/columns.ts'
+
+/**
+ * THE statement: it writes the changes of many services, each under its guard, and gives their facts the next revisions.
+ *
+ * Parts of one statement have no order of their own, so order is forced by data: each part asks for a count of the one that must come
+ * first. Locks: projects, hosts, workers, services, each by id; then the counter row; then all writes; NOTIFY comes with the commit. Every
+ * server takes locks in this order, so none waits in a circle.
+ *
+ * A batch names the sections that it needs. Each combination is one text, and so one prepared statement.
+ */
+export const sections = ['settled', 'versions', 'created', 'resources', 'keys'] as const
+export type Section = (typeof sections)[number]
+
+/** The rows that a batch brings, each a JSON array for one parameter of the statement. */
+export const inputs = {
+  services: {
+    ord: 'int',
+    id: 'text',
+    guard: 'int',
+    written: 'boolean',
+    facts: 'int',
+    spec: 'int',
+    project: 'text',
+    quota: 'int',
+    ...serviceColumns,
+  },
+  facts: {
+    ord: 'int',
+    position: 'int',
+    kind: 'text',
+    data: 'jsonb',
+    event: '"EventKind"',
+    message: 'text',
+    actor: 'text',
+    replica: 'text',
+    host: 'text',
+  },
+  replicas: { ord: 'int', fresh: 'boolean', ...replicaColumns },
+  rollouts: { ord: 'int', ...rolloutColumns },
+  timers: { ord: 'int', kind: '"TimerKind"', dueAt: 'timestamptz' },
+  slots: { ord: 'int', ...slotColumns },
+  versions: { ord: 'int', ...versionColumns },
+  created: { ord: 'int', queue: 'text', name: 'text', owner: 'text', createdAt: 'timestamptz' },
+  hosts: {
+    ord: 'int',
+    host: 'text',
+    allocation: 'int',
+    cpu: 'int',
+    memory: 'int',
+    ports: 'int',
+    bump: 'boolean',
+    lastPort: 'int',
+  },
+  ports: {
+    ord: 'int',
+    host: 'text',
+    port: 'int',
+    protocol: '"PortProtocol"',
+    replica: 'text',
+    worker: 'text',
+    act: 'text',
+  },
+  fences: { ord: 'int', worker: 'text', epoch: 'int' },
+  standings: { ord: 'int', worker: 'text', reachability: '"Reachability"', draining: 'boolean', addresses: 'text[]' },
+  keys: { ord: 'int', subject: 'text', operation: 'text', key: 'text', hash: 'text', result: 'jsonb' },
+} as const satisfies Record<string, Columns>
+export type Input = keyof typeof inputs
+
+const inputsOf: Readonly<Record<Section, readonly Input[]>> = {
+  settled: ['rollouts', 'timers', 'slots'],
+  versions: ['versions'],
+  created: ['created'],
+  resources: ['hosts', 'ports', 'fences', 'standings'],
+  keys: ['keys'],
+}
+
+export interface Statement {
+  readonly text: string
+  /** The inputs in the order of the parameters, which follow the batch's id. */
+  readonly inputs: readonly Input[]
+}
+
+const statements = new Map<string, Statement>()
+
+export function statementFor(needed: ReadonlySet<Section>): Statement {
+  const used = sections.filter((section) => needed.has(section))
+  const name = used.join(' ')
+  const known = statements.get(name)
+  if (known) return known
+  const taken: Input[] = ['services', 'facts', 'replicas', ...used.flatMap((section) => inputsOf[section])]
+  const parts = [
+    ...taken.map((input, position) => recordset(input, position + 2)),
+    needed.has('resources') ? resourceLocks : plainLocks,
+    accepted,
+    core,
+    ...(needed.has('created') ? [creations] : []),
+    ...(needed.has('versions') ? [newVersions] : []),
+    ...(needed.has('settled') ? [settled] : []),
+    ...(needed.has('resources') ? [resources] : []),
+    ...(needed.has('keys') ? [keys] : []),
+    answer(needed.has('resources')),
+  ]
+  const statement = { text: `WITH ${parts.map((part) => part.trim()).join(',\n')}\n${result}`, inputs: taken }
+  statements.set(name, statement)
+  return statement
+}
+
+function recordset(input: Input, parameter: number): string {
+  const columns = Object.entries(inputs[input]).map(([name, type]) => `"${name}" ${type}`)
+  return `${input} AS MATERIALIZED (SELECT * FROM json_to_recordset($${parameter}::json) AS x(${columns.join(', ')}))`
+}
+
+const names = (columns: Columns, prefix = '') =>
+  Object.keys(columns)
+    .map((name) => `${prefix}"${name}"`)
+    .join(', ')
+const assignments = (columns: Columns, from: string, but: readonly string[] = []) =>
+  Object.keys(columns)
+    .filter((name) => !but.includes(name))
+    .map((name) => `"${name}" = ${from}."${name}"`)
+    .join(', ')
+
+/** Makes a part wait for the counter's update, and with it for every lock. */
+const counted = '(SELECT count(*) FROM counter) >= 0'
+
+const serviceLocks = (after: string) => `
+locked AS MATERIALIZED (
+  SELECT t."id" FROM "Service" t JOIN services w ON t."id" = w.id AND t."guard" = w.guard
+  WHERE ${after} ORDER BY t."id" FOR NO KEY UPDATE OF t)`
+
+const plainLocks = `
+${serviceLocks('true')},
+verdicts AS MATERIALIZED (
+  SELECT w.ord, CASE WHEN w.guard >= 0 AND l."id" IS NULL THEN 'stale' ELSE 'done' END AS verdict
+  FROM services w LEFT JOIN locked l ON l."id" = w.id)`
+
+// Room needs no look here: a host's allocation says that what was placed on it, or can be, is as the grants took it to be. A worker that is
+// forgotten was LOST.
+const resourceLocks = `
+project AS MATERIALIZED (
+  SELECT t."id", t."maxReplicas", t."usedReplicas" FROM "Project" t
+  WHERE t."id" IN (SELECT w.project FROM services w WHERE w.quota <> 0) ORDER BY t."id" FOR NO KEY UPDATE OF t),
+host AS MATERIALIZED (
+  SELECT t."id", t."allocation", t."usedCpuMillis", t."usedMemoryMiB", t."usedPorts", t."lastPort", t."scheduling" = 'DRAINING' AS draining, t."addresses" FROM "Host" t
+  WHERE t."id" IN (SELECT x.host FROM hosts x UNION SELECT k."hostId" FROM "Worker" k JOIN standings x ON x.worker = k."id")
+    AND (SELECT count(*) FROM project) >= 0 ORDER BY t."id" FOR NO KEY UPDATE OF t),
+worker AS MATERIALIZED (
+  SELECT t."id", t."epoch", t."reachability", t."draining", t."hostId" FROM "Worker" t
+  WHERE t."id" IN (SELECT x.worker FROM fences x UNION SELECT x.worker FROM standings x) AND (SELECT count(*) FROM host) >= 0
+  ORDER BY t."id" FOR SHARE OF t),
+${serviceLocks('(SELECT count(*) FROM worker) >= 0').trim()},
+fenced AS MATERIALIZED (
+  SELECT x.ord, x.worker FROM fences x LEFT JOIN worker k ON k."id" = x.worker WHERE k."epoch" IS DISTINCT FROM x.epoch),
+moved AS MATERIALIZED (
+  SELECT x.ord, x.host AS place FROM hosts x LEFT JOIN host h ON h."id" = x.host
+  WHERE x.allocation IS NOT NULL AND h."allocation" IS DISTINCT FROM x.allocation
+  UNION SELECT x.ord, x.worker FROM standings x LEFT JOIN worker k ON k."id" = x.worker LEFT JOIN host h ON h."id" = k."hostId"
+  WHERE coalesce(k."reachability", 'LOST') <> coalesce(x.reachability, k."reachability", 'LOST')
+    OR (k."draining" OR h.draining) IS DISTINCT FROM coalesce(x.draining, k."draining" OR h.draining)
+    OR (x.addresses IS NOT NULL AND h."addresses" IS DISTINCT FROM x.addresses)),
+passing AS MATERIALIZED (
+  SELECT w.ord, w.project, w.quota FROM services w LEFT JOIN locked l ON l."id" = w.id
+  WHERE (w.guard < 0 OR l."id" IS NOT NULL) AND w.ord NOT IN (SELECT ord FROM fenced) AND w.ord NOT IN (SELECT ord FROM moved)),
+over AS MATERIALIZED (
+  SELECT s.ord FROM (
+    SELECT ord, project, sum(quota) OVER (PARTITION BY project ORDER BY ord) AS taken FROM passing WHERE quota > 0) s
+  JOIN project p ON p."id" = s.project WHERE p."usedReplicas" + s.taken > p."maxReplicas"),
+verdicts AS MATERIALIZED (
+  SELECT w.ord, CASE
+    WHEN w.guard >= 0 AND l."id" IS NULL THEN 'stale'
+    WHEN w.ord IN (SELECT ord FROM fenced) THEN 'fenced'
+    WHEN w.ord IN (SELECT ord FROM moved) THEN 'place'
+    WHEN w.ord IN (SELECT ord FROM over) THEN 'quota'
+    ELSE 'done' END AS verdict
+  FROM services w LEFT JOIN locked l ON l."id" = w.id)`
+
+const accepted = `
+accepted AS MATERIALIZED (
+  SELECT w.ord, w.id, w.written, w.facts, sum(w.facts) OVER (ORDER BY w.ord) - w.facts AS before
+  FROM services w JOIN verdicts v ON v.ord = w.ord WHERE v.verdict = 'done'),
+counter AS (
+  UPDATE "Feed" t SET "head" = t."head" + total.facts FROM (SELECT coalesce(sum(facts), 0)::bigint AS facts FROM accepted) total
+  WHERE t."id" = 1 AND total.facts > 0 RETURNING t."head", t."head" - total.facts AS base)`
+
+const core = `
+service_rows AS (
+  UPDATE "Service" t SET "guard" = t."guard" + 1,
+    "revision" = CASE WHEN a.facts > 0 THEN (SELECT base FROM counter) + a.before + a.facts ELSE t."revision" END,
+    "specRevision" = CASE WHEN w.spec > 0 THEN (SELECT base FROM counter) + a.before + w.spec ELSE t."specRevision" END,
+    "heldName" = CASE WHEN w."deletedAt" IS NULL THEN t."heldName" END,
+    ${assignments(serviceColumns, 'w')}
+  FROM accepted a JOIN services w ON w.ord = a.ord WHERE t."id" = a.id AND a.written AND w.guard >= 0 AND ${counted}),
+replica_inserts AS (
+  INSERT INTO "Replica" ("serviceId", ${names(replicaColumns)}) SELECT a.id, ${names(replicaColumns, 'r.')}
+  FROM replicas r JOIN accepted a ON a.ord = r.ord WHERE r.fresh AND ${counted}),
+replica_updates AS (
+  UPDATE "Replica" t SET ${assignments(replicaColumns, 'r', ['id', 'createdAt'])}
+  FROM replicas r JOIN accepted a ON a.ord = r.ord WHERE t."id" = r."id" AND NOT r.fresh AND ${counted}),
+fact_rows AS (
+  INSERT INTO "Fact" ("revision", "serviceId", "hostId", "kind", "data", "at")
+  SELECT (SELECT base FROM counter) + a.before + f.position, a.id, NULL, f.kind, coalesce(f.data, 'null'::jsonb), statement_timestamp()
+  FROM facts f JOIN accepted a ON a.ord = f.ord WHERE ${counted}),
+event_rows AS (
+  INSERT INTO "Event" ("revision", "kind", "message", "actor", "projectId", "serviceId", "replicaId", "hostId", "at")
+  SELECT (SELECT base FROM counter) + a.before + f.position, f.event, f.message, f.actor, w.project, a.id, f.replica, f.host, statement_timestamp()
+  FROM facts f JOIN accepted a ON a.ord = f.ord JOIN services w ON w.ord = f.ord WHERE f.event IS NOT NULL AND ${counted})`
+
+const creations = `
+service_inserts AS (
+  INSERT INTO "Service" ("id", "projectId", "queueId", "name", "heldName", "owner", "guard", "revision", "specRevision", "createdAt", ${names(serviceColumns)})
+  SELECT a.id, w.project, n.queue, n.name, n.name, n.owner, 0, (SELECT base FROM counter) + a.before + a.facts,
+    (SELECT base FROM counter) + a.before + coalesce(w.spec, a.facts), n."createdAt", ${names(serviceColumns, 'w.')}
+  FROM created n JOIN accepted a ON a.ord = n.ord JOIN services w ON w.ord = n.ord WHERE ${counted})`
+
+const newVersions = `
+version_inserts AS (
+  INSERT INTO "ServiceVersion" ("serviceId", ${names(versionColumns)}) SELECT a.id, ${names(versionColumns, 'v.')}
+  FROM versions v JOIN accepted a ON a.ord = v.ord WHERE ${counted})`
+
+const settled = `
+rollout_rows AS (
+  INSERT INTO "Rollout" ("serviceId", ${names(rolloutColumns)}) SELECT a.id, ${names(rolloutColumns, 'o.')}
+  FROM rollouts o JOIN accepted a ON a.ord = o.ord WHERE ${counted}
+  ON CONFLICT ("serviceId", "number") DO UPDATE SET ${assignments(rolloutColumns, 'excluded', ['id', 'number', 'fromVersion', 'toVersion', 'startedAt', 'startedBy'])}),
+timer_rows AS (
+  INSERT INTO "Timer" ("serviceId", "kind", "dueAt") SELECT a.id, x.kind, x."dueAt"
+  FROM timers x JOIN accepted a ON a.ord = x.ord WHERE x."dueAt" IS NOT NULL AND ${counted}
+  ON CONFLICT ("serviceId", "kind") DO UPDATE SET "dueAt" = excluded."dueAt"),
+timer_deletes AS (
+  DELETE FROM "Timer" t USING timers x JOIN accepted a ON a.ord = x.ord
+  WHERE t."serviceId" = a.id AND t."kind" = x.kind AND x."dueAt" IS NULL AND ${counted}),
+slot_rows AS (
+  INSERT INTO "Slot" ("serviceId", ${names(slotColumns)}) SELECT a.id, ${names(slotColumns, 'x.')}
+  FROM slots x JOIN accepted a ON a.ord = x.ord WHERE x."failures" IS NOT NULL AND ${counted}
+  ON CONFLICT ("serviceId", "index", "contentNumber") DO UPDATE SET ${assignments(slotColumns, 'excluded', ['index', 'contentNumber'])}),
+slot_deletes AS (
+  DELETE FROM "Slot" t USING slots x JOIN accepted a ON a.ord = x.ord
+  WHERE t."serviceId" = a.id AND t."index" = x."index" AND t."contentNumber" = x."contentNumber" AND x."failures" IS NULL AND ${counted})`
+
+// Sums start from the locked rows: the statement's own view of the table may be older than the locks it waited for.
+const resources = `
+project_rows AS (
+  UPDATE "Project" t SET "usedReplicas" = p."usedReplicas" + d.quota
+  FROM (SELECT w.project, sum(w.quota)::int AS quota FROM services w JOIN accepted a ON a.ord = w.ord GROUP BY w.project) d
+  JOIN project p ON p."id" = d.project WHERE t."id" = p."id" AND d.quota <> 0 AND ${counted}),
+host_rows AS (
+  UPDATE "Host" t SET "usedCpuMillis" = h."usedCpuMillis" + d.cpu, "usedMemoryMiB" = h."usedMemoryMiB" + d.memory,
+    "usedPorts" = h."usedPorts" + d.ports, "lastPort" = coalesce(d.last_port, h."lastPort"),
+    "allocation" = h."allocation" + CASE WHEN d.bump THEN 1 ELSE 0 END
+  FROM (SELECT x.host, sum(x.cpu)::int AS cpu, sum(x.memory)::int AS memory, sum(x.ports)::int AS ports, bool_or(x.bump) AS bump,
+      (array_agg(x."lastPort" ORDER BY x.ord DESC) FILTER (WHERE x."lastPort" IS NOT NULL))[1] AS last_port
+    FROM hosts x JOIN accepted a ON a.ord = x.ord GROUP BY x.host) d
+  JOIN host h ON h."id" = d.host WHERE t."id" = h."id" AND ${counted}),
+port_releases AS (
+  DELETE FROM "HostPort" t USING ports x JOIN accepted a ON a.ord = x.ord
+  WHERE t."hostId" = x.host AND t."port" = x.port AND t."protocol" = x.protocol AND t."replicaId" = x.replica AND x.act = 'release'
+    AND ${counted} RETURNING 1),
+port_quarantines AS (
+  UPDATE "HostPort" t SET "replicaId" = NULL, "conflicts" = t."conflicts" + 1, "quarantinedUntil" = statement_timestamp()
+    + make_interval(secs => least(${quarantineSeconds.last}, ${quarantineSeconds.first} * power(2, least(t."conflicts", 20))))
+  FROM ports x JOIN accepted a ON a.ord = x.ord
+  WHERE t."hostId" = x.host AND t."port" = x.port AND t."protocol" = x.protocol AND t."replicaId" = x.replica AND x.act = 'quarantine'
+    AND ${counted} RETURNING 1),
+port_keeps AS (
+  UPDATE "HostPort" t SET "replicaId" = NULL, "lostWorkerId" = x.worker
+  FROM ports x JOIN accepted a ON a.ord = x.ord
+  WHERE t."hostId" = x.host AND t."port" = x.port AND t."protocol" = x.protocol AND t."replicaId" = x.replica AND x.act = 'keep'
+    AND ${counted} RETURNING 1),
+quarantines_over AS (
+  DELETE FROM "HostPort" t USING ports x JOIN accepted a ON a.ord = x.ord
+  WHERE t."hostId" = x.host AND t."port" = x.port AND t."protocol" = x.protocol AND t."replicaId" IS NULL AND x.act = 'take'
+    AND t."quarantinedUntil" <= statement_timestamp() AND ${counted} RETURNING t."hostId", t."port", t."protocol", t."conflicts"),
+port_takes AS (
+  INSERT INTO "HostPort" ("hostId", "port", "protocol", "replicaId", "conflicts")
+  SELECT x.host, x.port, x.protocol, x.replica, coalesce(o."conflicts", 0) FROM ports x JOIN accepted a ON a.ord = x.ord
+  LEFT JOIN quarantines_over o ON o."hostId" = x.host AND o."port" = x.port AND o."protocol" = x.protocol
+  WHERE x.act = 'take' AND (SELECT count(*) FROM port_releases) >= 0 AND (SELECT count(*) FROM port_quarantines) >= 0 AND ${counted}
+  ORDER BY x.host, x.port)`
+
+const keys = `
+key_rows AS (
+  INSERT INTO "IdempotencyKey" ("subject", "operation", "key", "inputHash", "result", "at")
+  SELECT x.subject, x.operation, x.key, x.hash, coalesce(x.result, 'null'::jsonb), statement_timestamp()
+  FROM keys x JOIN accepted a ON a.ord = x.ord WHERE ${counted} ORDER BY x.subject, x.operation, x.key)`
+
+const answer = (hasResources: boolean) => `
+answer AS MATERIALIZED (
+  SELECT json_build_object(
+    'base', (SELECT base::text FROM counter), 'head', (SELECT head::text FROM counter),
+    'at', extract(epoch FROM statement_timestamp()) * 1000,
+    'refused', (SELECT json_agg(json_build_object('ord', ord, 'verdict', verdict)) FROM verdicts WHERE verdict <> 'done')
+    ${hasResources ? `, 'fenced', (SELECT json_agg(f) FROM fenced f), 'places', (SELECT json_agg(m) FROM moved m)` : ''}) AS said
+  WHERE ${counted}),
+batch_row AS (
+  INSERT INTO "Batch" ("id", "result", "at") SELECT $1, said, statement_timestamp() FROM answer
+  WHERE EXISTS (SELECT FROM accepted WHERE written))`
+
+const result = `
+SELECT said::text AS said, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS clock,
+  (SELECT pg_notify('facts', head::text)::text FROM counter) AS notified
+FROM answer`

@@ -1,0 +1,185 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import type { Logger } from 'pino'
+import { PrismaClient } from '../../generated/prisma/client.ts'
+import { DatabaseTrouble } from './databaseErrors.ts'
+import { openEmbedded } from './embedded.ts'
+import { Listener, type OnMessage, type OnReconnect, Subscriptions } from './listener.ts'
+import { type Migrated, type MigrationConnection, migrate } from './migrate.ts'
+import { databaseName, newClient, notMigrated, unreachable } from './openErrors.ts'
+import { PGliteStream } from './pglite.ts'
+import { silenceCut } from './silenceCut.ts'
+import { StatementNames } from './statementNames.ts'
+
+export interface Database {
+  readonly kind: 'embedded' | 'postgresql'
+  /** For people: which one it is. */
+  readonly name: string
+  readonly prisma: PrismaClient
+  /** Hears NOTIFY on `channel` until the returned function is called. `onReconnect`: what was sent in the last moments may be lost. */
+  listen(channel: string, onMessage: OnMessage, onReconnect?: OnReconnect): Promise<() => Promise<void>>
+  /** Nothing may be written, for want of room. Of PostgreSQL only its own answer to a write says so. */
+  isFull(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  /** Holds the embedded database in its folder `database`. */
+  readonly dataDirectory: string
+  /** Of a PostgreSQL server; without it the embedded database is opened. */
+  readonly url?: string
+  /** A connection to it on which nothing was heard for so long is cut, with the statement that waits; left out: 60 s. No statement takes as long. */
+  readonly silenceMillis?: number
+  /** It cuts off who is idle inside a transaction for so long; left out: 5 s. */
+  readonly idleTransactionSeconds?: number
+  readonly log: Logger
+}
+
+/** Whether it refuses every change: it was told to, or it is a standby. Rejects when it does not answer. */
+export async function isReadOnly({ prisma }: Database): Promise<boolean> {
+  const [row] = await prisma.$queryRaw<
+    { on: boolean }[]
+  >`SELECT current_setting('transaction_read_only') = 'on' AS "on"`
+  return row?.on === true
+}
+
+// More connections make commits slower, and one committer uses one: the rest are for reads.
+const poolSize = 6
+
+/** Opens the database and brings it to this version's schema. Errors are sentences for the person who starts the server. */
+export function openDatabase(options: DatabaseOptions): Promise<Database> {
+  return options.url === undefined ? openOnPGlite(options) : openOnPostgreSQL(options.url, options)
+}
+
+async function openOnPGlite({ dataDirectory, log }: DatabaseOptions): Promise<Database> {
+  const embedded = await openEmbedded(dataDirectory, log)
+  try {
+    const { pglite } = embedded
+    logMigrated(
+      await migrate({ exec: (script) => pglite.exec(script), query: (sql, params) => pglite.query(sql, params) }),
+      log,
+    )
+    // User and database are PGlite's own; said here, so that no PG… variable of the environment says otherwise.
+    const session = {
+      user: 'postgres',
+      database: 'postgres',
+      password: '',
+      ssl: false,
+      stream: () => new PGliteStream(pglite) as never,
+    }
+    const pool = new pg.Pool({ ...session, max: 1, idleTimeoutMillis: 0, onConnect: configure })
+    const subscriptions = new Subscriptions()
+    pool.on('connect', (client) => {
+      client.on('notification', ({ channel, payload }) => subscriptions.deliver(channel, payload ?? ''))
+    })
+    const prisma = connectPrisma(pool, log)
+    return {
+      kind: 'embedded',
+      name: `the embedded database in ${dataDirectory}`,
+      prisma,
+      listen: async (channel, onMessage, onReconnect = () => undefined) => {
+        const remove = subscriptions.add({ channel, onMessage, onReconnect })
+        await pool.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+        return async () => remove()
+      },
+      isFull: () => embedded.isFull(),
+      close: async () => {
+        await prisma.$disconnect()
+        await pool.end()
+        await embedded.close()
+      },
+    }
+  } catch (error) {
+    await embedded.close()
+    throw error
+  }
+}
+
+async function openOnPostgreSQL(connectionString: string, options: DatabaseOptions): Promise<Database> {
+  const { log, silenceMillis = 60_000, idleTransactionSeconds = 5 } = options
+  const name = await migratePostgreSQL(connectionString, log)
+  const subscriptions = new Subscriptions()
+  const listener = new Listener(connectionString, subscriptions, log)
+  await listener.start()
+  const pool = new pg.Pool({
+    connectionString,
+    max: poolSize,
+    keepAlive: true,
+    application_name: 'xce-services',
+    connectionTimeoutMillis: 10_000,
+    // One that nobody uses is closed after 10 s.
+    stream: () => silenceCut(silenceMillis),
+    onConnect: async (client) => {
+      await configure(client)
+      await client.query(`SET idle_in_transaction_session_timeout = '${idleTransactionSeconds}s'`)
+    },
+  })
+  const prisma = connectPrisma(pool, log)
+  return {
+    kind: 'postgresql',
+    name,
+    prisma,
+    listen: async (channel, onMessage, onReconnect = () => undefined) => {
+      const remove = subscriptions.add({ channel, onMessage, onReconnect })
+      await listener.listen(channel)
+      return async () => remove()
+    },
+    isFull: async () => false,
+    close: async () => {
+      await prisma.$disconnect()
+      await Promise.all([pool.end(), listener.close()])
+    },
+  }
+}
+
+// Statements are prepared once, often while the tables are still empty: their plans must be good for full ones too. And Prisma's adapter writes
+// instants without a zone and reads them past theirs: both are right in UTC only, whatever zone the database was set up with.
+async function configure(client: pg.ClientBase): Promise<void> {
+  await client.query(`SET enable_seqscan = off; SET jit = off; SET timezone = 'UTC'`)
+}
+
+function connectPrisma(pool: pg.Pool, log: Logger): PrismaClient {
+  pool.on('error', (error) =>
+    log.warn({ err: new DatabaseTrouble('UNREACHABLE', null, error) }, 'A connection to the database broke.'),
+  )
+  const names = new StatementNames()
+  const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => names.of(sql) })
+  // Prisma's own limits (2 s to get a connection, 5 s in all) fail under queues.
+  return new PrismaClient({ adapter, transactionOptions: { maxWait: 30_000, timeout: 30_000 } })
+}
+
+/** Returns which database it is. */
+async function migratePostgreSQL(connectionString: string, log: Logger): Promise<string> {
+  const client = newClient({
+    connectionString,
+    application_name: 'xce-services migrations',
+    connectionTimeoutMillis: 10_000,
+  })
+  await client.connect().catch((error: unknown) => {
+    throw unreachable(client, error)
+  })
+  try {
+    const connection: MigrationConnection = {
+      exec: (script) => client.query(script),
+      query: (sql, params) => client.query(sql, params),
+    }
+    logMigrated(await migrate(connection), log)
+    return databaseName(client)
+  } catch (error) {
+    throw notMigrated(client, error)
+  } finally {
+    await client.end()
+  }
+}
+
+function logMigrated({ applied, newer }: Migrated, log: Logger): void {
+  if (applied.length > 0) log.info(`Applied ${named(applied)}.`)
+  if (newer.length === 0) return
+  log.warn(
+    `A newer version has expanded this database by ${named(newer)}, and this version goes on with it: upgrade this server too.`,
+  )
+}
+
+function named(migrations: readonly string[]): string {
+  return `the migration${migrations.length === 1 ? '' : 's'} ${migrations.join(', ')}`
+}

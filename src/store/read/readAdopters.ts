@@ -1,0 +1,14 @@
+import type { ServiceId } from '../../model/id.ts'
+import type { Reporter } from '../../model/intent.ts'
+import type { Database } from '../database/database.ts'
+
+/** The services to which the registration of a worker is news: they have replicas on it, or have told other addresses of its host (R12, R15). */
+export async function readAdopters(
+  { prisma }: Database,
+  { hostId, workerId }: Reporter,
+): Promise<readonly ServiceId[]> {
+  const rows = await prisma.$queryRaw<{ serviceId: ServiceId }[]>`
+    SELECT DISTINCT r."serviceId" FROM "Host" h JOIN "Replica" r ON r."hostId" = h."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')
+    WHERE h."id" = ${hostId} AND (r."workerId" = ${workerId} OR r."hostAddresses" IS DISTINCT FROM h."addresses")`
+  return rows.map(({ serviceId }) => serviceId)
+}

@@ -1,0 +1,32 @@
+import { compareAddresses, type EndpointAddress } from '../../model/endpoint.ts'
+import type { Revision, ServiceId } from '../../model/id.ts'
+import { addressesOf } from '../../rules/endpoint/endpoint.ts'
+import type { Database } from '../database/database.ts'
+import { loadWithHead } from './snapshot.ts'
+
+/** A service's table, exact at `revision`. */
+export interface EndpointReading {
+  readonly revision: Revision
+  readonly addresses: readonly EndpointAddress[]
+}
+
+/** A service's table: head and rows are read in one statement. Null: there is no such service (any more). */
+export async function readEndpoint(database: Database, serviceId: ServiceId): Promise<EndpointReading | null> {
+  return (await readEndpoints(database, [serviceId])).get(serviceId) ?? null
+}
+
+/** The tables of several services, all of one statement. Services that don't exist (any more) are left out. */
+export async function readEndpoints(
+  database: Database,
+  serviceIds: readonly ServiceId[],
+): Promise<ReadonlyMap<ServiceId, EndpointReading>> {
+  const tables = new Map<ServiceId, EndpointReading>()
+  for (const { head, snapshot } of await loadWithHead(database.prisma, serviceIds)) {
+    if (snapshot.columns.deletedAt !== null) continue
+    const addresses = [...snapshot.replicas.values()].flatMap((replica) =>
+      addressesOf(replica, replica.hostId === null ? null : (snapshot.hosts.get(replica.hostId) ?? null)),
+    )
+    tables.set(snapshot.id, { revision: head, addresses: addresses.sort(compareAddresses) })
+  }
+  return tables
+}

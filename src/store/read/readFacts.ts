@@ -1,0 +1,54 @@
+import type { CommittedFact } from '../../model/fact.ts'
+import type { HostId, Revision, ServiceId } from '../../model/id.ts'
+import type { Database } from '../database/database.ts'
+
+export interface FactPage {
+  readonly head: Revision
+  /** Facts at or below it are trimmed. */
+  readonly floor: Revision
+  /** How often tokens were changed or removed. */
+  readonly tokenChanges: number
+  readonly facts: readonly CommittedFact[]
+}
+
+interface Row {
+  readonly head: string
+  readonly floor: string
+  readonly tokenChanges: number
+  readonly revision: string | null
+  readonly serviceId: string | null
+  readonly hostId: string | null
+  readonly kind: string
+  readonly data: string
+  readonly at: number
+}
+
+/** Facts after `after` in order, at most `most`, with head, floor and changes of tokens of the same state of the database. `after` null: none. */
+export async function readFacts({ prisma }: Database, after: Revision | null, most: number): Promise<FactPage> {
+  const rows = await prisma.$queryRawUnsafe<Row[]>(
+    `SELECT e."head"::text AS head, e."floor"::text AS floor,
+       (SELECT t."count" FROM "TokenChanges" t WHERE t."id" = 1) AS "tokenChanges", f."revision"::text AS revision, f."serviceId", f."hostId", f."kind",
+       f."data"::text AS data, (extract(epoch FROM f."at") * 1000)::float8 AS at
+     FROM "Feed" e LEFT JOIN LATERAL (SELECT * FROM "Fact" WHERE "revision" > $1::bigint ORDER BY "revision" LIMIT $2::int) f ON true
+     WHERE e."id" = 1 ORDER BY f."revision"`,
+    after,
+    most,
+  )
+  const [first] = rows
+  if (!first) throw new Error('The database has no fact log: its table Feed is empty.')
+  const facts = rows.flatMap((row): CommittedFact[] =>
+    row.revision === null
+      ? []
+      : [
+          {
+            revision: BigInt(row.revision),
+            at: row.at,
+            serviceId: row.serviceId as ServiceId | null,
+            hostId: row.hostId as HostId | null,
+            kind: row.kind as CommittedFact['kind'],
+            data: JSON.parse(row.data) as CommittedFact['data'],
+          },
+        ],
+  )
+  return { head: BigInt(first.head), floor: BigInt(first.floor), tokenChanges: first.tokenChanges, facts }
+}

@@ -1,0 +1,126 @@
+import { groupBy } from '../../model/groupBy.ts'
+import type { PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../../model/host.ts'
+import type { HostId, ProjectId, ServiceId, WorkerId } from '../../model/id.ts'
+import type { Sql } from './snapshot.ts'
+
+/** All that placement looks at. */
+export interface PlacementState {
+  readonly waiting: readonly WaitingReplica[]
+  readonly hosts: readonly PlacementHost[]
+  readonly projects: readonly PlacementProject[]
+}
+
+/** A client or an open transaction. */
+export interface PlacementSource {
+  readonly prisma: Pick<Sql, '$queryRawUnsafe'>
+}
+
+type Asked<Id> = readonly Id[] | 'all'
+
+// Nothing here is locked: the grants' guards tell what has changed since. Each is asked for all there is, or for some by their ids, at a cost that
+// grows with those only.
+
+const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`
+const asked = '(SELECT json_array_elements_text($1::json) AS id) x'
+
+const waitingOf = (from: string) => `
+SELECT json_agg(w)::text AS rows FROM (
+  SELECT r."id", r."serviceId", s."name" AS "serviceName", s."projectId", q."priority" AS "queuePriority", ${millis('r."createdAt"')} AS "createdAt",
+    r."index", r."cpuMillis", r."memoryMiB", v."content" -> 'ports' AS ports, s."settings" ->> 'spreadMode' AS "spreadMode",
+    (s."settings" ->> 'maxPerHost')::int AS "maxPerHost", r."avoidHostId", r."holdsQuota"
+  FROM ${from} JOIN "Service" s ON s."id" = r."serviceId" JOIN "Queue" q ON q."id" = s."queueId"
+    JOIN "ServiceVersion" v ON v."serviceId" = r."serviceId" AND v."number" = r."versionNumber"
+  WHERE r."state" = 'PENDING' AND (r."notBefore" IS NULL OR r."notBefore" <= clock_timestamp())) w`
+const waitingTexts = {
+  all: waitingOf('"Replica" r'),
+  some: waitingOf(`${asked} JOIN "Replica" r ON r."serviceId" = x.id`),
+}
+
+/** The replicas that wait and may be placed now, by their services. A service of which none waits is left out. */
+export async function readWaiting(
+  source: PlacementSource,
+  services: Asked<ServiceId>,
+): Promise<Map<ServiceId, WaitingReplica[]>> {
+  return groupBy(await readRows<WaitingReplica>(source, waitingTexts, services), ({ serviceId }) => serviceId)
+}
+
+const hostsOf = (from: string) => `
+SELECT json_agg(json_build_object('id', h."id", 'name', h."name", 'addresses', h."addresses", 'scheduling', h."scheduling",
+  'reachability', h."reachability", 'allocation', h."allocation", 'portFrom', h."portFrom", 'portTo', h."portTo",
+  'reservedPorts', h."reservedPorts", 'lastPort', h."lastPort",
+  'workers', (SELECT json_agg(json_build_object('id', k."id", 'reachability', k."reachability", 'draining', k."draining",
+    'cpuMillis', k."cpuMillis", 'memoryMiB', k."memoryMiB") ORDER BY k."id" COLLATE "C") FROM "Worker" k WHERE k."hostId" = h."id"),
+  'takenPorts', (SELECT json_agg(json_build_object('port', p."port", 'protocol', p."protocol", 'quarantinedUntil', ${millis('p."quarantinedUntil"')}))
+    FROM "HostPort" p WHERE p."hostId" = h."id"),
+  'held', (SELECT json_agg(json_build_array(c."serviceId", c."workerId", c.count, c.cpu, c.memory)) FROM (
+    SELECT r."serviceId", r."workerId", count(*), sum(r."cpuMillis") AS cpu, sum(r."memoryMiB") AS memory FROM "Replica" r
+    WHERE r."hostId" = h."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING') GROUP BY r."serviceId", r."workerId") c)) ORDER BY h."id" COLLATE "C")::text AS rows
+FROM ${from} WHERE h."removedAt" IS NULL`
+const hostTexts = { all: hostsOf('"Host" h'), some: hostsOf(`${asked} JOIN "Host" h ON h."id" = x.id`) }
+
+type HostRow = Omit<PlacementHost, 'workers' | 'takenPorts' | 'replicasOf'> & {
+  readonly workers: readonly Omit<PlacementWorker, 'usedCpuMillis' | 'usedMemoryMiB'>[] | null
+  readonly takenPorts: PlacementHost['takenPorts'] | null
+  /** What the replicas of each service hold on each worker: service, worker, how many, CPU, memory. */
+  readonly held: readonly (readonly [ServiceId, WorkerId | null, number, number, number])[] | null
+}
+
+/** Hosts with what is taken of them, by their ids and in the order of these. One that was removed is left out. */
+export async function readHosts(source: PlacementSource, hosts: Asked<HostId>): Promise<Map<HostId, PlacementHost>> {
+  const rows = await readRows<HostRow>(source, hostTexts, hosts)
+  return new Map(rows.map((row) => [row.id, hostOf(row)]))
+}
+
+function hostOf({ held, workers, takenPorts, ...row }: HostRow): PlacementHost {
+  const replicasOf = new Map<ServiceId, number>()
+  const used = new Map<WorkerId | null, { cpuMillis: number; memoryMiB: number }>()
+  for (const [service, worker, count, cpuMillis, memoryMiB] of held ?? []) {
+    replicasOf.set(service, (replicasOf.get(service) ?? 0) + count)
+    const before = used.get(worker)
+    used.set(worker, {
+      cpuMillis: (before?.cpuMillis ?? 0) + cpuMillis,
+      memoryMiB: (before?.memoryMiB ?? 0) + memoryMiB,
+    })
+  }
+  return {
+    ...row,
+    takenPorts: takenPorts ?? [],
+    replicasOf,
+    workers: (workers ?? []).map((worker) => {
+      const { cpuMillis = 0, memoryMiB = 0 } = used.get(worker.id) ?? {}
+      return { ...worker, usedCpuMillis: cpuMillis, usedMemoryMiB: memoryMiB }
+    }),
+  }
+}
+
+const projectsOf = (from: string) => `
+SELECT json_agg(json_build_object('id', p."id", 'name', p."name", 'maxReplicas', p."maxReplicas", 'usedReplicas', p."usedReplicas"))::text AS rows
+FROM ${from}`
+const projectTexts = { all: projectsOf('"Project" p'), some: projectsOf(`${asked} JOIN "Project" p ON p."id" = x.id`) }
+
+export async function readProjects(
+  source: PlacementSource,
+  projects: Asked<ProjectId>,
+): Promise<Map<ProjectId, PlacementProject>> {
+  const rows = await readRows<PlacementProject>(source, projectTexts, projects)
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** Everything that waits, where it could go, and the quotas. Of one state of the database only within one transaction. */
+export async function readPlacement(source: PlacementSource): Promise<PlacementState> {
+  const waiting = await readWaiting(source, 'all')
+  const hosts = await readHosts(source, 'all')
+  const projects = await readProjects(source, 'all')
+  return { waiting: [...waiting.values()].flat(), hosts: [...hosts.values()], projects: [...projects.values()] }
+}
+
+async function readRows<Row>(
+  { prisma }: PlacementSource,
+  texts: { readonly all: string; readonly some: string },
+  ids: Asked<string>,
+): Promise<readonly Row[]> {
+  const [said] = await (ids === 'all'
+    ? prisma.$queryRawUnsafe<{ rows: string | null }[]>(texts.all)
+    : prisma.$queryRawUnsafe<{ rows: string | null }[]>(texts.some, JSON.stringify(ids)))
+  return JSON.parse(said?.rows ?? '[]') as Row[]
+}

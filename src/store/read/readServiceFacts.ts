@@ -1,0 +1,20 @@
+import type { ServiceFactData } from '../../model/fact.ts'
+import type { Revision, ServiceId } from '../../model/id.ts'
+import type { Database } from '../database/database.ts'
+import { type FactsSince, readFactPages } from './factPages.ts'
+
+/** The changes of a service after a revision; null: not all of them are kept, or the revision is not yet reached. */
+export function readServiceFacts(
+  database: Database,
+  serviceId: ServiceId,
+  after: Revision,
+): Promise<FactsSince<{ readonly revision: Revision; readonly data: ServiceFactData }> | null> {
+  return readFactPages(
+    database,
+    after,
+    'f."data"::text AS data',
+    `f."serviceId" = $3 AND f."kind" = 'change'`,
+    [serviceId],
+    (row, revision) => ({ revision, data: JSON.parse(row['data'] as string) as ServiceFactData }),
+  )
+}

@@ -1,0 +1,107 @@
+import type { Prisma } from '../../generated/prisma/client.ts'
+import type { TimerKind } from '../../generated/prisma/enums.ts'
+import type { HostId, ProjectId, QueueId, ReplicaId, Revision, ServiceId } from '../../model/id.ts'
+import type { HostView, Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../../model/service.ts'
+import {
+  decodeRow,
+  replicaColumns,
+  rolloutColumns,
+  serviceColumns,
+  slotColumns,
+  versionColumns,
+} from '../rows/columns.ts'
+
+/** A client or an open transaction. */
+export type Sql = Pick<Prisma.TransactionClient, '$queryRawUnsafe' | '$executeRawUnsafe'>
+
+// One statement reads one state of the database, so the guard belongs to the rows. Ended replicas are history and not read.
+const snapshotOf = `json_build_object(
+  'service', to_json(s) ,
+  'revision', s."revision"::text, 'specRevision', s."specRevision"::text,
+  'projectName', (SELECT p."name" FROM "Project" p WHERE p."id" = s."projectId"),
+  'replicas', (SELECT json_agg(r ORDER BY r."id" COLLATE "C") FROM "Replica" r
+    WHERE r."serviceId" = s."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')),
+  'rollout', to_json(o),
+  'versions', (SELECT json_agg(v ORDER BY v."number") FROM "ServiceVersion" v WHERE v."serviceId" = s."id" AND (
+    v."number" IN (s."versionNumber", o."fromVersion", o."toVersion", s."completedVersion", s."previousVersion")
+    OR v."number" IN (SELECT r."versionNumber" FROM "Replica" r
+      WHERE r."serviceId" = s."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')))),
+  'contents', (SELECT json_agg(json_build_array(v."contentDigest", v."number") ORDER BY v."number") FROM "ServiceVersion" v
+    WHERE v."serviceId" = s."id" AND v."number" = v."contentNumber"),
+  'lastVersion', (SELECT max(v."number") FROM "ServiceVersion" v WHERE v."serviceId" = s."id"),
+  'slots', (SELECT json_agg(x ORDER BY x."index", x."contentNumber") FROM "Slot" x WHERE x."serviceId" = s."id"),
+  'timers', (SELECT json_agg(t) FROM "Timer" t WHERE t."serviceId" = s."id"),
+  'hosts', (SELECT json_agg(json_build_object('id', h."id", 'name', h."name", 'addresses', h."addresses")) FROM "Host" h WHERE h."id" IN
+    (SELECT r."hostId" FROM "Replica" r WHERE r."serviceId" = s."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')))
+)::text AS snapshot`
+const loadText = `SELECT ${snapshotOf}
+FROM "Service" s JOIN "Rollout" o ON o."serviceId" = s."id" AND o."number" = s."rolloutNumber"
+WHERE s."id" IN (SELECT json_array_elements_text($1::json))`
+
+const loadWithHeadText = `SELECT e."head"::text AS head, ${snapshotOf}
+FROM "Feed" e, "Service" s JOIN "Rollout" o ON o."serviceId" = s."id" AND o."number" = s."rolloutNumber" WHERE e."id" = 1
+  AND s."id" IN (SELECT json_array_elements_text($1::json))`
+
+type Row = Readonly<Record<string, unknown>>
+
+interface Loaded {
+  readonly service: Row
+  readonly revision: string
+  readonly specRevision: string
+  readonly projectName: string
+  readonly replicas: readonly Row[] | null
+  readonly rollout: Row
+  readonly versions: readonly Row[]
+  readonly lastVersion: number
+  readonly contents: readonly (readonly [string, number])[]
+  readonly slots: readonly Row[] | null
+  readonly timers: readonly { readonly kind: TimerKind; readonly dueAt: string }[] | null
+  readonly hosts: readonly HostView[] | null
+}
+
+/** Reads services as their rules see them, all of one state of the database. Ids that don't exist are left out. */
+export async function loadSnapshots(sql: Sql, ids: readonly ServiceId[]): Promise<Map<ServiceId, ServiceSnapshot>> {
+  const rows = await sql.$queryRawUnsafe<{ snapshot: string }[]>(loadText, JSON.stringify(ids))
+  return new Map(
+    rows.map((row) => {
+      const snapshot = toSnapshot(JSON.parse(row.snapshot) as Loaded)
+      return [snapshot.id, snapshot]
+    }),
+  )
+}
+
+/** Services and the fact log's head, all of one state of the database. Ids that don't exist are left out. */
+export async function loadWithHead(
+  sql: Sql,
+  ids: readonly ServiceId[],
+): Promise<readonly { readonly head: Revision; readonly snapshot: ServiceSnapshot }[]> {
+  const rows = await sql.$queryRawUnsafe<{ head: string; snapshot: string }[]>(loadWithHeadText, JSON.stringify(ids))
+  return rows.map((row) => ({ head: BigInt(row.head), snapshot: toSnapshot(JSON.parse(row.snapshot) as Loaded) }))
+}
+
+function toSnapshot(loaded: Loaded): ServiceSnapshot {
+  const { service } = loaded
+  const versions = loaded.versions.map((row) => decodeRow<Version>(versionColumns, row))
+  const replicas = (loaded.replicas ?? []).map((row) => decodeRow<Replica>(replicaColumns, row))
+  return {
+    id: service['id'] as ServiceId,
+    projectId: service['projectId'] as ProjectId,
+    projectName: loaded.projectName,
+    queueId: service['queueId'] as QueueId,
+    name: service['name'] as string,
+    owner: service['owner'] as string,
+    createdAt: Date.parse(service['createdAt'] as string),
+    guard: service['guard'] as number,
+    revision: BigInt(loaded.revision),
+    specRevision: BigInt(loaded.specRevision),
+    columns: decodeRow<ServiceColumns>(serviceColumns, service),
+    versions: new Map(versions.map((version) => [version.number, version])),
+    lastVersion: loaded.lastVersion,
+    contents: new Map(loaded.contents),
+    replicas: new Map<ReplicaId, Replica>(replicas.map((replica) => [replica.id, replica])),
+    slots: (loaded.slots ?? []).map((row) => decodeRow<Slot>(slotColumns, row)),
+    rollout: decodeRow<Rollout>(rolloutColumns, loaded.rollout),
+    hosts: new Map<HostId, HostView>((loaded.hosts ?? []).map((host) => [host.id, host])),
+    timers: new Map((loaded.timers ?? []).map((timer) => [timer.kind, Date.parse(timer.dueAt)])),
+  }
+}

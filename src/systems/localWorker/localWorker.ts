@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdir, open } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { localWorkerEnvironment, localWorkerFiles, otherSettings } from '../../config/localWorkerSettings.ts'
+import { runningWorker } from './workerLock.ts'
+
+const lookEveryMillis = 1_000
+const respawnMillis = { first: 100, last: 30_000 } as const
+/** A worker that lived so long did not die of its start. */
+const steadyMillis = 60_000
+const goneWithinMillis = 18_000
+
+export interface LocalWorkerOptions {
+  readonly log: Logger
+  /** The compiled worker. */
+  readonly program: string
+  readonly dataDirectory: string
+  /** Stop its replicas with it. */
+  readonly stopReplicas: boolean
+  /** What the server listens on. */
+  readonly host: string
+  /** Of the server. */
+  readonly env: NodeJS.ProcessEnv
+}
+
+/**
+ * The worker of this machine, as a process of its own that outlives the server: one that is still there from before is found by the lock of
+ * its state directory and reconnects by itself, through the file with the server's address. One that died is started again.
+ */
+export class LocalWorker {
+  readonly #options: LocalWorkerOptions
+  readonly #stopping = new AbortController()
+  #supervision: Promise<void> | null = null
+  /** The worker that this server has started last. */
+  #child: ChildProcess | null = null
+
+  constructor(options: LocalWorkerOptions) {
+    this.#options = options
+  }
+
+  get #stateDirectory(): string {
+    return localWorkerFiles(this.#options.dataDirectory).stateDirectory
+  }
+
+  async start(): Promise<void> {
+    await mkdir(this.#stateDirectory, { recursive: true, mode: 0o700 })
+    this.#supervision = this.#supervise()
+  }
+
+  /** Ends the worker and waits for that. Its replicas run on unless they are to be stopped, which takes as long as their stop policies say. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#supervision
+    const until = performance.now() + goneWithinMillis
+    const pid = await this.#listening(until)
+    if (pid === null) return
+    const { stopReplicas, log } = this.#options
+    signal(pid, stopReplicas ? 'SIGUSR2' : 'SIGTERM')
+    while ((await runningWorker(this.#stateDirectory)) === pid) {
+      if (performance.now() > until) {
+        log.warn({ workerPid: pid }, 'The local worker did not end in time: it goes on stopping by itself.')
+        return
+      }
+      await pause(20)
+    }
+    log.info(
+      { pid },
+      stopReplicas
+        ? 'The local worker and its replicas have stopped.'
+        : 'The local worker has stopped; its replicas run on.',
+    )
+  }
+
+  /** The worker that runs; null: none does. One that has only just been started would not know what a signal means: it gets the time to. */
+  async #listening(until: number): Promise<number | null> {
+    for (;;) {
+      const pid = await runningWorker(this.#stateDirectory)
+      if (pid !== null || !lives(this.#child) || performance.now() > until) return pid
+      await pause(20)
+    }
+  }
+
+  async #supervise(): Promise<void> {
+    const { log } = this.#options
+    const found = await runningWorker(this.#stateDirectory)
+    if (found !== null) {
+      log.info({ workerPid: found }, 'The local worker is still running: it reconnects.')
+      const others = await otherSettings(found, this.#environment)
+      if (others.length > 0) {
+        log.warn(
+          { workerPid: found },
+          `The local worker runs on with the settings of its own start: ${others.join('; ')}. Send it SIGTERM (kill ${found}), and it is started with those of now; its replicas run on.`,
+        )
+      }
+      await this.#untilGone()
+    }
+    let failures = 0
+    while (!this.#stopping.signal.aborted) {
+      const startedAt = performance.now()
+      await this.#runOnce().catch((error: unknown) =>
+        log.error({ err: error }, 'The local worker could not be started.'),
+      )
+      if (this.#stopping.signal.aborted) return
+      failures = performance.now() - startedAt > steadyMillis ? 0 : failures + 1
+      const wait = Math.min(respawnMillis.first * 2 ** failures, respawnMillis.last)
+      log.warn({ waitMillis: wait, workerLog: this.#logFile }, 'The local worker ended: it is started again.')
+      await this.#pause(wait)
+    }
+  }
+
+  get #logFile(): string {
+    return localWorkerFiles(this.#options.dataDirectory).log
+  }
+
+  get #environment(): NodeJS.ProcessEnv {
+    return localWorkerEnvironment(this.#options.env, this.#options)
+  }
+
+  /** Resolves when the worker has ended, or the server stops. */
+  async #runOnce(): Promise<void> {
+    const { program, log } = this.#options
+    // What it says before it has its log, and why it broke.
+    const output = await open(this.#logFile, 'a', 0o600)
+    try {
+      if (this.#stopping.signal.aborted) return
+      const child = spawn(process.execPath, [program], {
+        // Its own session: a Ctrl-C for the server is none for the worker.
+        detached: true,
+        stdio: ['ignore', output.fd, output.fd],
+        env: this.#environment,
+      })
+      this.#child = child
+      child.unref()
+      child.once('spawn', () =>
+        log.info({ workerPid: child.pid, workerLog: this.#logFile }, 'The local worker is started.'),
+      )
+      await this.#ended(child)
+    } finally {
+      await output.close()
+    }
+  }
+
+  #ended(child: ChildProcess): Promise<void> {
+    const { signal } = this.#stopping
+    return new Promise((resolve) => {
+      const done = () => {
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      child.once('exit', done)
+      child.once('error', (error) => {
+        this.#options.log.error({ err: error }, 'The local worker could not be started.')
+        done()
+      })
+      signal.addEventListener('abort', done)
+    })
+  }
+
+  /** A worker that is no child of this server tells nobody of its end: its lock is looked at. */
+  async #untilGone(): Promise<void> {
+    while (!this.#stopping.signal.aborted && (await runningWorker(this.#stateDirectory)) !== null)
+      await this.#pause(lookEveryMillis)
+  }
+
+  async #pause(millis: number): Promise<void> {
+    await pause(millis, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => undefined)
+  }
+}
+
+/** Without the lock of its state directory it can only be on its way to it, or to its end. */
+function lives(child: ChildProcess | null): boolean {
+  return child?.pid !== undefined && child.exitCode === null && child.signalCode === null
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It ended by itself just now.
+  }
+}

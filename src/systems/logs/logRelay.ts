@@ -1,0 +1,121 @@
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import type { Logger } from 'pino'
+import type { WorkerId } from '../../model/id.ts'
+import type { Database } from '../../store/database/database.ts'
+import { longestMessage, notify } from '../../store/database/notify.ts'
+import type { LogRequest, LogText } from './logRequests.ts'
+
+const compress = promisify(gzip)
+const expand = promisify(gunzip)
+
+/** All servers listen to it. */
+const requestChannel = 'xce_log_requests'
+/** Each server listens to its own. */
+const answerChannel = (server: string) => `xce_log_answers_${server}`
+
+/** What another server asks. */
+export interface RelayedRequest extends LogRequest {
+  readonly workerId: WorkerId
+  /** Its answers are sent there. */
+  readonly server: string
+}
+
+/** A piece of an answer, in base64 of its compressed JSON. */
+interface Piece {
+  readonly id: string
+  readonly at: number
+  readonly of: number
+  readonly bytes: string
+}
+
+/** Room for the rest of a piece. */
+const pieceLength = longestMessage - 200
+
+interface Heard {
+  readonly onRequest: (request: RelayedRequest) => void
+  readonly onAnswer: (id: string, text: LogText) => void
+}
+
+/**
+ * Requests for logs between servers on one PostgreSQL, and their answers, by NOTIFY: the worker may be connected to any of them. Nothing is stored; what
+ * is lost with a connection is an answer that did not come in time.
+ */
+export class LogRelay {
+  readonly #database: Database
+  readonly #log: Logger
+  readonly #server: string
+  readonly #leave: (() => Promise<void>)[] = []
+  /** Of answers that are waited for, and not whole yet. */
+  readonly #pieces = new Map<string, Map<number, string>>()
+
+  constructor(options: { readonly database: Database; readonly log: Logger; readonly newId: () => string }) {
+    this.#database = options.database
+    this.#log = options.log
+    this.#server = options.newId()
+  }
+
+  async start({ onRequest, onAnswer }: Heard): Promise<void> {
+    const takeRequest = (request: RelayedRequest) => {
+      if (request.server !== this.#server) onRequest(request)
+    }
+    await this.#listen<RelayedRequest>(requestChannel, takeRequest)
+    await this.#listen<Piece>(answerChannel(this.#server), (piece) => this.#take(piece, onAnswer))
+  }
+
+  async stop(): Promise<void> {
+    for (const leave of this.#leave.splice(0)) await leave()
+  }
+
+  /** Asks all other servers. */
+  ask(workerId: WorkerId, request: LogRequest): void {
+    const relayed: RelayedRequest = { ...request, workerId, server: this.#server }
+    this.#pieces.set(request.id, new Map())
+    this.#send(requestChannel, async () => [JSON.stringify(relayed)])
+  }
+
+  /** Nobody waits for the answer any more. */
+  forget(id: string): void {
+    this.#pieces.delete(id)
+  }
+
+  /** Brings an answer to the server that asked. */
+  answer({ id, server }: RelayedRequest, text: LogText): void {
+    this.#send(answerChannel(server), async () => {
+      const bytes = (await compress(JSON.stringify(text))).toString('base64')
+      const of = Math.ceil(bytes.length / pieceLength)
+      return Array.from({ length: of }, (_, at): string => {
+        const piece: Piece = { id, at, of, bytes: bytes.slice(at * pieceLength, (at + 1) * pieceLength) }
+        return JSON.stringify(piece)
+      })
+    })
+  }
+
+  async #listen<Message>(channel: string, onMessage: (message: Message) => void): Promise<void> {
+    const onText = (text: string) => {
+      try {
+        onMessage(JSON.parse(text) as Message)
+      } catch (error) {
+        this.#log.warn({ err: error, channel }, 'A message of another server was not understood.')
+      }
+    }
+    this.#leave.push(await this.#database.listen(channel, onText))
+  }
+
+  #send(channel: string, messages: () => Promise<readonly string[]>): void {
+    messages()
+      .then((made) => notify(this.#database, channel, made))
+      .catch((error: unknown) =>
+        this.#log.warn({ err: error }, 'A request for logs, or an answer, could not be passed to another server.'),
+      )
+  }
+
+  #take({ id, at, of, bytes }: Piece, onAnswer: Heard['onAnswer']): void {
+    const pieces = this.#pieces.get(id)?.set(at, bytes)
+    if (pieces === undefined || pieces.size < of) return
+    const whole = Array.from({ length: of }, (_, each) => pieces.get(each) ?? '').join('')
+    expand(Buffer.from(whole, 'base64'))
+      .then((text) => onAnswer(id, JSON.parse(text.toString('utf8')) as LogText))
+      .catch((error: unknown) => this.#log.warn({ err: error }, 'An answer to a request for logs was not whole.'))
+  }
+}

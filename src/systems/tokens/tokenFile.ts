@@ -1,0 +1,26 @@
+import { open, readFile, rename } from 'node:fs/promises'
+import { createToken, findToken } from '../../store/access/tokens.ts'
+import type { Database } from '../../store/database/database.ts'
+
+/**
+ * Makes sure that `file`, readable by its owner only, has a token that this database knows: makes one when the file is not there, or is of
+ * another database. Returns whether it did. The file appears whole: a crash before that leaves a token that nobody knows.
+ */
+export async function ensureToken(
+  database: Database,
+  file: string,
+  holder: { readonly subject: string; readonly roles: readonly string[] },
+): Promise<boolean> {
+  const present = (await readFile(file, 'utf8').catch(() => '')).trim()
+  if (present !== '' && (await findToken(database, present)) !== null) return false
+  const token = await createToken(database, { subject: holder.subject, roles: [...holder.roles] })
+  const handle = await open(`${file}.new`, 'w', 0o600)
+  try {
+    await handle.write(`${token}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(`${file}.new`, file)
+  return true
+}

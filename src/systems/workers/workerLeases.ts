@@ -1,0 +1,175 @@
+import type { Logger } from 'pino'
+import type { Tail } from '../../feed/tail.ts'
+import type { CommittedFact } from '../../model/fact.ts'
+import type { HostId } from '../../model/id.ts'
+import { type Meter, noMeter } from '../../model/metrics.ts'
+import { judgeLeases, type WorkerVerdict } from '../../rules/hosts/workerLeases.ts'
+import type { Committer } from '../../store/commit/committer.ts'
+import type { DatabaseClock } from '../../store/database/clock.ts'
+import type { Database } from '../../store/database/database.ts'
+import { readWorkerLeases } from '../../store/read/readWorkerLeases.ts'
+import { Runs } from '../timers/coalescedRuns.ts'
+import { WakeUp } from '../timers/databaseAlarm.ts'
+import { Heartbeat } from './serverHeartbeat.ts'
+import { settleHosts } from './tellServices.ts'
+
+/** Between two looks that fail. */
+const longestBetweenLooksMillis = 600_000
+
+/**
+ * The leases of workers (R15). It wakes when the earliest lease or grace may be over, judges by the database's clock, writes what it found, and
+ * tells the services. Every server does: what two of them say at once is said once, for the host's row is the guard. The server's heartbeat guards
+ * the write as well: a server that froze between its judgement and its write changes nothing.
+ */
+export class WorkerLeases {
+  readonly #parts: { readonly database: Database; readonly committer: Committer }
+  readonly #tail: Tail
+  readonly #log: Logger
+  readonly #meter: Meter
+  readonly #leaseSeconds: number
+  readonly #graceSeconds: number
+  readonly #heartbeat: Heartbeat
+  readonly #judgements: Runs
+  readonly #wakeUp: WakeUp
+  readonly #looks: Runs
+  /** Hosts that changed, by whatever server: looked at once more a while later, in case that one died before it had told all services. */
+  #changed: Set<HostId> | 'all' = new Set()
+  #unsubscribe: (() => void) | null = null
+
+  constructor(options: {
+    readonly database: Database
+    readonly committer: Committer
+    readonly clock: DatabaseClock
+    readonly tail: Tail
+    readonly log: Logger
+    readonly newId: () => string
+    readonly meter?: Meter
+    readonly config: { readonly leaseSeconds: number; readonly graceSeconds: number }
+  }) {
+    const { database, committer, clock, log, config } = options
+    this.#parts = { database, committer }
+    this.#tail = options.tail
+    this.#log = log
+    this.#meter = options.meter ?? noMeter
+    this.#leaseSeconds = config.leaseSeconds
+    this.#graceSeconds = config.graceSeconds
+    this.#heartbeat = new Heartbeat({
+      ...options,
+      leaseSeconds: config.leaseSeconds,
+      onAnew: () => this.#judgements.wake(),
+    })
+    const againAfterMillis = () => this.#heartbeat.periodMillis
+    const judging = 'Workers could not be judged by their leases'
+    this.#judgements = new Runs({ run: () => this.#judge(), log, failure: judging, againAfterMillis })
+    this.#wakeUp = new WakeUp(clock, () => this.#judgements.wake())
+    const looking = 'Services could not be told what became of their hosts'
+    this.#looks = new Runs({
+      run: () => this.#lookAgain(),
+      log,
+      failure: looking,
+      // A service that is broken stays so for a while.
+      againAfterMillis: (failures) => Math.min(longestBetweenLooksMillis, againAfterMillis() * 2 ** failures),
+    })
+  }
+
+  /** Call it when workers can reach this server: leases count from now on. */
+  async start(): Promise<void> {
+    await this.#heartbeat.start()
+    this.#unsubscribe = this.#tail.subscribe(
+      (facts) => this.#take(facts),
+      () => {
+        this.#judgements.wake()
+        this.#lookLater('all')
+      },
+    )
+    // A service that can't be told keeps no server from starting.
+    this.#changed = 'all'
+    this.#looks.wake()
+    await this.#looks.idle()
+    this.#judgements.wake()
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe?.()
+    this.#wakeUp.stop()
+    await Promise.all([this.#judgements.stop(), this.#looks.stop()])
+    await this.#heartbeat.stop()
+  }
+
+  #take(facts: readonly CommittedFact[]): void {
+    const hosts = facts.flatMap((fact) => (fact.kind === 'host' && fact.hostId !== null ? [fact.hostId] : []))
+    if (hosts.length === 0) return
+    // Whatever a host's fact brings ends a lease or a grace later: a thousand registrations are one look at all workers.
+    this.#judgements.wakeWithin(this.#heartbeat.periodMillis)
+    this.#lookLater(hosts)
+  }
+
+  #lookLater(hosts: readonly HostId[] | 'all'): void {
+    if (hosts.length === 0) return
+    this.#note(hosts)
+    this.#looks.wakeWithin((this.#leaseSeconds * 1000) / 2)
+  }
+
+  /** And again where it fails: who else would tell what a server that died did not? */
+  async #lookAgain(): Promise<void> {
+    const hosts = this.#changed === 'all' ? 'all' : [...this.#changed]
+    this.#changed = new Set()
+    try {
+      await settleHosts(this.#parts, hosts)
+    } catch (error) {
+      this.#note(hosts)
+      throw error
+    }
+  }
+
+  #note(hosts: readonly HostId[] | 'all'): void {
+    if (hosts === 'all') this.#changed = 'all'
+    else if (this.#changed !== 'all') for (const host of hosts) this.#changed.add(host)
+  }
+
+  async #judge(): Promise<void> {
+    // First: what is judged then was read after a heartbeat that came in time, or every lease has just started anew.
+    if (!(await this.#heartbeat.beat())) {
+      // Which was told.
+      this.#judgements.wakeWithin(this.#heartbeat.periodMillis)
+      return
+    }
+    const { at: now, countsFrom } = this.#heartbeat
+    const workers = await readWorkerLeases(this.#parts.database)
+    const { verdicts, wakeAt } = judgeLeases({
+      workers,
+      countsFrom,
+      now,
+      leaseSeconds: this.#leaseSeconds,
+      graceSeconds: this.#graceSeconds,
+    })
+    if (wakeAt !== null) this.#wakeUp.arm(wakeAt)
+    if (verdicts.length === 0) return
+    const written = await Promise.allSettled(verdicts.map((verdict) => this.#write(verdict)))
+    const changed = written.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+    this.#lookLater(changed)
+    await settleHosts(this.#parts, changed)
+    for (const one of written) if (one.status === 'rejected') throw one.reason
+    // What was judged has another end to wait for now; what was refused is looked at anew, but not in a busy loop.
+    this.#judgements.wakeWithin(changed.length > 0 ? 0 : this.#heartbeat.periodMillis)
+  }
+
+  async #write({ worker, to, reason, message }: WorkerVerdict): Promise<HostId[]> {
+    const { id: workerId, hostId, leaseUntil, name, hostName } = worker
+    const by = { serverId: this.#heartbeat.serverId, heartbeatSeconds: this.#leaseSeconds / 2 }
+    const outcome = await this.#parts.committer.write({
+      kind: 'judgeWorker',
+      hostId,
+      workerId,
+      to,
+      leaseUntil,
+      ...by,
+      reason,
+      message,
+    })
+    if (outcome.kind !== 'host' || !outcome.changed) return []
+    this.#meter.count('verdicts', 1, to)
+    this.#log.warn({ host: hostName, worker: name, to }, message)
+    return to === 'HELD' ? [] : [hostId]
+  }
+}

@@ -1,0 +1,103 @@
+import type { HostId, ReplicaId, WorkerId } from '../../model/id.ts'
+import type { ReplicaReport, Reporter } from '../../model/intent.ts'
+import type { Refusal } from '../../model/refusal.ts'
+import type { HostView } from '../../model/service.ts'
+import { askForAll } from '../../store/access/lease.ts'
+import { readIdentity } from '../../store/commit/cluster/workerIdentity.ts'
+import type { RegisterWorker } from '../../store/commit/outcome.ts'
+import { readAdopters } from '../../store/read/readAdopters.ts'
+import type { App } from '../serverContext.ts'
+import { ownersOf, reportsByService } from './replicaOwners.ts'
+import { passOver, settleWhatCan } from './tellServices.ts'
+
+export interface Registered {
+  readonly kind: 'registered'
+  readonly workerId: WorkerId
+  readonly hostId: HostId
+  readonly epoch: number
+  /** What runs there and should not: replicas that are not this worker's, or that have ended. */
+  readonly stop: readonly ReplicaId[]
+}
+
+type Parts = Pick<App, 'committer' | 'database' | 'log'>
+
+/**
+ * A worker (re)starts (R15): it gets a new epoch, which fences what it said before; then each service that has replicas on it, or that it still
+ * runs replicas of, adopts them in a commit of its own. A service that can't be told keeps no worker out: the worker is asked for everything once more, and
+ * who looks at the host next tells the service the rest.
+ */
+export async function registerWorker(
+  parts: Parts,
+  worker: Omit<RegisterWorker, 'kind'>,
+  running: readonly ReplicaReport[],
+): Promise<Registered | { readonly kind: 'refused'; readonly refusal: Refusal }> {
+  await leaveOtherHost(parts, worker)
+  const alive = running.flatMap(({ replica, state }) => (state === 'ENDED' ? [] : [replica]))
+  const outcome = await parts.committer.write({ kind: 'registerWorker', ...worker, clean: alive.length === 0 })
+  if (outcome.kind === 'refused') return outcome
+  if (outcome.kind !== 'worker') throw new Error(`A registration was answered with ${outcome.kind}.`)
+  const { workerId, hostId, epoch } = outcome
+  const reporter: Reporter = { workerId, hostId, epoch }
+  if (outcome.returned) await adoptAll(parts, reporter, running)
+  // A drain of before is over, ports may have been kept for it elsewhere, and the host's addresses may be others, by its word or another worker's.
+  await settleWhatCan(parts, [hostId])
+  // It was lost, and is so until it has stopped what was replaced meanwhile: it says so by a full report without that.
+  if (!outcome.returned) return { kind: 'registered', workerId, hostId, epoch, stop: alive }
+  const owners = await ownersOf(parts.database, alive)
+  return {
+    kind: 'registered',
+    workerId,
+    hostId,
+    epoch,
+    stop: alive.filter((replica) => !owners.get(replica)?.aliveOn(reporter)),
+  }
+}
+
+async function adoptAll(parts: Parts, reporter: Reporter, running: readonly ReplicaReport[]): Promise<void> {
+  const { hostId, workerId, epoch } = reporter
+  const said = running.map((report) => report.replica)
+  const reports = reportsByService(running, await ownersOf(parts.database, said))
+  const host = await viewOf(parts, hostId)
+  const services = new Set([...reports.keys(), ...(await readAdopters(parts.database, reporter))])
+  const adopted = await Promise.allSettled(
+    [...services].map((id) =>
+      parts.committer.submit(id, { kind: 'adopt', reporter, host, running: reports.get(id) ?? [] }),
+    ),
+  )
+  for (const adoption of adopted) {
+    if (adoption.status === 'fulfilled') continue
+    passOver(
+      parts,
+      adoption.reason,
+      'A service did not hear that its worker has registered: the worker is asked for everything once more.',
+    )
+    await askForAll(parts.database, workerId, epoch)
+  }
+}
+
+async function viewOf({ database }: Parts, hostId: HostId): Promise<HostView> {
+  const { name, addresses } = await database.prisma.host.findUniqueOrThrow({
+    where: { id: hostId },
+    select: { name: true, addresses: true },
+  })
+  return { id: hostId, name, addresses }
+}
+
+/**
+ * What the worker ran on the host before ends there: it is told to stop that, and takes nothing on the new host before it has. Where it is lost there
+ * already, its services are told of that first. Who is refused leaves nothing.
+ */
+async function leaveOtherHost(parts: Parts, worker: Omit<RegisterWorker, 'kind'>): Promise<void> {
+  const who = await readIdentity(parts.database, worker)
+  if (who.kind === 'refused' || who.known === null || who.known.host === worker.host) return
+  const { known } = who
+  const hostId = known.hostId as HostId
+  await parts.committer.write({
+    kind: 'leaveHost',
+    hostId,
+    workerId: known.id as WorkerId,
+    epoch: known.epoch,
+    to: worker.host,
+  })
+  await settleWhatCan(parts, [hostId])
+}

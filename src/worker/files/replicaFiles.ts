@@ -1,0 +1,63 @@
+import path from 'node:path'
+import type { ReplicaName } from '../assignment.ts'
+
+/** Where everything of the state directory is. */
+export class ReplicaFiles {
+  readonly root: string
+
+  /** `root`: the state directory, absolute and free of links, because it is compared with processes' command lines. */
+  constructor(root: string) {
+    this.root = root
+  }
+
+  get replicas(): string {
+    return path.join(this.root, 'replicas')
+  }
+
+  /** One small file per end, all in one directory, so that one watch sees them all. */
+  get exits(): string {
+    return path.join(this.root, 'exits')
+  }
+
+  directory(replica: ReplicaName): string {
+    return path.join(this.replicas, replica)
+  }
+
+  assignment(replica: ReplicaName): string {
+    return path.join(this.directory(replica), 'assignment.json')
+  }
+
+  state(replica: ReplicaName): string {
+    return path.join(this.directory(replica), 'state.json')
+  }
+
+  /** Created by a start itself and only once: whoever creates it, the start or a worker that gives the start up, has won. */
+  claim(replica: ReplicaName, start: number): string {
+    return path.join(this.directory(replica), `claim-${start}`)
+  }
+
+  /** Variables whose names a shell does not pass on. */
+  arguments(replica: ReplicaName): string {
+    return path.join(this.directory(replica), 'arguments.sh')
+  }
+
+  exitName(replica: ReplicaName, start: number): string {
+    return `${replica}.${start}`
+  }
+
+  exit(replica: ReplicaName, start: number): string {
+    return path.join(this.exits, this.exitName(replica, start))
+  }
+
+  log(replica: ReplicaName, stream: LogStream): string {
+    return path.join(this.directory(replica), `${stream}.log`)
+  }
+
+  /** The older part of a log, after a rotation. */
+  rotatedLog(replica: ReplicaName, stream: LogStream): string {
+    return `${this.log(replica, stream)}.1`
+  }
+}
+
+export const logStreams = ['stdout', 'stderr'] as const
+export type LogStream = (typeof logStreams)[number]

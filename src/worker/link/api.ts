@@ -1,0 +1,206 @@
+import type { ProbeAction } from '../../model/content.ts'
+import type { RegisteringWorker } from '../../model/workerOffer.ts'
+import type { Assignment, Report } from '../assignment.ts'
+
+/** The GraphQL documents that this worker sends, and the shapes of their answers. Nothing else of the API is used. */
+
+/** `isNumbered`: for a server that takes the number of a registration. */
+export function registerWorker(isNumbered: boolean): string {
+  return /* GraphQL */ `
+  mutation RegisterWorker($input: RegisterWorkerInput!) {
+    registerWorker(input: $input) {
+      __typename
+      ... on RegisterWorkerPayload { epoch leaseSeconds graceSeconds stop worker { id } }
+      ... on InvalidInputError { issues { message } }${isNumbered ? '\n      ... on OvertakenError { newest }' : ''}
+      ... on Error { code message }
+    }
+  }
+`
+}
+
+export const renewLease = /* GraphQL */ `
+  mutation RenewLease($input: RenewLeaseInput!) {
+    renewLease(input: $input) {
+      __typename
+      ... on RenewLeasePayload { resync }
+      ... on Error { code message }
+    }
+  }
+`
+
+export const reportReplicas = /* GraphQL */ `
+  mutation ReportReplicas($input: ReportReplicasInput!) {
+    reportReplicas(input: $input) {
+      __typename
+      ... on ReportReplicasPayload { fenced }
+      ... on Error { code message }
+    }
+  }
+`
+
+export const answerLogRequest = /* GraphQL */ `
+  mutation AnswerLogRequest($input: AnswerLogRequestInput!) {
+    answerLogRequest(input: $input) {
+      __typename
+      ... on AnswerLogRequestPayload { accepted }
+      ... on Error { code message }
+    }
+  }
+`
+
+export const drainWorker = /* GraphQL */ `
+  mutation DrainWorker($input: DrainWorkerInput!) {
+    drainWorker(input: $input) {
+      __typename
+      ... on Error { code message }
+    }
+  }
+`
+
+export const workerDrain = /* GraphQL */ `
+  query WorkerDrain($worker: ID!, $epoch: Int!, $services: [ServiceKey!]!) {
+    workerDrain(worker: $worker, epoch: $epoch, services: $services) {
+      isDraining replicas
+      services { project name desiredReplicas readyReplicas blockers }
+    }
+  }
+`
+
+const probe = /* GraphQL */ `{
+  action { __typename ... on HttpProbe { port path } ... on TcpProbe { port } ... on ExecProbe { command } }
+  initialDelaySeconds periodSeconds timeoutSeconds failureThreshold successThreshold
+}`
+
+export const assignmentsChanged = /* GraphQL */ `
+  subscription AssignmentsChanged($worker: ID!, $epoch: Int!) {
+    assignmentsChanged(worker: $worker, epoch: $epoch) {
+      kind revision last removed
+      logRequests { id replica tailLines }
+      assignments {
+        replica goal service project index versionNumber command workingDirectory cpuMillis memoryMiB
+        env { name value }
+        ports { name port protocol }
+        readiness ${probe}
+        liveness ${probe}
+        restart { maxAttempts windowSeconds delaySeconds }
+        stop { signal drainSeconds graceSeconds onLostContact }
+      }
+    }
+  }
+`
+
+export interface RegisterWorkerInput extends RegisteringWorker {
+  /** All that this worker knows of: also ends that no server has taken yet, so that they are not mistaken for losses. */
+  readonly running: readonly Report[]
+  readonly instance: string
+}
+
+/** An expected failure of a mutation. */
+export interface Failure {
+  readonly __typename: 'FencedError' | 'ForbiddenError' | 'InvalidInputError' | 'OvertakenError'
+  readonly code: string
+  readonly message: string
+  readonly issues?: readonly { readonly message: string }[]
+  /** Of OvertakenError: the number to go above. */
+  readonly newest?: number
+}
+
+export interface RegisterWorkerData {
+  readonly registerWorker:
+    | {
+        readonly __typename: 'RegisterWorkerPayload'
+        readonly worker: { readonly id: string }
+        readonly epoch: number
+        readonly leaseSeconds: number
+        readonly graceSeconds: number
+        /** Stale: not this worker's any more. */
+        readonly stop: readonly string[]
+      }
+    | Failure
+}
+
+export interface RenewLeaseData {
+  readonly renewLease: { readonly __typename: 'RenewLeasePayload'; readonly resync: boolean } | Failure
+}
+
+export interface ReportReplicasData {
+  readonly reportReplicas:
+    | { readonly __typename: 'ReportReplicasPayload'; readonly fenced: readonly string[] }
+    | Failure
+}
+
+export interface AnswerLogRequestData {
+  readonly answerLogRequest: { readonly __typename: 'AnswerLogRequestPayload'; readonly accepted: boolean } | Failure
+}
+
+export interface DrainWorkerData {
+  readonly drainWorker: { readonly __typename: 'DrainWorkerPayload' } | Failure
+}
+
+export interface ServiceName {
+  readonly project: string
+  readonly name: string
+}
+
+export interface WorkerDrainData {
+  readonly workerDrain: {
+    /** False after an operator ended it. */
+    readonly isDraining: boolean
+    /** On the worker, not ended. */
+    readonly replicas: number
+    /** Those that were asked about and are not deleted. */
+    readonly services: readonly (ServiceName & {
+      readonly desiredReplicas: number
+      readonly readyReplicas: number
+      readonly blockers: readonly string[]
+    })[]
+  }
+}
+
+export interface LogRequest {
+  readonly id: string
+  readonly replica: string
+  readonly tailLines: number
+}
+
+export interface AssignmentsChangedData {
+  readonly assignmentsChanged: {
+    readonly kind: 'SNAPSHOT' | 'DELTA' | 'BOOKMARK' | 'GONE'
+    readonly revision: string
+    readonly last: boolean
+    readonly assignments: readonly WireAssignment[]
+    readonly removed: readonly string[]
+    readonly logRequests: readonly LogRequest[]
+  }
+}
+
+type WireAction =
+  | { readonly __typename: 'HttpProbe'; readonly port: string; readonly path: string }
+  | { readonly __typename: 'TcpProbe'; readonly port: string }
+  | { readonly __typename: 'ExecProbe'; readonly command: readonly string[] }
+
+type WireProbe = Omit<NonNullable<Assignment['readiness']>, 'action'> & { readonly action: WireAction }
+
+export type WireAssignment = Omit<Assignment, 'readiness' | 'liveness'> & {
+  readonly readiness: WireProbe | null
+  readonly liveness: WireProbe | null
+}
+
+export function assignmentFromWire(wire: WireAssignment): Assignment {
+  return { ...wire, readiness: probeFromWire(wire.readiness), liveness: probeFromWire(wire.liveness) }
+}
+
+function probeFromWire(wire: WireProbe | null): Assignment['readiness'] {
+  return wire === null ? null : { ...wire, action: actionFromWire(wire.action) }
+}
+
+function actionFromWire(action: WireAction): ProbeAction {
+  switch (action.__typename) {
+    case 'HttpProbe':
+      return { kind: 'http', port: action.port, path: action.path }
+    case 'TcpProbe':
+      return { kind: 'tcp', port: action.port }
+    case 'ExecProbe':
+      return { kind: 'exec', command: action.command }
+  }
+}

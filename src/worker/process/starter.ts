@@ -1,0 +1,114 @@
+import type { Logger } from 'pino'
+import type { Assignment, ReplicaName } from '../assignment.ts'
+import type { Exit } from '../files/exit.ts'
+import { describeExit } from '../files/exit.ts'
+import type { ExitFiles } from '../files/exitFiles.ts'
+import type { ReplicaFiles } from '../files/replicaFiles.ts'
+import type { ReplicaRecords, ReplicaState } from '../files/replicaRecords.ts'
+import { bootSeconds } from '../machine/bootClock.ts'
+import type { Cgroups } from '../machine/cgroup.ts'
+import { findExecutable } from '../machine/executable.ts'
+import { ticksPerSecond } from '../machine/processTable.ts'
+import type { Sessions } from '../machine/sessions.ts'
+import type { ProbeTarget } from '../probe/target.ts'
+import { replicaEnvironment } from './environment.ts'
+import { launch } from './launch.ts'
+import type { ReplicaProcess } from './replicaProcess.ts'
+import { ownProcess } from './replicaProcess.ts'
+
+/** What all replicas of a worker share, and how any of them is turned into a process. */
+export interface StarterParts {
+  readonly files: ReplicaFiles
+  readonly records: ReplicaRecords
+  readonly exits: ExitFiles
+  readonly sessions: Sessions
+  readonly cgroups: Cgroups | null
+  readonly hostAddress: string | null
+  readonly log: Logger
+  /** Aborts when the worker ends and leaves its replicas running. */
+  readonly life: AbortSignal
+}
+
+export class Starter {
+  readonly records: ReplicaRecords
+  readonly sessions: Sessions
+  readonly log: Logger
+  readonly life: AbortSignal
+  readonly #parts: StarterParts
+
+  constructor(parts: StarterParts) {
+    this.#parts = parts
+    this.records = parts.records
+    this.sessions = parts.sessions
+    this.log = parts.log
+    this.life = parts.life
+  }
+
+  /** Why the command cannot be started on this host, as a sentence; null when nothing speaks against it. */
+  fault(assignment: Assignment): string | null {
+    const found = this.#executable(assignment)
+    return found.kind === 'found' ? null : found.message
+  }
+
+  /** The process, or why there is none as a sentence. */
+  async start(assignment: Assignment, start: number): Promise<ReplicaProcess | string> {
+    const found = this.#executable(assignment)
+    if (found.kind === 'fault') return found.message
+    try {
+      const child = await launch(this.#parts.files, {
+        replica: assignment.replica,
+        start,
+        command: [found.file, ...assignment.command.slice(1)],
+        environment: this.#environment(assignment),
+        workingDirectory: workingDirectory(assignment),
+        cgroup: this.#parts.cgroups?.create(assignment) ?? null,
+      })
+      return ownProcess(child, assignment.replica, start, this.#parts.exits)
+    } catch (error) {
+      return `The process could not be started: ${error instanceof Error ? error.message : String(error)}.`
+    }
+  }
+
+  probeTarget(assignment: Assignment): ProbeTarget {
+    return {
+      address: this.#parts.hostAddress ?? '127.0.0.1',
+      ports: assignment.ports,
+      environment: this.#environment(assignment),
+      workingDirectory: workingDirectory(assignment),
+    }
+  }
+
+  /** How a process ended, as a sentence. */
+  explain(replica: ReplicaName, exit: Exit): string {
+    const why = this.#parts.cgroups?.outOfMemory(replica) === true ? ', because its memory was used up' : ''
+    return `The process ${describeExit(exit)}${why}.`
+  }
+
+  /** The replica has ended: nothing of its processes may be left. */
+  cleared(replica: ReplicaName): void {
+    this.#parts.cgroups?.remove(replica)
+  }
+
+  #executable(assignment: Assignment): ReturnType<typeof findExecutable> {
+    const searchPath = this.#environment(assignment)['PATH'] ?? ''
+    return findExecutable(assignment.command[0] ?? '', searchPath, workingDirectory(assignment))
+  }
+
+  #environment(assignment: Assignment): Record<string, string> {
+    return replicaEnvironment(assignment, this.#parts.hostAddress, process.env)
+  }
+}
+
+/** A profile that names no directory gets the one that the worker was started in. */
+function workingDirectory(assignment: Assignment): string {
+  return assignment.workingDirectory ?? process.cwd()
+}
+
+/** A process without a readiness probe counts as not yet ready for this long, when it is judged why it ended. */
+const youngSeconds = 5
+
+/** True when a process ended before it was ready: then its port may have been the reason. */
+export function processIsYoung(assignment: Assignment, state: ReplicaState): boolean {
+  if (assignment.readiness !== null) return !state.wasReady
+  return state.process === null || bootSeconds() - state.process.startTicks / ticksPerSecond < youngSeconds
+}

@@ -1,0 +1,49 @@
+import pino, { type DestinationStream, type Logger } from 'pino'
+import pretty from 'pino-pretty'
+import { rotateLog } from '../files/logRotation.ts'
+
+/** What waits for a disk that takes nothing; more is dropped. */
+const mostWaitingBytes = 1_048_576
+const rotationMillis = 2_000
+
+export interface LogOptions {
+  readonly level: string
+  /** Null: standard output. */
+  readonly file: string | null
+  readonly terminal: boolean
+}
+
+/**
+ * One line per start, end, stop and (re)connection: for people on a terminal, as JSON anywhere else. A disk that is full ends no worker: what could
+ * not be written waits for the next line, up to a bound.
+ */
+export function openLogger({ level, file, terminal }: LogOptions): Logger {
+  const options = { name: 'worker', level }
+  if (file === null && terminal) return pino(options, pretty({ sync: true, ignore: 'pid,hostname' }))
+  const destination = pino.destination({
+    dest: file ?? 1,
+    append: true,
+    sync: true,
+    mkdir: true,
+    maxLength: mostWaitingBytes,
+  })
+  destination.on('error', () => undefined)
+  return pino(options, destination as DestinationStream)
+}
+
+/** Keeps the worker's own log at two files, from now on, until the returned function is called. */
+export function keepSmall(file: string, log: Logger): () => void {
+  let isRotating = false
+  const rotate = async (): Promise<void> => {
+    if (isRotating) return
+    isRotating = true
+    await rotateLog(file, `${file}.1`).catch((error: unknown) =>
+      log.warn({ err: error }, "the worker's own log could not be rotated"),
+    )
+    isRotating = false
+  }
+  void rotate()
+  const timer = setInterval(() => void rotate(), rotationMillis)
+  timer.unref()
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,223 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Viewer } from '../../../src/graphql/kit/context.ts'
+import type { ServiceId, WorkerId } from '../../../src/model/id.ts'
+import { place } from '../../../src/rules/placement/placement.ts'
+import { readPlacement } from '../../../src/store/read/readPlacement.ts'
+import { type Data, documentOf, openApi, withProfile, withService } from '../api.ts'
+
+// What the API shows once a worker is there and replicas run: placed by one run of placement, reported through the worker's protocol.
+
+const api = openApi()
+const worker: Viewer = { subject: 'worker-1', roles: ['worker'] }
+const input = {
+  name: 'worker-1',
+  host: 'node1',
+  addresses: ['10.0.0.1', 'fd00::1'],
+  cpuMillis: 4000,
+  memoryMiB: 4096,
+  portRange: { from: 20_000, to: 20_100 },
+  softwareVersion: '1.2.3',
+  protocolVersion: 1,
+  running: [],
+}
+let registered: Data
+
+beforeAll(async () => {
+  registered = (await api().data(documentOf('registerWorker', 'worker { id host { id } } epoch'), { input }, worker))
+    .registerWorker
+  await withProfile(api(), { readiness: { tcp: { port: 'http' } } })
+  await withService(api(), 'web', { replicas: 3 })
+  const { app } = api()
+  const { grants } = place({ ...(await readPlacement(app.database)), now: app.clock.now() })
+  await app.committer.submit(grants[0]?.serviceId as ServiceId, { kind: 'grant', grants })
+  const { service } = await api().data('{ service(name: "web") { replicas { nodes { id index } } } }')
+  const reports = service.replicas.nodes.map(({ id: replica, index }: Data) => ({
+    replica,
+    start: 1,
+    state: 'RUNNING',
+    ready: index < 2,
+  }))
+  const report = { worker: registered.worker.id, epoch: registered.epoch, sequence: 1, reports }
+  expect((await api().data(documentOf('reportReplicas'), { input: report }, worker)).reportReplicas.__typename).toBe(
+    'ReportReplicasPayload',
+  )
+})
+
+const host = `id name addresses scheduling schedulingSince reachability reachabilitySince reason cpuMillis memoryMiB usedCpuMillis usedMemoryMiB portRange { from to } usedPorts quarantinedPorts
+  workers { id reachability reachabilitySince cpuMillis memoryMiB softwareVersion registeredAt lastSeenAt host { name } } replicas { nodes { index } }`
+
+test('a host shows what it has and what is used', async () => {
+  const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  const expected = {
+    id: registered.worker.host.id,
+    name: 'node1',
+    addresses: ['10.0.0.1', 'fd00::1'],
+    scheduling: 'OPEN',
+    schedulingSince: instant,
+    reachability: 'REACHABLE',
+    reachabilitySince: instant,
+    reason: null,
+    cpuMillis: 4000,
+    memoryMiB: 4096,
+    usedCpuMillis: 300,
+    usedMemoryMiB: 384,
+    portRange: { from: 20_000, to: 20_100 },
+    usedPorts: 3,
+    quarantinedPorts: [],
+    workers: [
+      {
+        id: registered.worker.id,
+        reachability: 'REACHABLE',
+        reachabilitySince: instant,
+        cpuMillis: 4000,
+        memoryMiB: 4096,
+        softwareVersion: '1.2.3',
+        registeredAt: instant,
+        lastSeenAt: instant,
+        host: { name: 'node1' },
+      },
+    ],
+    replicas: { nodes: [{ index: 2 }, { index: 1 }, { index: 0 }] },
+  }
+  const filter = 'filter: { scheduling: OPEN, reachability: REACHABLE }'
+  const answer = await api().data(
+    `query Hosts($id: ID!) { host(name: "node1") { ${host} } hosts(${filter}) { nodes { ${host} } } node(id: $id) { ... on Host { ${host} } } none: hosts(filter: { scheduling: CORDONED }) { nodes { id } } nobody: host(name: "node2") { id } }`,
+    { id: registered.worker.host.id },
+  )
+  const shown = { ...expected, replicas: { nodes: expect.arrayContaining(expected.replicas.nodes) } }
+  expect(answer).toEqual({ host: shown, hosts: { nodes: [shown] }, node: shown, none: { nodes: [] }, nobody: null })
+})
+
+test('a port in quarantine is shown while it lasts', async () => {
+  const { app } = api()
+  const hostId = registered.worker.host.id.slice('Host_'.length)
+  const until = (millis: number) => new Date(app.clock.now() + millis)
+  await app.database.prisma.hostPort.createMany({
+    data: [
+      { hostId, port: 20_050, protocol: 'TCP', quarantinedUntil: until(60_000) },
+      { hostId, port: 20_051, protocol: 'TCP', quarantinedUntil: until(-1) },
+    ],
+  })
+  expect(await api().data('{ host(name: "node1") { quarantinedPorts } }')).toEqual({
+    host: { quarantinedPorts: [20_050] },
+  })
+})
+
+test('the endpoint lists what is ready, and on request what runs', async () => {
+  const address =
+    'id replicaId replica { id } index start host address addresses port protocol portName hostPort ready serving terminating'
+  const { endpoint, service } = await api().data(
+    `{ endpoint(service: "web") { id revision service { name } addresses { ${address} } all: addresses(includeNotReady: true) { index ready } other: addresses(port: "other") { id } } service(name: "web") { endpoint { addresses { index } } revision readyReplicas runningReplicas } }`,
+  )
+  expect(endpoint.addresses.map(({ index }: Data) => index)).toEqual([0, 1])
+  expect(endpoint.all).toEqual([
+    { index: 0, ready: true },
+    { index: 1, ready: true },
+    { index: 2, ready: false },
+  ])
+  expect(endpoint.other).toEqual([])
+  expect(endpoint.service.name).toBe('web')
+  const [first] = endpoint.addresses
+  expect(first).toMatchObject({
+    replica: { id: first.replicaId },
+    start: 1,
+    host: 'node1',
+    address: '10.0.0.1',
+    addresses: ['10.0.0.1', 'fd00::1'],
+    protocol: 'TCP',
+    portName: 'http',
+    hostPort: `10.0.0.1:${first.port}`,
+    ready: true,
+    serving: true,
+    terminating: false,
+  })
+  expect(first.id).toBe(`${first.replicaId.slice('Replica_'.length)}:http:1`)
+  expect(service).toMatchObject({
+    endpoint: { addresses: [{ index: 0 }, { index: 1 }] },
+    readyReplicas: 2,
+    runningReplicas: 3,
+  })
+  expect(BigInt(endpoint.revision)).toBeGreaterThanOrEqual(BigInt(service.revision))
+})
+
+test('a replica shows its host, ports and log', async () => {
+  const workerId = registered.worker.id.slice('Worker_'.length) as WorkerId
+  const { logRequests } = api().app
+  const stop = logRequests.follow(workerId, ({ id, tailLines }) => {
+    logRequests.answer(workerId, id, { stdout: [`${tailLines} lines`], stderr: [], truncated: true })
+  })
+  try {
+    const filter = 'filter: { states: [RUNNING], ready: true, hostName: "node1", services: [{ name: "web" }] }'
+    const { replicas } = await api().data(
+      `{ replicas(${filter}) { nodes { state ready readySince start restarts leaving host { name } ports { name port protocol } pending { reason } endReason exitCode exitSignal startedAt endedAt version { number } log(tailLines: 7) { stdout stderr truncated } } } }`,
+    )
+    expect(replicas.nodes).toHaveLength(2)
+    for (const replica of replicas.nodes) {
+      expect(replica).toMatchObject({
+        state: 'RUNNING',
+        ready: true,
+        readySince: expect.any(String),
+        start: 1,
+        restarts: 0,
+        host: { name: 'node1' },
+        ports: [{ name: 'http', port: expect.any(Number), protocol: 'TCP' }],
+        pending: null,
+        endReason: null,
+        startedAt: expect.any(String),
+        endedAt: null,
+        log: { stdout: ['7 lines'], stderr: [], truncated: true },
+      })
+    }
+  } finally {
+    stop()
+  }
+})
+
+test('back with an IPv6 address as its primary one, its replicas are listed there, in brackets', async () => {
+  const { service } = await api().data('{ service(name: "web") { replicas { nodes { id index } } } }')
+  const running = service.replicas.nodes.map(({ id: replica, index }: Data) => ({
+    replica,
+    start: 1,
+    state: 'RUNNING',
+    ready: index < 2,
+  }))
+  registered = (
+    await api().data(
+      documentOf('registerWorker', 'worker { id host { id } } epoch'),
+      { input: { ...input, addresses: ['fd00::1'], running } },
+      worker,
+    )
+  ).registerWorker
+  const { endpoint } = await api().data(
+    '{ endpoint(service: "web") { addresses { address addresses port hostPort } } }',
+  )
+  expect(endpoint.addresses).toHaveLength(2)
+  for (const { port, ...shown } of endpoint.addresses) {
+    expect(shown).toEqual({ address: 'fd00::1', addresses: ['fd00::1'], hostPort: `[fd00::1]:${port}` })
+  }
+})
+
+describe('a worker', () => {
+  test('may not read replicas by way of its host', async () => {
+    const input = { worker: registered.worker.id, epoch: registered.epoch }
+    const renewed = await api().ask(documentOf('renewLease', 'resync'), { input }, worker)
+    expect(renewed.errors).toEqual([])
+    const again = {
+      name: 'worker-2',
+      host: 'node2',
+      addresses: [],
+      cpuMillis: 1,
+      memoryMiB: 1,
+      portRange: { from: 1, to: 2 },
+      softwareVersion: '',
+      protocolVersion: 1,
+      running: [],
+    }
+    const { errors } = await api().ask(
+      documentOf('registerWorker', 'worker { host { replicas { nodes { id } } } }'),
+      { input: again },
+      worker,
+    )
+    expect(errors.map(({ code }) => code)).toEqual(['FORBIDDEN'])
+  })
+})

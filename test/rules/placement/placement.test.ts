@@ -1,0 +1,309 @@
+import { describe, expect, test } from 'vitest'
+import type { PlacementHost, PlacementProject, WaitingReplica } from '../../../src/model/host.ts'
+import type { HostId, ProjectId, ServiceId } from '../../../src/model/id.ts'
+import { place } from '../../../src/rules/placement/placement.ts'
+import { anyPort, fixedPort, host, project, taken, waiting } from '../../support/fixtures/placementInput.ts'
+
+const now = 1_000_000
+const run = (replicas: WaitingReplica[], hosts: PlacementHost[], projects: PlacementProject[] = [project()]) =>
+  place({ waiting: replicas, hosts, projects, now })
+const hostsOf = (placement: ReturnType<typeof run>) =>
+  Object.fromEntries(placement.grants.map((grant) => [grant.replicaId, grant.hostName]))
+const portsOf = (placement: ReturnType<typeof run>) =>
+  placement.grants.map((grant) => grant.ports.map((port) => port.port))
+const blockerOf = (placement: ReturnType<typeof run>) => placement.holds[0]?.blocker
+
+test('a grant says all that its commit takes', () => {
+  const placement = run([waiting('r1', { ports: [anyPort('http'), fixedPort('dns', 53, 'UDP')] })], [host('h1')])
+  expect(placement).toEqual({
+    grants: [
+      {
+        serviceId: 'api',
+        replicaId: 'r1',
+        hostId: 'h1',
+        hostName: 'h1',
+        hostAddresses: ['10.0.0.1'],
+        workerId: 'h1',
+        allocation: 7,
+        ports: [
+          { name: 'http', port: 20_000, protocol: 'TCP' },
+          { name: 'dns', port: 53, protocol: 'UDP' },
+        ],
+        lastPort: 20_000,
+      },
+    ],
+    holds: [],
+  })
+})
+
+describe('R14: the queue', () => {
+  const room = (replicas: number) => [host('h1', { cpuMillis: replicas * 1_000 })]
+
+  test('priority first, then age, then the id', () => {
+    const replicas = [
+      waiting('young', { createdAt: 9 }),
+      waiting('old-b', { createdAt: 1 }),
+      waiting('old-a', { createdAt: 1 }),
+      waiting('urgent', { createdAt: 10, queuePriority: 5 }),
+    ]
+    expect(Object.keys(hostsOf(run(replicas, room(1))))).toEqual(['urgent'])
+    expect(Object.keys(hostsOf(run(replicas, room(2))))).toEqual(['urgent', 'old-a'])
+    expect(Object.keys(hostsOf(run(replicas, room(3))))).toEqual(['urgent', 'old-a', 'old-b'])
+  })
+
+  test('one that does not fit never delays those behind it', () => {
+    const placement = run(
+      [waiting('big', { createdAt: 1, cpuMillis: 50_000 }), waiting('small', { createdAt: 2 })],
+      room(1),
+    )
+    expect(Object.keys(hostsOf(placement))).toEqual(['small'])
+    expect(placement.holds.map((hold) => hold.replica)).toEqual(['big'])
+  })
+})
+
+describe('R14: spread', () => {
+  const api = 'api' as ServiceId
+  const three = [
+    host('h1', { replicasOf: new Map([[api, 2]]) }),
+    host('h2', { replicasOf: new Map([[api, 1]]) }),
+    host('h3'),
+  ]
+  const four = ['r1', 'r2', 'r3', 'r4']
+
+  test('BEST_EFFORT fills up evenly and never waits', () => {
+    const placement = run(
+      four.map((name) => waiting(name)),
+      three,
+    )
+    expect(hostsOf(placement)).toEqual({ r1: 'h3', r2: 'h2', r3: 'h3', r4: 'h1' })
+  })
+
+  test('STRICT keeps maxPerHost and waits with SPREAD', () => {
+    const placement = run(
+      four.map((name) => waiting(name, { spreadMode: 'STRICT' })),
+      three,
+    )
+    expect(hostsOf(placement)).toEqual({ r1: 'h3' })
+    expect(blockerOf(placement)).toEqual({
+      reason: 'SPREAD',
+      message:
+        'No host is left for another replica of api, whose STRICT spread allows 1 per host (3 hosts: 3 have a replica already). Add a host or raise maxPerHost.',
+      count: 1,
+      since: now,
+      until: null,
+      replica: 'r2',
+    })
+    const two = run(
+      four.map((name) => waiting(name, { spreadMode: 'STRICT', maxPerHost: 2 })),
+      three,
+    )
+    expect(hostsOf(two)).toEqual({ r1: 'h3', r2: 'h2', r3: 'h3' })
+    expect(blockerOf(two)?.message).toContain('3 have 2 replicas already')
+  })
+
+  test('NONE looks at the load only', () => {
+    const hosts = [host('h1', { usedCpuMillis: 4_000 }), host('h2', { replicasOf: new Map([[api, 5]]) })]
+    expect(hostsOf(run([waiting('r1', { spreadMode: 'NONE' })], hosts))).toEqual({ r1: 'h2' })
+    expect(hostsOf(run([waiting('r1')], hosts))).toEqual({ r1: 'h1' })
+  })
+
+  test('of equal hosts the least loaded', () => {
+    const hosts = [
+      host('h1', { usedCpuMillis: 4_000 }),
+      host('h2', { usedMemoryMiB: 12_000 }),
+      host('h3', { usedCpuMillis: 2_000 }),
+    ]
+    expect(
+      hostsOf(
+        run(
+          ['r1', 'r2', 'r3'].map((name) => waiting(name)),
+          hosts,
+        ),
+      ),
+    ).toEqual({ r1: 'h3', r2: 'h1', r3: 'h2' })
+  })
+})
+
+describe('R10: the host it failed on', () => {
+  const h1 = 'h1' as HostId
+
+  test('another is preferred, however loaded', () => {
+    const hosts = [host('h1'), host('h2', { usedCpuMillis: 7_000, replicasOf: new Map([['api' as ServiceId, 3]]) })]
+    expect(hostsOf(run([waiting('r1', { avoidHostId: h1 })], hosts))).toEqual({ r1: 'h2' })
+  })
+
+  test('where there is no other it is taken', () => {
+    expect(hostsOf(run([waiting('r1', { avoidHostId: h1 })], [host('h1')]))).toEqual({ r1: 'h1' })
+    const full = [host('h1'), host('h2', { usedCpuMillis: 7_500 })]
+    expect(hostsOf(run([waiting('r1', { avoidHostId: h1 })], full))).toEqual({ r1: 'h1' })
+  })
+
+  test('it stays for those that do not avoid it', () => {
+    const replicas = [waiting('r1', { avoidHostId: h1 }), waiting('r2')]
+    expect(hostsOf(run(replicas, [host('h1'), host('h2', { usedCpuMillis: 1_000 })]))).toEqual({ r1: 'h2', r2: 'h1' })
+  })
+})
+
+describe('R13: ports', () => {
+  const http = [anyPort('http')]
+  const give = (change: Partial<PlacementHost>, ports = http, replicas = 1) =>
+    portsOf(
+      run(
+        Array.from({ length: replicas }, (_, i) => waiting(`r${i}`, { ports })),
+        [host('h1', change)],
+      ),
+    )
+
+  test.each<readonly [string, Partial<PlacementHost>, number]>([
+    ['the first of the range on a new host', {}, 20_000],
+    ['the next after the last given', { lastPort: 20_004 }, 20_005],
+    ['not one that was free again before it', { lastPort: 20_004, takenPorts: [taken(20_005)] }, 20_006],
+    ['round at the end', { lastPort: 32_000 }, 20_000],
+    ['round at the end, over a taken one', { lastPort: 31_999, takenPorts: [taken(32_000), taken(20_000)] }, 20_001],
+    ['not a reserved one', { reservedPorts: [20_000, 20_001] }, 20_002],
+    ['one that only the other protocol holds', { takenPorts: [taken(20_000, 'UDP')] }, 20_000],
+    ['not one in quarantine', { takenPorts: [taken(20_000, 'TCP', now + 1)] }, 20_001],
+    ['one whose quarantine is over', { takenPorts: [taken(20_000, 'TCP', now)] }, 20_000],
+    ['from the start of a range that was moved', { portFrom: 30_000, portTo: 30_010, lastPort: 20_500 }, 30_000],
+  ])('any free: %s', (_, change, expected) => {
+    expect(give(change)).toEqual([[expected]])
+  })
+
+  test('all ports of a replica at once, each replica its own', () => {
+    const ports = [anyPort('http'), anyPort('admin'), anyPort('dns', 'UDP')]
+    expect(give({}, ports, 2)).toEqual([
+      [20_000, 20_001, 20_002],
+      [20_003, 20_004, 20_005],
+    ])
+    // Two TCP ports are left: not enough for two, and nothing is taken by the try.
+    const small = { portFrom: 20_000, portTo: 20_002 }
+    expect(give(small, [anyPort('a'), anyPort('b')], 3)).toEqual([[20_000, 20_001]])
+  })
+
+  test('a fixed port of the range is not given as a free one of the same replica', () => {
+    expect(give({ portFrom: 20_000, portTo: 20_001 }, [anyPort('a'), fixedPort('b', 20_000)])).toEqual([
+      [20_001, 20_000],
+    ])
+    expect(give({ portFrom: 20_000, portTo: 20_000 }, [anyPort('a'), fixedPort('b', 20_000)])).toEqual([])
+    expect(give({ portFrom: 20_000, portTo: 20_000 }, [anyPort('a'), fixedPort('b', 20_000, 'UDP')])).toEqual([
+      [20_000, 20_000],
+    ])
+  })
+
+  test('a fixed port is free once per host and protocol, inside or outside the range', () => {
+    const hosts = [host('h1', { takenPorts: [taken(8080)] }), host('h2'), host('h3', { reservedPorts: [8080] })]
+    const placement = run(
+      ['r1', 'r2'].map((name) => waiting(name, { ports: [fixedPort('http', 8080)] })),
+      hosts,
+    )
+    expect(hostsOf(placement)).toEqual({ r1: 'h2' })
+    expect(blockerOf(placement)).toMatchObject({ reason: 'NO_PORT', until: null })
+    expect(hostsOf(run([waiting('r1', { ports: [fixedPort('dns', 8080, 'UDP')] })], [hosts[0] ?? host('h1')]))).toEqual(
+      { r1: 'h1' },
+    )
+  })
+
+  test('a port that only a quarantine keeps: the blocker says until when', () => {
+    const hosts = [
+      host('h1', { takenPorts: [taken(8080, 'TCP', now + 60_000)] }),
+      host('h2', { takenPorts: [taken(8080, 'TCP', now + 30_000), taken(8081, 'TCP', now + 5_000)] }),
+      host('h3', { takenPorts: [taken(8080)] }),
+    ]
+    expect(blockerOf(run([waiting('r1', { ports: [fixedPort('http', 8080)] })], hosts))).toMatchObject({
+      reason: 'NO_PORT',
+      until: now + 30_000,
+    })
+  })
+})
+
+describe('R17: quota', () => {
+  const many = [host('h1', { cpuMillis: 100_000, memoryMiB: 100_000 })]
+  const full = project({ maxReplicas: 10, usedReplicas: 9 })
+
+  test('takes what is left, then waits with QUOTA', () => {
+    const placement = run([waiting('r1'), waiting('r2')], many, [full])
+    expect(Object.keys(hostsOf(placement))).toEqual(['r1'])
+    expect(blockerOf(placement)).toMatchObject({
+      reason: 'QUOTA',
+      message: 'Project default has 10 of at most 10 replicas. Stop some of them or raise its maxReplicas.',
+      replica: 'r2',
+    })
+  })
+
+  test('a replacement inherits it', () => {
+    const replicas = [waiting('r1'), waiting('r2', { holdsQuota: true }), waiting('r3', { holdsQuota: true })]
+    expect(Object.keys(hostsOf(run(replicas, many, [full])))).toEqual(['r1', 'r2', 'r3'])
+  })
+
+  test('what could not be placed takes none, and projects are apart', () => {
+    const other = { projectId: 'other' as ProjectId }
+    const replicas = [
+      waiting('big', { createdAt: 1, cpuMillis: 200_000 }),
+      waiting('r1'),
+      waiting('r2', other),
+      waiting('r3', other),
+    ]
+    const placement = run(replicas, many, [full, project({ id: other.projectId, name: 'other' })])
+    expect(Object.keys(hostsOf(placement))).toEqual(['r1', 'r2', 'r3'])
+  })
+})
+
+describe('blockers tell what keeps it off each host', () => {
+  const four = ['a', 'b', 'c', 'd'].map((name) => anyPort(name))
+  const crowded = { portFrom: 20_000, portTo: 20_002 }
+
+  test.each<readonly [string, PlacementHost[], Partial<WaitingReplica>, string, string]>([
+    ['no host', [], {}, 'NO_HOST', 'There is no host. Start a worker on one.'],
+    [
+      'none that takes replicas',
+      [
+        host('h1', { scheduling: 'CORDONED' }),
+        host('h2', { scheduling: 'DRAINING' }),
+        host('h3', { reachability: 'UNREACHABLE' }),
+        host('h4', { reachability: 'LOST', scheduling: 'CORDONED' }),
+      ],
+      {},
+      'NO_HOST',
+      'No host takes replicas (4 hosts: 1 cordoned, 1 draining, 1 unreachable, 1 lost). Start a worker on another host or uncordon one.',
+    ],
+    [
+      'CPU and memory',
+      [host('h1', { usedCpuMillis: 7_500 }), host('h2', { usedMemoryMiB: 16_000 }), host('h3', { cpuMillis: 500 })],
+      {},
+      'NO_CAPACITY',
+      'No host has room for 1000 CPU millis and 1024 MiB (3 hosts: 2 without 1000 CPU millis free, 1 without 1024 MiB free). Add a host or stop something there.',
+    ],
+    [
+      'ports, mostly',
+      [
+        host('h1', { scheduling: 'CORDONED' }),
+        host('h2', { scheduling: 'CORDONED' }),
+        host('h3', crowded),
+        host('h4', crowded),
+        host('h5', { replicasOf: new Map([['api' as ServiceId, 1]]) }),
+      ],
+      { ports: four, spreadMode: 'STRICT' },
+      'NO_PORT',
+      'No host has 4 ports of its range free (5 hosts: 2 cordoned, 2 without 4 free ports, 1 has a replica already). Add a host or stop what holds them.',
+    ],
+    [
+      'fixed ports',
+      [host('h1', { takenPorts: [taken(53, 'UDP')] })],
+      { ports: [fixedPort('http', 8080), fixedPort('dns', 53, 'UDP'), anyPort('admin')] },
+      'NO_PORT',
+      'No host has ports 53/udp, 8080 and 1 port of its range free (1 host: 1 without ports 53/udp, 8080 free). Add a host or stop what holds them.',
+    ],
+  ])('%s', (_, hosts, change, reason, message) => {
+    const blocker = blockerOf(run([waiting('r1', change)], hosts))
+    expect(blocker?.message).toBe(message)
+    expect(blocker?.reason).toBe(reason)
+  })
+})
+
+test('what is passed in is not changed', () => {
+  const hosts = [host('h2', { replicasOf: new Map() }), host('h1', { scheduling: 'CORDONED' })]
+  const replicas = [waiting('r2', { ports: [anyPort('http')] }), waiting('r1')]
+  const before = structuredClone({ hosts, replicas })
+  run(replicas, hosts)
+  expect({ hosts, replicas }).toEqual(before)
+})

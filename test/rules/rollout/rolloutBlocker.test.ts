@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import type { BlockReason } from '../../../src/generated/prisma/enums.ts'
+import { readyScene, type Scene } from '../../support/drivers/scene.ts'
+import { updateTo } from '../../support/fixtures/rollouts.ts'
+import { reportOf } from '../../support/fixtures/services.ts'
+
+const holdOf = (scene: Scene) => scene.snapshot.rollout.hold?.message
+
+/** 4 replicas, half way to version 2: web[3] and web[4] are new and placed. */
+function rolling(over: Parameters<typeof updateTo>[1] = {}): Scene {
+  const scene = readyScene({ replicas: 4 })
+  scene.commit(updateTo('two', over))
+  scene.place()
+  scene.confirmStops()
+  return scene
+}
+
+const placed = (scene: Scene, reason: BlockReason) => {
+  const waiting = scene.store.alive.filter((row) => row.state === 'PENDING')
+  const blocker = { reason, message: 'Full.', count: 1, since: scene.ctx.now, until: null, replica: null }
+  scene.commit({ kind: 'hold', holds: waiting.map((row) => ({ replica: row.id, blocker })) })
+}
+
+describe('R8: the hold tells what has gone wrong so far, whatever it waits for', () => {
+  test('a failure, from the first one on', () => {
+    const scene = rolling()
+    expect(holdOf(scene)).toBe('Waiting for web[3] and 1 more to become ready.')
+    scene.end(4)
+    expect(holdOf(scene)).toBe('Waiting for web[4] to be placed; web[4] has failed once: read its log.')
+    scene.place()
+    expect(holdOf(scene)).toBe('Waiting for web[3] and 1 more to become ready; web[4] has failed once: read its log.')
+    scene.end(4)
+    expect(holdOf(scene)).toBe(
+      'Waiting for web[4], which has failed 2 times: read the log; resetBackoff tries it at once.',
+    )
+    scene.wait(10).tick()
+    scene.place()
+    expect(holdOf(scene)).toBe(
+      'Waiting for web[3] and 1 more to become ready; web[4] has failed 2 times: read its log.',
+    )
+  })
+
+  test('a restart in place', () => {
+    const scene = rolling()
+    scene.report([reportOf(scene.row(3), { start: 2, state: 'STARTING', ready: false })])
+    expect(holdOf(scene)).toBe(
+      'Waiting for web[3] and 1 more to become ready; web[3] has been restarted in place once: read its log.',
+    )
+    scene.report([reportOf(scene.row(4), { start: 4, state: 'RUNNING', ready: false })])
+    expect(holdOf(scene)).toBe(
+      'Waiting for web[3] and 1 more to become ready; web[4] has been restarted in place 3 times: read its log.',
+    )
+  })
+
+  test('also of what is ready, while it has to stay so; not of what is available or old', () => {
+    const scene = rolling({ rollout: { minReadySeconds: 30 } })
+    scene.end(4)
+    scene.report([reportOf(scene.row(0), { start: 2 })])
+    scene.place()
+    scene.ready()
+    expect(holdOf(scene)).toBe(
+      'Waiting for web[3] and 1 more to have been ready for 30 s; web[4] has failed once: read its log.',
+    )
+    scene.wait(30).tick()
+    expect(holdOf(scene)).not.toContain('read its log')
+  })
+})
+
+describe('what has no place', () => {
+  const full = 'Waiting for a place for web[4]: Full.'
+  const nothing = { maxUnavailable: { count: 0 } }
+
+  test.each([
+    ['NO_HOST', 'add a host'],
+    ['NO_CAPACITY', 'add a host'],
+    ['NO_PORT', 'add a host'],
+    ['SPREAD', 'add a host'],
+    ['QUOTA', 'raise the quota'],
+  ] as const)('R1: %s under maxUnavailable 0 says what else would help', (reason, help) => {
+    const scene = readyScene({ replicas: 4 })
+    scene.commit(updateTo('two', { rollout: nothing }))
+    placed(scene, reason)
+    expect(holdOf(scene)).toBe(
+      `${full} None of the old ones may make room, because maxUnavailable is 0: allow 1 unavailable or ${help}.`,
+    )
+  })
+
+  test('while something of the service is being stopped, it says so', () => {
+    const scene = readyScene({ replicas: 4 })
+    scene.commit(updateTo('two'))
+    placed(scene, 'NO_PORT')
+    expect(holdOf(scene)).toBe(
+      'Waiting for a place for web[3] and 1 more: Full. 1 replica of web is being stopped, which may make room.',
+    )
+    scene.confirmStops()
+    expect(holdOf(scene)).toBe('Waiting for a place for web[3] and 1 more: Full.')
+  })
+})

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { givenSettings, probeWith, restartWith, settingsWith, stopWith } from '../../../src/rules/service/defaults.ts'
+import { settingsIssues } from '../../../src/rules/service/settings.ts'
+
+const quarter = { percent: 25 }
+const none = { count: 0 }
+const fixed = [{ name: 'web', port: 8080, protocol: 'TCP' }] as const
+
+test('a profile that says nothing', () => {
+  expect(settingsWith({}, [])).toEqual({
+    replicas: 1,
+    spreadMode: 'BEST_EFFORT',
+    maxPerHost: 1,
+    maxSurge: quarter,
+    maxUnavailable: quarter,
+    minReadySeconds: 0,
+    progressDeadlineSeconds: 600,
+    autoRollback: false,
+    backoffBaseSeconds: 10,
+    backoffMaxSeconds: 300,
+    backoffResetAfterSeconds: 600,
+  })
+  expect(restartWith({})).toEqual({ maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 })
+  expect(stopWith({})).toEqual({ signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' })
+  expect(probeWith({ kind: 'tcp', port: 'web' }, {})).toEqual({
+    action: { kind: 'tcp', port: 'web' },
+    initialDelaySeconds: 0,
+    periodSeconds: 10,
+    timeoutSeconds: 1,
+    failureThreshold: 3,
+    successThreshold: 1,
+  })
+})
+
+test('what is said is kept, also 0 and false; null is not said', () => {
+  const said = givenSettings({
+    replicas: 0,
+    spread: { mode: 'NONE', maxPerHost: null },
+    rollout: { maxSurge: { count: 2 }, minReadySeconds: 0, autoRollback: false },
+    backoff: { baseSeconds: 0, maxSeconds: null },
+  })
+  expect(said).toEqual({
+    replicas: 0,
+    spreadMode: 'NONE',
+    maxSurge: { count: 2 },
+    minReadySeconds: 0,
+    autoRollback: false,
+    backoffBaseSeconds: 0,
+  })
+  expect(settingsWith(said, [])).toEqual({ ...settingsWith({}, []), ...said })
+  expect(stopWith({ drainSeconds: 0, signal: null })).toMatchObject({ drainSeconds: 0, signal: 'TERM' })
+})
+
+test('R1: no surge beside what cannot stand side by side, unless none may be unavailable', () => {
+  expect(settingsWith({}, fixed)).toMatchObject({ maxSurge: { percent: 0 }, maxUnavailable: quarter })
+  expect(settingsWith({ spreadMode: 'STRICT' }, [])).toMatchObject({
+    maxSurge: { percent: 0 },
+    maxUnavailable: quarter,
+  })
+  expect(settingsWith({ maxUnavailable: none }, fixed)).toMatchObject({ maxSurge: quarter, maxUnavailable: none })
+  expect(settingsWith({ maxSurge: { count: 1 }, maxUnavailable: none }, fixed)).toMatchObject({
+    maxSurge: { count: 1 },
+  })
+})
+
+test('what is wrong is said of the field that was said, and of both at once where both were', () => {
+  const settings = settingsWith({}, [])
+  const pathsOf = (said: Parameters<typeof settingsIssues>[1], before = settings) =>
+    settingsIssues({ ...before, ...said }, said).map(({ path }) => path.join('.'))
+  expect(pathsOf({ maxSurge: none, maxUnavailable: none })).toEqual(['rollout'])
+  expect(pathsOf({ maxSurge: none }, { ...settings, maxUnavailable: none })).toEqual(['rollout.maxSurge'])
+  expect(pathsOf({ maxUnavailable: none }, { ...settings, maxSurge: none })).toEqual(['rollout.maxUnavailable'])
+  expect(pathsOf({ minReadySeconds: 600 })).toEqual(['rollout.minReadySeconds'])
+  expect(pathsOf({ minReadySeconds: 9, progressDeadlineSeconds: 9 })).toEqual(['rollout.progressDeadlineSeconds'])
+  expect(pathsOf({ backoffBaseSeconds: 301 })).toEqual(['backoff.baseSeconds'])
+  expect(pathsOf({ backoffBaseSeconds: 2, backoffMaxSeconds: 1 })).toEqual(['backoff.maxSeconds'])
+  // What is wrong already is not the saying of something else.
+  expect(pathsOf({ autoRollback: true }, { ...settings, maxSurge: none, maxUnavailable: none })).toEqual([])
+  // What is not known is not judged.
+  expect(settingsIssues({ minReadySeconds: 900 }, { minReadySeconds: 900 })).toEqual([])
+})

@@ -1,0 +1,327 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { buildSchema, GraphQLError } from 'graphql'
+import { useServer } from 'graphql-ws/use/ws'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { Greeting } from '../../../src/model/workerProtocol.ts'
+import type { Assignment, Report } from '../../../src/worker/assignment.ts'
+import type { LogRequest, RegisterWorkerInput, WireAssignment } from '../../../src/worker/link/api.ts'
+import { freePort } from '../fixtures/freePort.ts'
+
+/** The worker's part of the API's contract. */
+const schema = buildSchema(/* GraphQL */ `
+  scalar Revision
+  type Query { workerDrain(worker: ID!, epoch: Int!, services: [ServiceKey!]!): WorkerDrain! }
+  input ServiceKey { project: String! name: String! }
+  type WorkerDrain { isDraining: Boolean! replicas: Int! services: [DrainedService!]! }
+  type DrainedService { project: String! name: String! desiredReplicas: Int! readyReplicas: Int! blockers: [String!]! }
+  input DrainWorkerInput { worker: ID! epoch: Int! }
+  type DrainWorkerPayload { worker: ID! }
+  union DrainWorkerResult = DrainWorkerPayload | FencedError | ForbiddenError
+  interface Error { code: ErrorCode! message: String! }
+  enum ErrorCode { INVALID_INPUT FORBIDDEN FENCED OVERTAKEN }
+  type InputIssue { path: [String!]! message: String! }
+  type InvalidInputError implements Error { code: ErrorCode! message: String! issues: [InputIssue!]! }
+  type ForbiddenError implements Error { code: ErrorCode! message: String! }
+  type FencedError implements Error { code: ErrorCode! message: String! }
+  type OvertakenError implements Error { code: ErrorCode! message: String! newest: Int! }
+  type Worker { id: ID! }
+  type RegisterWorkerPayload { worker: Worker! epoch: Int! leaseSeconds: Int! graceSeconds: Int! stop: [ID!]! }
+  type RenewLeasePayload { resync: Boolean! }
+  type ReportReplicasPayload { fenced: [ID!]! }
+  type AnswerLogRequestPayload { accepted: Boolean! }
+  union RegisterWorkerResult = RegisterWorkerPayload | InvalidInputError | ForbiddenError | OvertakenError
+  union RenewLeaseResult = RenewLeasePayload | FencedError | ForbiddenError
+  union ReportReplicasResult = ReportReplicasPayload | InvalidInputError | FencedError | ForbiddenError
+  union AnswerLogRequestResult = AnswerLogRequestPayload | FencedError | ForbiddenError
+  input RegisterWorkerInput { name: String! host: String! addresses: [String!]! cpuMillis: Int! memoryMiB: Int! portRange: PortRangeInput! reservedPorts: [Int!] softwareVersion: String! protocolVersion: Int! running: [ReplicaReportInput!]! instance: String registrationNumber: Int }
+  input PortRangeInput { from: Int! to: Int! }
+  input RenewLeaseInput { worker: ID! epoch: Int! }
+  input ReportReplicasInput { worker: ID! epoch: Int! sequence: Int! full: Boolean! = false reports: [ReplicaReportInput!]! }
+  enum ReportedState { STARTING RUNNING ENDED }
+  enum ReportedEndReason { EXITED GAVE_UP START_FAILED PORT_TAKEN STOPPED }
+  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!] }
+  input AnswerLogRequestInput { worker: ID! epoch: Int! request: ID! stdout: [String!]! stderr: [String!]! truncated: Boolean! }
+  type Mutation {
+    registerWorker(input: RegisterWorkerInput!): RegisterWorkerResult!
+    renewLease(input: RenewLeaseInput!): RenewLeaseResult!
+    reportReplicas(input: ReportReplicasInput!): ReportReplicasResult!
+    answerLogRequest(input: AnswerLogRequestInput!): AnswerLogRequestResult!
+    drainWorker(input: DrainWorkerInput!): DrainWorkerResult!
+  }
+  enum Goal { RUN STOP }
+  enum PortProtocol { TCP UDP }
+  enum LostContact { KEEP STOP }
+  type AllocatedPort { name: String! port: Int! protocol: PortProtocol! }
+  union ProbeAction = HttpProbe | TcpProbe | ExecProbe
+  type HttpProbe { port: String! path: String! }
+  type TcpProbe { port: String! }
+  type ExecProbe { command: [String!]! }
+  type Probe { action: ProbeAction! initialDelaySeconds: Int! periodSeconds: Int! timeoutSeconds: Int! failureThreshold: Int! successThreshold: Int! }
+  type RestartPolicy { maxAttempts: Int! windowSeconds: Int! delaySeconds: Int! }
+  type StopPolicy { signal: String! drainSeconds: Int! graceSeconds: Int! onLostContact: LostContact! }
+  type Assignment { replica: ID! goal: Goal! service: String! project: String! index: Int! versionNumber: Int! command: [String!]! env: [AssignedVariable!]! workingDirectory: String ports: [AllocatedPort!]! cpuMillis: Int! memoryMiB: Int! readiness: Probe liveness: Probe restart: RestartPolicy! stop: StopPolicy! }
+  type AssignedVariable { name: String! value: String! }
+  type LogRequest { id: ID! replica: ID! tailLines: Int! }
+  enum ChangeKind { SNAPSHOT DELTA BOOKMARK GONE }
+  type AssignmentChange { kind: ChangeKind! revision: Revision! last: Boolean! assignments: [Assignment!]! removed: [ID!]! logRequests: [LogRequest!]! }
+  type Subscription { assignmentsChanged(worker: ID!, epoch: Int!): AssignmentChange! }
+`)
+
+interface Change {
+  readonly kind: 'SNAPSHOT' | 'DELTA'
+  readonly revision: string
+  readonly last: boolean
+  readonly assignments: readonly WireAssignment[]
+  readonly removed: readonly string[]
+  readonly logRequests: readonly LogRequest[]
+}
+
+interface ReportInput {
+  readonly worker: string
+  readonly epoch: number
+  readonly sequence: number
+  readonly full: boolean
+  readonly reports: readonly Report[]
+}
+
+const fenced = { __typename: 'FencedError', code: 'FENCED', message: 'another registration' }
+
+/** A server that a worker's side of the protocol is tested against: real sockets, the contract's schema, and its state in memory. */
+export class WorkerServer {
+  readonly token = 'the-token'
+  readonly registrations: RegisterWorkerInput[] = []
+  readonly reports: ReportInput[] = []
+  readonly answers: { request: string; stdout: string[]; stderr: string[]; truncated: boolean }[] = []
+  readonly assignments = new Map<string, Assignment>()
+  /** Called when a worker asks for its assignments, before the SNAPSHOT is sent. */
+  onFollow = (): void => undefined
+  /** Said in the acknowledgement of a connection; a server of before says nothing. */
+  greeting: Partial<Greeting> & Record<string, unknown> = {}
+  /** A registration's number must be above it, where it has one. */
+  newestRegistration = 0
+  epoch = 0
+  renewals = 0
+  drains = 0
+  leaseSeconds = 15
+  graceSeconds = 60
+  /** Answered to the next renewal. */
+  resync = false
+  /** Answered to the next registration, and to the next report. */
+  stale: string[] = []
+  /** The next report of an end is taken, but its worker does not hear of it: the connection is cut. */
+  cutsNextEnd = false
+  /** Of a SNAPSHOT. */
+  partSize = 500
+  /** By registrations and by reports, in the order in which they came. */
+  readonly #told: Report[] = []
+  #followers = new Set<(change: Change) => void>()
+  #sockets = new Set<WebSocket>()
+  #http: Server | null = null
+  #port = 0
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/graphql`
+  }
+
+  get connections(): number {
+    return this.#sockets.size
+  }
+
+  get followers(): number {
+    return this.#followers.size
+  }
+
+  /** The last state that was reported of a replica, also by a registration. */
+  reported(replica: string): Report | undefined {
+    return this.#told.filter((report) => report.replica === replica).at(-1)
+  }
+
+  /** Every replica that was ever reported. */
+  get known(): string[] {
+    return [...new Set(this.#told.map(({ replica }) => replica))]
+  }
+
+  /** On the same port as before, if there was one. */
+  async start(): Promise<void> {
+    const http = createServer()
+    const sockets = new WebSocketServer({ server: http, path: '/graphql' })
+    sockets.on('connection', (socket) => {
+      this.#sockets.add(socket)
+      socket.on('close', () => this.#sockets.delete(socket))
+    })
+    const authorization = `Bearer ${this.token}`
+    useServer(
+      {
+        schema,
+        roots: this.#roots(),
+        onConnect: ({ connectionParams }) => connectionParams?.['authorization'] === authorization && this.greeting,
+      },
+      sockets,
+    )
+    // None that the system may give to a connection while it is stopped.
+    if (this.#port === 0) this.#port = await freePort()
+    http.listen(this.#port, '127.0.0.1')
+    await once(http, 'listening')
+    this.#http = http
+  }
+
+  async stop(): Promise<void> {
+    this.drop()
+    const http = this.#http
+    this.#http = null
+    if (http !== null) await new Promise((resolve) => http.close(resolve))
+  }
+
+  /** Cuts every connection. */
+  drop(code?: number): void {
+    for (const socket of this.#sockets) code === undefined ? socket.terminate() : socket.close(code)
+  }
+
+  assign(assignment: Assignment): void {
+    this.assignments.set(assignment.replica, assignment)
+    this.#tell({ assignments: [toWire(assignment)] })
+  }
+
+  remove(replica: string): void {
+    this.assignments.delete(replica)
+    this.#tell({ removed: [replica] })
+  }
+
+  askForLog(request: LogRequest): void {
+    this.#tell({ logRequests: [request] })
+  }
+
+  #tell(change: Partial<Change>): void {
+    const whole: Change = {
+      kind: 'DELTA',
+      revision: '2',
+      last: true,
+      assignments: [],
+      removed: [],
+      logRequests: [],
+      ...change,
+    }
+    for (const follower of this.#followers) follower(whole)
+  }
+
+  #roots(): { query: Record<string, object>; mutation: Record<string, object>; subscription: Record<string, object> } {
+    const valid = (input: { epoch: number }): boolean => input.epoch === this.epoch
+    const take = (): string[] => this.stale.splice(0)
+    return {
+      query: { workerDrain: () => ({ isDraining: this.drains > 0, replicas: this.assignments.size, services: [] }) },
+      mutation: {
+        drainWorker: ({ input }: { input: { epoch: number } }) => {
+          if (!valid(input)) return fenced
+          this.drains += 1
+          return { __typename: 'DrainWorkerPayload', worker: 'Worker_1' }
+        },
+        registerWorker: ({ input }: { input: RegisterWorkerInput }) => {
+          this.registrations.push(input)
+          const { registrationNumber: number, running } = input
+          const newest = this.newestRegistration
+          if (typeof number === 'number' && number <= newest)
+            return { __typename: 'OvertakenError', code: 'OVERTAKEN', message: 'It is late.', newest }
+          this.newestRegistration = number ?? newest
+          this.#told.push(...running)
+          this.epoch += 1
+          const { epoch, leaseSeconds, graceSeconds } = this
+          return {
+            __typename: 'RegisterWorkerPayload',
+            worker: { id: 'Worker_1' },
+            epoch,
+            leaseSeconds,
+            graceSeconds,
+            stop: take(),
+          }
+        },
+        renewLease: ({ input }: { input: { epoch: number } }) => {
+          if (!valid(input)) return fenced
+          this.renewals += 1
+          const resync = this.resync
+          this.resync = false
+          return { __typename: 'RenewLeasePayload', resync }
+        },
+        reportReplicas: ({ input }: { input: ReportInput }) => {
+          if (!valid(input)) return fenced
+          this.reports.push(input)
+          this.#told.push(...input.reports)
+          if (this.cutsNextEnd && input.reports.some(({ state }) => state === 'ENDED')) {
+            this.cutsNextEnd = false
+            this.drop()
+          }
+          return { __typename: 'ReportReplicasPayload', fenced: take() }
+        },
+        answerLogRequest: ({ input }: { input: WorkerServer['answers'][number] & { epoch: number } }) => {
+          if (!valid(input)) return fenced
+          this.answers.push(input)
+          return { __typename: 'AnswerLogRequestPayload', accepted: true }
+        },
+      },
+      subscription: {
+        assignmentsChanged: ({ epoch }: { epoch: number }) => {
+          if (!valid({ epoch })) throw new GraphQLError('another registration', { extensions: { code: 'FENCED' } })
+          return this.#follow()
+        },
+      },
+    }
+  }
+
+  /** By hand and not as a generator: one that waits for the next change could not be ended. */
+  #follow(): AsyncIterableIterator<{ assignmentsChanged: Change }> {
+    this.onFollow()
+    const waiting: Change[] = this.#snapshot()
+    let wake = (): void => undefined
+    let ended = false
+    const follower = (change: Change): void => {
+      waiting.push(change)
+      wake()
+    }
+    this.#followers.add(follower)
+    return {
+      [Symbol.asyncIterator]() {
+        return this
+      },
+      next: async () => {
+        while (waiting.length === 0 && !ended) {
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+        }
+        const change = waiting.shift()
+        return change === undefined || ended
+          ? { done: true, value: undefined }
+          : { done: false, value: { assignmentsChanged: change } }
+      },
+      return: async () => {
+        ended = true
+        this.#followers.delete(follower)
+        wake()
+        return { done: true, value: undefined }
+      },
+    }
+  }
+
+  #snapshot(): Change[] {
+    const all = [...this.assignments.values()].map(toWire)
+    const parts: WireAssignment[][] = []
+    for (let from = 0; from === 0 || from < all.length; from += this.partSize)
+      parts.push(all.slice(from, from + this.partSize))
+    return parts.map((assignments, index) => {
+      const rest = { removed: [], logRequests: [] }
+      return { kind: 'SNAPSHOT', revision: '1', last: index === parts.length - 1, assignments, ...rest }
+    })
+  }
+}
+
+const typenames = { http: 'HttpProbe', tcp: 'TcpProbe', exec: 'ExecProbe' } as const
+
+function toWire(assignment: Assignment): WireAssignment {
+  const probe = (of: Assignment['readiness']): unknown =>
+    of === null ? null : { ...of, action: { ...of.action, __typename: typenames[of.action.kind] } }
+  return {
+    ...assignment,
+    readiness: probe(assignment.readiness),
+    liveness: probe(assignment.liveness),
+  } as WireAssignment
+}
