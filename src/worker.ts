@@ -4,7 +4,7 @@ import { orAbort } from './worker/abort.ts'
 import { Drain } from './worker/drain/drain.ts'
 import { DrainProgress, watchDrain } from './worker/drain/drainProgress.ts'
 import { holderOf, lockStateDirectory, StateDirectoryInUseError } from './worker/files/lock.ts'
-import { instanceOf } from './worker/files/stateDirectoryId.ts'
+import { stateDirectoryIdOf } from './worker/files/stateDirectoryId.ts'
 import { Link } from './worker/link/link.ts'
 import { Outbox } from './worker/link/outbox.ts'
 import { openCgroups } from './worker/machine/cgroup.ts'
@@ -12,7 +12,7 @@ import { Supervisor, type SupervisorOptions } from './worker/process/supervisor.
 import { readCommandLine, settingsText } from './worker/settings/commandLine.ts'
 import { keepSmall, openLogger } from './worker/settings/logger.ts'
 import { readSettings, stateDirectoryOf, type WorkerSettings } from './worker/settings/settings.ts'
-import { UnusableError, usable } from './worker/withRemedy.ts'
+import { UnusableError, withRemedy } from './worker/withRemedy.ts'
 
 const help = `The worker of XCE Services: runs replicas on this host for the servers it is connected to.
 
@@ -51,7 +51,7 @@ async function main(words: readonly string[]): Promise<number> {
   const drainAt = (holder: number) =>
     watchDrain(stateDirectory, holder, signals.leave, (progress) => console.log(progress))
   const inState = <T>(use: () => Promise<T>) =>
-    usable(
+    withRemedy(
       `The state directory ${stateDirectory}`,
       `correct that, ${line.drain ? 'say --drain as the user whose worker runs there, ' : ''}or choose another with --state-dir`,
       use,
@@ -108,18 +108,18 @@ function heedSignals(): Signals {
 /** Resolves when a signal, or the end of a drain, has ended it. */
 async function work(settings: WorkerSettings, { leave, stopAll, onDrain }: Signals, drains: boolean): Promise<void> {
   const { stateDirectory, addresses, logFile } = settings
-  const log = await usable(`The log file ${logFile}`, 'correct that, or choose another with --log-file', () =>
+  const log = await withRemedy(`The log file ${logFile}`, 'correct that, or choose another with --log-file', () =>
     openLogger({ level: settings.logLevel, file: logFile, terminal: process.stdout.isTTY }),
   )
   if (logFile !== null) keepSmall(logFile, log)
   const cgroups = openCgroups()
   if (typeof cgroups === 'string') log.info(cgroups)
   const outbox = new Outbox()
-  const { instance, supervisor, running } = await usable(
+  const { instance, supervisor, running } = await withRemedy(
     `The state directory ${stateDirectory}`,
     'correct that, or choose another with --state-dir',
     async () => ({
-      instance: instanceOf(stateDirectory),
+      instance: stateDirectoryIdOf(stateDirectory),
       ...(await supervise({
         stateDirectory,
         log,

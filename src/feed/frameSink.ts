@@ -1,5 +1,5 @@
 /** Where a subscriber's frames go. `Made` is a frame as it was made for all alike. */
-export interface Outlet<Made> {
+export interface FrameSink<Made> {
   /** Whether it takes a frame now. */
   readonly ready: boolean
   /** Calls back once, when it takes a frame again; a later callback replaces an earlier one. */

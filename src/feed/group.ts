@@ -6,7 +6,7 @@ import type { Feed } from './feed.ts'
 import type { FeedCounts } from './feedCounts.ts'
 import { FeedRefusal } from './feedRefusal.ts'
 import type { Follower, OpenFollower, Recalled } from './follower.ts'
-import type { Outlet } from './frameSink.ts'
+import type { FrameSink } from './frameSink.ts'
 import { Member, type MemberGroup } from './member.ts'
 import { serviceGone } from './serviceFollower.ts'
 import { untilDatabaseAnswers } from './untilDatabaseAnswers.ts'
@@ -73,7 +73,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   }
 
   /** Adds a subscriber. `after`: the last revision that it has; null: none. */
-  join(outlet: Outlet<Made>, after: Revision | null): Member<Made> {
+  join(outlet: FrameSink<Made>, after: Revision | null): Member<Made> {
     const member = new Member<Made>(this, outlet)
     this.#attached.add(member)
     this.counts.subscribers++

@@ -1,5 +1,5 @@
 import type { FeedCounts } from './feedCounts.ts'
-import type { Outlet } from './frameSink.ts'
+import type { FrameSink } from './frameSink.ts'
 
 /** Frames that wait for one subscriber; more of them are given up for one SNAPSHOT (R16). */
 export const mostPending = 256
@@ -27,7 +27,7 @@ export interface MemberGroup<Made> {
  */
 export class Member<Made> {
   readonly #group: MemberGroup<Made>
-  readonly #outlet: Outlet<Made>
+  readonly #outlet: FrameSink<Made>
   #queue: Made[] = []
   #state: 'joining' | 'catchingUp' | 'following' | 'fallenBehind' | 'ended' = 'joining'
   /** The last frame is in the queue. */
@@ -38,7 +38,7 @@ export class Member<Made> {
   #resumeCatchUp: (() => void) | null = null
   readonly #pump = () => this.pump()
 
-  constructor(group: MemberGroup<Made>, outlet: Outlet<Made>) {
+  constructor(group: MemberGroup<Made>, outlet: FrameSink<Made>) {
     this.#group = group
     this.#outlet = outlet
   }

@@ -1,4 +1,4 @@
-import type { Outlet } from './frameSink.ts'
+import type { FrameSink } from './frameSink.ts'
 
 interface Waiting<Made> {
   readonly resolve: (result: IteratorResult<Made, undefined>) => void
@@ -15,15 +15,15 @@ export interface Attachment {
  * A subscription that is read by `next`: while nobody reads, nothing is sent to it. `return` ends a waiting `next` at once, so that a dead
  * connection leaves no listener.
  */
-export class PulledStream<Made> implements AsyncGenerator<Made, undefined, undefined>, Outlet<Made> {
-  readonly #join: (outlet: Outlet<Made>) => Attachment
+export class PulledSubscription<Made> implements AsyncGenerator<Made, undefined, undefined>, FrameSink<Made> {
+  readonly #join: (outlet: FrameSink<Made>) => Attachment
   #member: Attachment | null = null
   readonly #waiting: Waiting<Made>[] = []
   #ended = false
   #error: unknown = null
 
   /** `join` is called at the first `next`: a stream that nobody reads holds nothing. */
-  constructor(join: (outlet: Outlet<Made>) => Attachment) {
+  constructor(join: (outlet: FrameSink<Made>) => Attachment) {
     this.#join = join
   }
 

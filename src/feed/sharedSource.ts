@@ -1,9 +1,9 @@
 import type { Revision } from '../model/id.ts'
 import type { Feed } from './feed.ts'
 import type { OpenFollower } from './follower.ts'
-import type { Outlet } from './frameSink.ts'
+import type { FrameSink } from './frameSink.ts'
 import { Group } from './group.ts'
-import { type Attachment, PulledStream } from './pulledSubscription.ts'
+import { type Attachment, PulledSubscription } from './pulledSubscription.ts'
 
 /** Groups by what makes subscriptions alike. */
 export type Groups = Map<string, Group<never, never, never>>
@@ -27,14 +27,14 @@ export class SharedSource<Frame, Change> implements AsyncIterable<Frame> {
   }
 
   /** Subscribes in the group of all who have this key. `make` is of the first of them. */
-  join<Made>(key: string, make: (frame: Frame) => Promise<Made>, outlet: Outlet<Made>): Attachment {
+  join<Made>(key: string, make: (frame: Frame) => Promise<Made>, outlet: FrameSink<Made>): Attachment {
     const { groups } = this.#feed
     const group = (groups.get(key) as unknown as Group<Frame, Change, Made> | undefined) ?? this.#newGroup(key, make)
     return group.join(outlet, this.#after)
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<Frame, undefined, undefined> {
-    return new PulledStream<Frame>((outlet) => {
+    return new PulledSubscription<Frame>((outlet) => {
       const feed = this.#feed
       return new Group({ feed, open: this.#open, make: async (frame: Frame) => frame, onEnd: () => undefined }).join(
         outlet,

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { troubleOf } from '../store/database/databaseErrors.ts'
+import { databaseErrorOf } from '../store/database/databaseErrors.ts'
 
 const firstWaitMillis = 20
 const longestWaitMillis = 2_000
@@ -10,7 +10,7 @@ export async function untilDatabaseAnswers<T>(work: () => Promise<T>, signal: Ab
     try {
       return await work()
     } catch (error) {
-      if (troubleOf(error) === null) throw error
+      if (databaseErrorOf(error) === null) throw error
       await wait(waitMillis, undefined, { signal })
     }
   }

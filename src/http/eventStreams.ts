@@ -5,7 +5,7 @@ import { type ExecutionResult, execute, type GraphQLSchema } from 'graphql'
 import { createHandler, type Handler } from 'graphql-sse'
 import { createContext, type Viewer } from '../graphql/kit/context.ts'
 import { subscribe } from '../graphql/subscribe/subscribe.ts'
-import type { App } from '../systems/serverContext.ts'
+import type { ServerContext } from '../systems/serverContext.ts'
 import { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
 import { mostBytesWaiting } from './socketSink.ts'
@@ -28,13 +28,13 @@ interface EventStream {
  * at once, so that the response knows what waits: a subscription goes on only when it takes more, and a stream on which too much waits is cut.
  */
 export class EventStreams {
-  readonly #app: App
+  readonly #app: ServerContext
   readonly #handle: Handler<IncomingMessage, EventStream>
   readonly #viewers = new WeakMap<IncomingMessage, Viewer>()
   /** Open streams of the single connection mode, by their tokens. */
   readonly #streams = new Map<string, EventStream>()
 
-  constructor(app: App, schema: GraphQLSchema) {
+  constructor(app: ServerContext, schema: GraphQLSchema) {
     this.#app = app
     const documents = new Documents(schema)
     this.#handle = createHandler<IncomingMessage, EventStream, Record<PropertyKey, unknown>>({

@@ -1,11 +1,11 @@
 import { isReadOnly } from '../store/database/database.ts'
-import type { Trouble } from '../store/database/databaseErrors.ts'
-import type { App } from '../systems/serverContext.ts'
+import type { DatabaseErrorKind } from '../store/database/databaseErrors.ts'
+import type { ServerContext } from '../systems/serverContext.ts'
 
 const databaseWithinMillis = 2_000
 
 /** Why the server should get no requests now, as a sentence; null when it should. */
-export async function unreadiness(app: App): Promise<string | null> {
+export async function unreadiness(app: ServerContext): Promise<string | null> {
   switch (await databaseTrouble(app)) {
     case 'UNREACHABLE':
       return 'The database does not answer.'
@@ -17,16 +17,16 @@ export async function unreadiness(app: App): Promise<string | null> {
   return app.tail.live ? null : 'The feed is not live: the server is not following the database.'
 }
 
-async function databaseTrouble({ database, committer }: App): Promise<Trouble | null> {
+async function databaseTrouble({ database, committer }: ServerContext): Promise<DatabaseErrorKind | null> {
   let timeout: NodeJS.Timeout | undefined
-  const late = new Promise<Trouble>((resolve) => {
+  const late = new Promise<DatabaseErrorKind>((resolve) => {
     timeout = setTimeout(() => resolve('UNREACHABLE'), databaseWithinMillis)
   })
-  const judge = async (): Promise<Trouble | null> => {
+  const judge = async (): Promise<DatabaseErrorKind | null> => {
     if (await isReadOnly(database)) return 'READ_ONLY'
     return committer.isFull || (await database.isFull()) ? 'FULL' : null
   }
-  const answered = judge().catch((): Trouble => 'UNREACHABLE')
+  const answered = judge().catch((): DatabaseErrorKind => 'UNREACHABLE')
   const result = await Promise.race([answered, late])
   clearTimeout(timeout)
   return result

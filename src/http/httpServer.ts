@@ -5,8 +5,8 @@ import type { Duplex } from 'node:stream'
 import type { GraphQLSchema } from 'graphql'
 import type { Viewer } from '../graphql/kit/context.ts'
 import { unauthenticated } from '../graphql/kit/requestErrors.ts'
-import { troubleOf } from '../store/database/databaseErrors.ts'
-import type { App } from '../systems/serverContext.ts'
+import { databaseErrorOf } from '../store/database/databaseErrors.ts'
+import type { ServerContext } from '../systems/serverContext.ts'
 import { authenticate } from './authenticate.ts'
 import { EventStreams, eventStreamPath } from './eventStreams.ts'
 import { GraphiqlPage } from './graphiqlPage.ts'
@@ -14,7 +14,7 @@ import { unreadiness } from './health.ts'
 import { maskError } from './maskError.ts'
 import type { Metrics } from './metrics.ts'
 import { sendMetrics } from './metricsPage.ts'
-import { Sleep } from './suspendDetector.ts'
+import { SuspendDetector } from './suspendDetector.ts'
 import { WebSockets } from './webSockets.ts'
 import { createYogaServer, type Yoga } from './yoga.ts'
 
@@ -22,23 +22,23 @@ const finishWithinMillis = 5_000
 
 /** Everything that the server says over its one port: GraphQL, GraphiQL and health. */
 export class HttpServer {
-  readonly #app: App
+  readonly #app: ServerContext
   readonly #metrics: Metrics
   readonly #yoga: Yoga
   readonly #streams: EventStreams
   readonly #page = new GraphiqlPage()
   readonly #sockets: WebSockets
-  readonly #sleep: Sleep
+  readonly #sleep: SuspendDetector
   readonly #server: Server
   readonly #responses = new Set<ServerResponse>()
   #stopping = false
 
-  constructor(app: App, schema: GraphQLSchema, metrics: Metrics) {
+  constructor(app: ServerContext, schema: GraphQLSchema, metrics: Metrics) {
     this.#app = app
     this.#metrics = metrics
     this.#yoga = createYogaServer(app, schema)
     this.#streams = new EventStreams(app, schema)
-    this.#sleep = new Sleep(() => {
+    this.#sleep = new SuspendDetector(() => {
       app.log.warn('This process was stopped for long: what waited for it is not taken, and clients connect again.')
       this.#sockets.restart()
     })
@@ -91,7 +91,7 @@ export class HttpServer {
     } catch (error) {
       const { message, extensions } = maskError(error, this.#app.log)
       if (response.headersSent) response.socket?.destroy()
-      else sendJson(response, troubleOf(error) === null ? 500 : 503, { errors: [{ message, extensions }] })
+      else sendJson(response, databaseErrorOf(error) === null ? 500 : 503, { errors: [{ message, extensions }] })
     }
   }
 

@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
 import { v7 } from 'uuid'
-import { DatabaseTrouble, troubleOf } from '../store/database/databaseErrors.ts'
+import { DatabaseError, databaseErrorOf } from '../store/database/databaseErrors.ts'
 
 /**
  * Errors that were made for the caller pass, and the database's trouble is told as such. Anything else is a fault of the server: the caller
@@ -15,9 +15,9 @@ export function maskError(error: unknown, log: Logger): GraphQLError {
   )
     return error
   const { nodes, path } = error instanceof GraphQLError ? error : {}
-  const trouble = troubleOf(original)
+  const trouble = databaseErrorOf(original)
   if (trouble !== null) {
-    const { message } = original instanceof DatabaseTrouble ? original : new DatabaseTrouble(trouble, null)
+    const { message } = original instanceof DatabaseError ? original : new DatabaseError(trouble, null)
     log.warn({ err: original, path }, message)
     return new GraphQLError(message, {
       nodes: nodes ?? null,

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasRole } from '../graphql/kit/context.ts'
-import type { App } from '../systems/serverContext.ts'
+import type { ServerContext } from '../systems/serverContext.ts'
 import { authenticate } from './authenticate.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Answers GET /metrics. As everything, it needs a token: with the role metrics, which opens nothing else, or admin; unless XCE_METRICS is open. */
 export async function sendMetrics(
-  app: App,
+  app: ServerContext,
   metrics: Metrics,
   request: IncomingMessage,
   response: ServerResponse,
@@ -28,7 +28,7 @@ interface Refusal {
   readonly text: string
 }
 
-async function refusalOf(app: App, { method, headers }: IncomingMessage): Promise<Refusal | null> {
+async function refusalOf(app: ServerContext, { method, headers }: IncomingMessage): Promise<Refusal | null> {
   if (method !== 'GET' && method !== 'HEAD')
     return { status: 405, headers: { Allow: 'GET, HEAD' }, text: 'Metrics are read by GET.' }
   if (app.config.metrics === 'open') return null

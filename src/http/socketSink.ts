@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import type { Executed, ResultOutlet } from '../graphql/subscribe/executed.ts'
+import type { Executed, ResultSink } from '../graphql/subscribe/executed.ts'
 
 /** A socket on which more bytes than this wait is closed: its reader can come back with `after`. */
 export const mostBytesWaiting = 16_777_216
@@ -37,7 +37,7 @@ export class SocketDrain {
  * Where the frames of one subscription on a WebSocket go. A frame's bytes are written once for all who get it; only the message's beginning,
  * with the operation's id, is each subscriber's own. (The protocol is graphql-transport-ws: a message `next` is its id, type and payload.)
  */
-export class SocketOutlet implements ResultOutlet {
+export class SocketSink implements ResultSink {
   readonly #socket: WebSocket
   readonly #drain: SocketDrain
   readonly #beginning: Buffer

@@ -9,7 +9,7 @@ const wakingMillis = 1_000
  * sent it was not answered, has gone to another server, and may have said something else there. Taken now, an old registration would fence the worker
  * that has registered elsewhere since.
  */
-export class Sleep {
+export class SuspendDetector {
   readonly #now: () => number
   readonly #onWake: () => void
   readonly #looking: NodeJS.Timeout

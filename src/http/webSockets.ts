@@ -15,12 +15,12 @@ import type { Executed } from '../graphql/subscribe/executed.ts'
 import { subscribe } from '../graphql/subscribe/subscribe.ts'
 import { hostNameFault } from '../model/name.ts'
 import { type Greeting, serverProtocols } from '../model/workerProtocol.ts'
-import type { App } from '../systems/serverContext.ts'
+import type { ServerContext } from '../systems/serverContext.ts'
 import { authenticate } from './authenticate.ts'
 import { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
-import { mostBytesWaiting, SocketDrain, SocketOutlet } from './socketSink.ts'
-import type { Sleep } from './suspendDetector.ts'
+import { mostBytesWaiting, SocketDrain, SocketSink } from './socketSink.ts'
+import type { SuspendDetector } from './suspendDetector.ts'
 
 /** A worker tells all its replicas in one message when it registers. */
 const messageBytes = 4_194_304
@@ -51,12 +51,12 @@ interface Connection extends Record<PropertyKey, unknown> {
 
 /** GraphQL over WebSockets, by the protocol graphql-transport-ws. */
 export class WebSockets {
-  readonly #app: App
+  readonly #app: ServerContext
   readonly #server: WebSocketServer
   readonly #protocol: Server<Connection>
-  readonly #sleep: Sleep
+  readonly #sleep: SuspendDetector
 
-  constructor(app: App, schema: GraphQLSchema, sleep: Sleep) {
+  constructor(app: ServerContext, schema: GraphQLSchema, sleep: SuspendDetector) {
     this.#app = app
     this.#sleep = sleep
     this.#server = new WebSocketServer({ noServer: true, maxPayload: messageBytes, handleProtocols })
@@ -145,19 +145,19 @@ export class WebSockets {
   }
 }
 
-function greetingOf({ config: { leaseSeconds, graceSeconds } }: App): Greeting & Record<string, unknown> {
+function greetingOf({ config: { leaseSeconds, graceSeconds } }: ServerContext): Greeting & Record<string, unknown> {
   return { workerProtocol: serverProtocols, workerLease: { leaseSeconds, graceSeconds }, registrationNumbers: true }
 }
 
 /** A worker says its name when it connects. */
-function tellOfWorker(app: App, worker: unknown, request: IncomingMessage): void {
+function tellOfWorker(app: ServerContext, worker: unknown, request: IncomingMessage): void {
   if (typeof worker !== 'string' || hostNameFault(worker) !== null) return
   const why =
     "Its token is not known here: copy this server's worker-token to the file that its XCE_WORKER_TOKEN_FILE names."
   app.workerRefusals.tell({ worker, address: request.socket.remoteAddress }, why)
 }
 
-function makeProtocol(app: App, schema: GraphQLSchema): Server<Connection> {
+function makeProtocol(app: ServerContext, schema: GraphQLSchema): Server<Connection> {
   const documents = new Documents(schema)
   const shown = (result: ExecutionResult): FormattedExecutionResult => {
     const { errors, ...rest } = result
@@ -204,7 +204,7 @@ function makeProtocol(app: App, schema: GraphQLSchema): Server<Connection> {
         variableValues: payload.variables,
         contextValue: {
           ...createContext(app, extra.viewer),
-          outlet: new SocketOutlet(extra.socket, extra.drain, id, encode),
+          outlet: new SocketSink(extra.socket, extra.drain, id, encode),
         },
       }
     },

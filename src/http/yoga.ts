@@ -2,7 +2,7 @@ import { type ExecutionArgs, execute, type GraphQLSchema } from 'graphql'
 import { createYoga, type YogaServerInstance } from 'graphql-yoga'
 import { createContext, type GraphQLContext, type Viewer } from '../graphql/kit/context.ts'
 import { subscribe } from '../graphql/subscribe/subscribe.ts'
-import type { App } from '../systems/serverContext.ts'
+import type { ServerContext } from '../systems/serverContext.ts'
 import { maskError } from './maskError.ts'
 
 /** The largest body of a request. */
@@ -15,7 +15,7 @@ export interface Requester extends Record<string, unknown> {
 export type Yoga = YogaServerInstance<Requester, GraphQLContext>
 
 /** GraphQL over HTTP: queries and mutations as JSON, subscriptions as server-sent events. */
-export function createYogaServer(app: App, schema: GraphQLSchema): Yoga {
+export function createYogaServer(app: ServerContext, schema: GraphQLSchema): Yoga {
   return createYoga<Requester, GraphQLContext>({
     schema,
     graphqlEndpoint: '/graphql',

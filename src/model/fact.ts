@@ -26,8 +26,8 @@ export interface EventText {
 
 /**
  * The change that a service's fact carries. A commit of a service makes one `change` per net change, as its last fact; the facts before it in
- * the same commit are `said`: they carry only an event. So every table and count is exact at the revision of a `change`, and unchanged
- * by a `said`.
+ * the same commit are `eventOnly`: they carry only an event. So every table and count is exact at the revision of a `change`, and unchanged
+ * by a `eventOnly`.
  */
 export interface ServiceFactData {
   readonly format: 1
@@ -58,7 +58,7 @@ export interface ServiceFactData {
 }
 
 /** The change that a fact about something else than a service carries. */
-export interface CatalogueFactData {
+export interface ClusterFactData {
   readonly format: 1
   readonly profileId?: ProfileId
   readonly projectId?: ProjectId
@@ -68,21 +68,21 @@ export interface CatalogueFactData {
 }
 
 export type NewFact =
-  | { readonly kind: 'said'; readonly event: EventText }
+  | { readonly kind: 'eventOnly'; readonly event: EventText }
   | { readonly kind: 'change'; readonly data: ServiceFactData; readonly event: EventText | null }
   | {
       readonly kind: 'profile' | 'project' | 'queue' | 'host'
-      readonly data: CatalogueFactData
+      readonly data: ClusterFactData
       readonly hostId: HostId | null
       readonly event: EventText | null
     }
 
-/** A fact as the tail reads it, `data` null for `said`. Events are read from their own table. */
+/** A fact as the tail reads it, `data` null for `eventOnly`. Events are read from their own table. */
 export interface CommittedFact {
   readonly revision: Revision
   readonly at: Instant
   readonly serviceId: ServiceId | null
   readonly hostId: HostId | null
   readonly kind: NewFact['kind']
-  readonly data: ServiceFactData | CatalogueFactData | null
+  readonly data: ServiceFactData | ClusterFactData | null
 }

@@ -116,8 +116,8 @@ export interface WorkerIntent {
  * The host of replicas that the service has on this worker has other addresses now than the service has told (R12). The commit refuses the
  * service's change where the host's are others again.
  */
-export interface ReaddressIntent {
-  readonly kind: 'readdress'
+export interface HostAddressesIntent {
+  readonly kind: 'hostAddresses'
   readonly worker: WorkerId
   readonly host: HostView
 }
@@ -148,9 +148,12 @@ export type ServiceIntent =
     }
   | { readonly kind: 'grant'; readonly grants: readonly Grant[] }
   | WorkerIntent
-  | ReaddressIntent
+  | HostAddressesIntent
   /** Why placement could not place these. */
-  | { readonly kind: 'hold'; readonly holds: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[] }
+  | {
+      readonly kind: 'setBlockers'
+      readonly blockers: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[]
+    }
   /** Timers are due, or the server starts: whatever is due happens. */
   | { readonly kind: 'tick' }
 

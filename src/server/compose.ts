@@ -13,15 +13,15 @@ import { Metrics } from '../http/metrics.ts'
 import { Committer } from '../store/commit/committer.ts'
 import { DatabaseClock, synchronise } from '../store/database/clock.ts'
 import { isReadOnly, openDatabase } from '../store/database/database.ts'
-import { troubleOf } from '../store/database/databaseErrors.ts'
+import { databaseErrorOf } from '../store/database/databaseErrors.ts'
 import { lockDirectory } from '../store/database/lock.ts'
 import { LocalWorker } from '../systems/localWorker/localWorker.ts'
 import { LogRelay } from '../systems/logs/logRelay.ts'
 import { LogRequests } from '../systems/logs/logRequests.ts'
 import { Placer } from '../systems/placement/placer.ts'
 import { Previews } from '../systems/placement/previews.ts'
-import { Upkeep } from '../systems/retention/retention.ts'
-import type { App } from '../systems/serverContext.ts'
+import { RetentionRunner } from '../systems/retention/retention.ts'
+import type { ServerContext } from '../systems/serverContext.ts'
 import { scanServices } from '../systems/timers/startUpScan.ts'
 import { Timers } from '../systems/timers/timers.ts'
 import { Sessions } from '../systems/tokens/sessions.ts'
@@ -30,10 +30,10 @@ import { Drains } from '../systems/workers/drains.ts'
 import { WorkerLeases } from '../systems/workers/workerLeases.ts'
 import { WorkerRefusals } from '../systems/workers/workerRefusals.ts'
 import { metricReaders } from './gauges.ts'
-import type { DatabaseAway } from './outageLog.ts'
+import type { OutageLog } from './outageLog.ts'
 
 export interface RunningServer {
-  readonly app: App
+  readonly app: ServerContext
   /** Of the API, for programs on this machine. */
   readonly url: string
   /** Stops everything in the reverse order of its start. */
@@ -47,7 +47,7 @@ export interface ServerOptions {
   readonly workerProgram: string
   readonly env: NodeJS.ProcessEnv
   /** Of `log`; left out: every failure for want of the database is told. */
-  readonly databaseAway?: DatabaseAway
+  readonly databaseAway?: OutageLog
   /** Of silence after which a subscriber gets a BOOKMARK; left out: 15 s (R16). */
   readonly bookmarkMillis?: number
 }
@@ -62,7 +62,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       try {
         await part.stop()
       } catch (error) {
-        if (troubleOf(error) === null) log.error({ err: error }, `Stopping failed: ${part.what}.`)
+        if (databaseErrorOf(error) === null) log.error({ err: error }, `Stopping failed: ${part.what}.`)
         else
           log.warn(
             `The database did not take note of a stop: ${part.what}. That does no harm: what it keeps for this server ends by itself.`,
@@ -81,7 +81,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 async function start(
   { config, log, workerProgram, env, databaseAway, bookmarkMillis }: ServerOptions,
   started: (what: string, stop: () => Promise<void> | void) => void,
-): Promise<{ app: App; url: string }> {
+): Promise<{ app: ServerContext; url: string }> {
   const { dataDirectory, databaseUrl, databaseSilenceSeconds, idleTransactionSeconds } = config
   if (databaseUrl !== null) {
     // The embedded database takes it itself.
@@ -96,7 +96,7 @@ async function start(
     ...(databaseUrl === null ? {} : { url: databaseUrl }),
   })
   started('the database', () => database.close())
-  const explains = (error: unknown) => troubleOf(error) === 'UNREACHABLE'
+  const explains = (error: unknown) => databaseErrorOf(error) === 'UNREACHABLE'
   databaseAway?.follow({ name: database.name, explains, ask: () => isReadOnly(database) }, log)
   started('asking for the database', () => databaseAway?.stop())
   const metrics = new Metrics()
@@ -133,7 +133,7 @@ async function start(
     previews,
     meter: metrics,
   }
-  const app: App = { ...parts, workerRefusals: new WorkerRefusals(log) }
+  const app: ServerContext = { ...parts, workerRefusals: new WorkerRefusals(log) }
 
   await scanServices(app)
   const timers = new Timers(app)
@@ -147,7 +147,7 @@ async function start(
   drains.start()
   started('the drains of hosts', () => drains.stop())
 
-  const upkeep = new Upkeep({ database, tail, log, retention: config.retention, meter: metrics })
+  const upkeep = new RetentionRunner({ database, tail, log, retention: config.retention, meter: metrics })
   upkeep.start()
   started('upkeep', () => upkeep.stop())
 
@@ -173,7 +173,7 @@ async function start(
   return { app, url }
 }
 
-async function ensureTokens(app: App): Promise<void> {
+async function ensureTokens(app: ServerContext): Promise<void> {
   const { config, log } = app
   const adminFile = path.join(config.dataDirectory, 'admin-token')
   if (await ensureToken(app.database, adminFile, { subject: 'admin', roles: ['admin'] })) {

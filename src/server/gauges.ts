@@ -2,12 +2,12 @@ import type { Readers } from '../http/metrics.ts'
 import { countHosts } from '../store/read/countHosts.ts'
 import { countWaiting } from '../store/read/countWaiting.ts'
 import { countDue } from '../store/read/readDue.ts'
-import type { App } from '../systems/serverContext.ts'
+import type { ServerContext } from '../systems/serverContext.ts'
 
 type Counts = Readonly<Record<string, number>>
 
 /** Where a server's gauges are read. */
-export function metricReaders({ database, committer, tail, feed }: App): Readers {
+export function metricReaders({ database, committer, tail, feed }: ServerContext): Readers {
   const { counts } = feed
   return {
     revision: () => Number(tail.head),
@@ -29,7 +29,7 @@ export function metricReaders({ database, committer, tail, feed }: App): Readers
 }
 
 /** What only facts change is counted once per revision, however many ask, and however often. */
-function perRevision(tail: App['tail'], count: () => Promise<Counts>): () => Promise<Counts> {
+function perRevision(tail: ServerContext['tail'], count: () => Promise<Counts>): () => Promise<Counts> {
   let at: bigint | null = null
   let counted: Promise<Counts> = Promise.resolve({})
   return () => {

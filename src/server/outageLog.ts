@@ -1,7 +1,7 @@
 import type { Logger, LoggerOptions } from 'pino'
 
 /** The database, as far as it may be away. */
-export interface MissedDatabase {
+export interface MissingDatabase {
   /** For people. */
   readonly name: string
   /** Whether an error comes from its being away. */
@@ -22,8 +22,8 @@ const levels = { debug: 20, fatal: 60 } as const
  *
  * States: not followed (everything is told) → here → away, from the first failure that this explains → here, when it answers
  */
-export class DatabaseAway {
-  #database: MissedDatabase | null = null
+export class OutageLog {
+  #database: MissingDatabase | null = null
   #log: Logger | null = null
   /** On the monotonic clock; null: it is here. */
   #since: number | null = null
@@ -42,7 +42,7 @@ export class DatabaseAway {
     }
   }
 
-  follow(database: MissedDatabase, log: Logger): void {
+  follow(database: MissingDatabase, log: Logger): void {
     this.#database = database
     this.#log = log
   }

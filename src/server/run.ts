@@ -3,7 +3,7 @@ import { type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
 import { type Config, ConfigError, helpText, readConfig } from '../config/config.ts'
 import type { RunningServer, ServerOptions } from './compose.ts'
-import { DatabaseAway } from './outageLog.ts'
+import { OutageLog } from './outageLog.ts'
 
 /** Everything has to have stopped by then. */
 const stopWithinMillis = 29_000
@@ -15,7 +15,7 @@ export async function runServer(words: readonly string[]): Promise<void> {
     return
   }
   const { config, warnings } = settings()
-  const databaseAway = new DatabaseAway()
+  const databaseAway = new OutageLog()
   const log = makeLog(config, databaseAway)
   for (const warning of warnings) log.warn(warning)
   process.on('uncaughtException', (error) => {
@@ -69,7 +69,7 @@ function settings(): { config: Config; warnings: readonly string[] } {
   }
 }
 
-function makeLog({ logLevel: level }: Config, { logMethod }: DatabaseAway): Logger {
+function makeLog({ logLevel: level }: Config, { logMethod }: OutageLog): Logger {
   const options = { level, hooks: { logMethod } }
   return process.stdout.isTTY ? pino(options, pretty({ sync: true, ignore: 'pid,hostname' })) : pino(options)
 }

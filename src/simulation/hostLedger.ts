@@ -5,7 +5,7 @@ import type { HostId, Instant, ServiceId, WorkerId } from '../model/id.ts'
 import type { Replica } from '../model/service.ts'
 import type { HostUse } from '../rules/draft/change.ts'
 import { bestOf } from '../rules/hosts/hostState.ts'
-import type { HostNext, HostNow, WorkerNow } from '../rules/hosts/hostTransition.ts'
+import type { HostNow, HostTransition, WorkerNow } from '../rules/hosts/hostTransition.ts'
 
 interface HeldPort {
   readonly port: number
@@ -96,7 +96,7 @@ export class HostLedger implements PlacementHost, HostNow {
   }
 
   /** What was decided on it, but for what simulations have no word for: nobody is removed, and no epoch is raised by a loss. */
-  become({ scheduling, reason, workers }: HostNext, now: Instant): void {
+  become({ scheduling, reason, workers }: HostTransition, now: Instant): void {
     const before = this.reachability
     this.scheduling = scheduling
     this.reason = reason

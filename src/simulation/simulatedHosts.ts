@@ -4,7 +4,7 @@ import type { HostChange } from '../model/hostChange.ts'
 import type { ServiceId, WorkerId } from '../model/id.ts'
 import type { ServiceIntent, WorkerIntent } from '../model/intent.ts'
 import { decideHost, looksAt } from '../rules/hosts/hostDecision.ts'
-import type { HostNext } from '../rules/hosts/hostTransition.ts'
+import type { HostTransition } from '../rules/hosts/hostTransition.ts'
 import type { HostLedger } from './hostLedger.ts'
 import type { SimulatedStore } from './simulatedStore.ts'
 
@@ -64,7 +64,7 @@ export class SimulatedHosts {
 }
 
 /** What its services have to be told of a host's workers. Of one that is back they hear by its own report. */
-function newsOf(host: HostLedger, next: HostNext): [WorkerIntent['kind'], WorkerId][] {
+function newsOf(host: HostLedger, next: HostTransition): [WorkerIntent['kind'], WorkerId][] {
   const news: [WorkerIntent['kind'], WorkerId][] = []
   for (const worker of host.workers) {
     const { reachability, draining } = next.workers.find(({ id }) => id === worker.id) ?? worker

@@ -2,7 +2,7 @@ import { rowsPerCommit } from '../model/bounds.ts'
 import type { Grant, WaitingReplica } from '../model/host.ts'
 import type { ServiceId } from '../model/id.ts'
 import type { ServiceIntent } from '../model/intent.ts'
-import { HoldNews } from '../rules/placement/blockerNews.ts'
+import { BlockerNews } from '../rules/placement/blockerNews.ts'
 import { byService } from '../rules/placement/byService.ts'
 import { place } from '../rules/placement/placement.ts'
 import type { SimulatedService } from './simulatedService.ts'
@@ -14,7 +14,7 @@ export class SimulatedPlacer {
   readonly #waiting = new Set<SimulatedService>()
   /** Waiting replicas of services that are not simulated: they take room when there is some, and keep it. */
   #others: readonly WaitingReplica[] = []
-  readonly #news = new HoldNews()
+  readonly #news = new BlockerNews()
 
   constructor(store: SimulatedStore) {
     this.#store = store
@@ -43,7 +43,7 @@ export class SimulatedPlacer {
       else this.#grantOthers(own)
     }
     for (const [serviceId, own] of byService(news))
-      for (const part of inParts(own)) yield [serviceId, { kind: 'hold', holds: part }]
+      for (const part of inParts(own)) yield [serviceId, { kind: 'setBlockers', blockers: part }]
   }
 
   #grantOthers(grants: readonly Grant[]): void {

@@ -12,7 +12,7 @@ import type { Sessions } from './tokens/sessions.ts'
 import type { WorkerRefusals } from './workers/workerRefusals.ts'
 
 /** What a running server consists of, as the edges (GraphQL, HTTP) see it. Made once, by `compose.ts`. */
-export interface App {
+export interface ServerContext {
   readonly config: Config
   readonly log: Logger
   readonly database: Database

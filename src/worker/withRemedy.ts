@@ -7,7 +7,7 @@ export class UnusableError extends Error {
  * The result of `use`. Where the system refuses something meanwhile, that is told of `what`, such as "The state directory /x", which `remedy` mends:
  * throws UnusableError.
  */
-export async function usable<T>(what: string, remedy: string, use: () => T | Promise<T>): Promise<T> {
+export async function withRemedy<T>(what: string, remedy: string, use: () => T | Promise<T>): Promise<T> {
   try {
     return await use()
   } catch (error) {

@@ -9,7 +9,7 @@ import { Tail } from '../../src/feed/tail.ts'
 import type { Retention } from '../../src/model/retention.ts'
 import { type Database, openDatabase } from '../../src/store/database/database.ts'
 import { readFacts } from '../../src/store/read/readFacts.ts'
-import { Upkeep } from '../../src/systems/retention/retention.ts'
+import { RetentionRunner } from '../../src/systems/retention/retention.ts'
 import { Churn } from '../support/drivers/churn.ts'
 import { TestStore } from '../support/drivers/store.ts'
 
@@ -41,7 +41,7 @@ async function run(withUpkeep: boolean, rounds: number): Promise<Sizes[]> {
     const store = await TestStore.on(database)
     const tail = new Tail({ database, committer: store.committer, log })
     await tail.start()
-    const upkeep = new Upkeep({ database, tail, retention, log })
+    const upkeep = new RetentionRunner({ database, tail, retention, log })
     if (withUpkeep) upkeep.start()
     const churn = await Churn.on(store, services, replicas)
     console.log(

@@ -125,7 +125,7 @@ async function plainTransaction(pool: pg.Pool, id: string): Promise<void> {
     await run('fact', 'INSERT INTO "Fact" VALUES ($1, $2, NULL, $3, $4, now())', [
       revision,
       id,
-      'said',
+      'eventOnly',
       '{"format": 1}',
     ])
     await run('event', `INSERT INTO "Event" VALUES ($1, 'REPLICA', $2, 'bench', NULL, $3, $4, NULL, now())`, [

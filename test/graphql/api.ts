@@ -11,7 +11,7 @@ import { Committer } from '../../src/store/commit/committer.ts'
 import { DatabaseClock, synchronise } from '../../src/store/database/clock.ts'
 import { LogRequests } from '../../src/systems/logs/logRequests.ts'
 import { Previews } from '../../src/systems/placement/previews.ts'
-import type { App } from '../../src/systems/serverContext.ts'
+import type { ServerContext } from '../../src/systems/serverContext.ts'
 import { Sessions } from '../../src/systems/tokens/sessions.ts'
 import { WorkerRefusals } from '../../src/systems/workers/workerRefusals.ts'
 import { freshEmbedded, silent, type TestDatabase } from '../support/fixtures/databases.ts'
@@ -27,7 +27,7 @@ export interface Answer {
 }
 
 export interface Api {
-  readonly app: App
+  readonly app: ServerContext
   /** Runs a document as a client's, without the transport. */
   ask(source: string, variables?: Record<string, unknown>, viewer?: Viewer | null): Promise<Answer>
   /** The data of a document that has to succeed. */
@@ -37,7 +37,7 @@ export interface Api {
 /** The API over a fresh database, embedded unless said otherwise, with everything of a server but timers, placement and transport: nothing happens by itself. */
 export function openApi(fresh: () => Promise<TestDatabase> = freshEmbedded): () => Api {
   let test: TestDatabase
-  let app: App
+  let app: ServerContext
   beforeAll(async () => {
     test = await fresh()
     const database = await test.open()
@@ -74,7 +74,7 @@ export function openApi(fresh: () => Promise<TestDatabase> = freshEmbedded): () 
   return () => apiOf(app)
 }
 
-function apiOf(app: App): Api {
+function apiOf(app: ServerContext): Api {
   const ask: Api['ask'] = async (source, variables = {}, viewer = admin) => {
     const { data, errors = [] } = await graphql({
       schema,

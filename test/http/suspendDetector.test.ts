@@ -1,13 +1,13 @@
 import { afterEach, expect, test } from 'vitest'
-import { Sleep } from '../../src/http/suspendDetector.ts'
+import { SuspendDetector } from '../../src/http/suspendDetector.ts'
 
-let sleep: Sleep
+let sleep: SuspendDetector
 afterEach(() => sleep.stop())
 
 test('after a sleep what waited is not taken, and all goes on a moment later; a busy moment is no sleep', () => {
   const hand = { now: 0 }
   let wakes = 0
-  sleep = new Sleep(
+  sleep = new SuspendDetector(
     () => void wakes++,
     () => hand.now,
   )

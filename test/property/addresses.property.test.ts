@@ -130,7 +130,7 @@ class Life {
     return places.flatMap(({ hostId: id, workerId: worker }) => {
       const host = this.#view(id)
       return this.#rowsOn({ hostId: id, workerId: worker }).some((row) => !hasTold(row, host))
-        ? [{ kind: 'readdress', worker, host } as const]
+        ? [{ kind: 'hostAddresses', worker, host } as const]
         : []
     })
   }

@@ -15,7 +15,7 @@ const steps = [
   'portTaken',
   'grant',
   'grant',
-  'hold',
+  'setBlockers',
   'tick',
   'clock',
   'timer',

@@ -136,10 +136,10 @@ export class ServiceLife {
       case 'grant':
         this.#commit({ kind: 'grant', grants: some(this.#waiting(), 6).map((row) => this.#grantFor(row, pick)) })
         break
-      case 'hold':
+      case 'setBlockers':
         this.#commit({
-          kind: 'hold',
-          holds: some(this.#waiting()).map((row) => ({ replica: row.id, blocker: this.#noPlace(row, pick) })),
+          kind: 'setBlockers',
+          blockers: some(this.#waiting()).map((row) => ({ replica: row.id, blocker: this.#noPlace(row, pick) })),
         })
         break
       case 'tick':

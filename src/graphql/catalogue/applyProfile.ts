@@ -1,4 +1,4 @@
-import type { CatalogueOutcome } from '../../store/commit/outcome.ts'
+import type { ClusterOutcome } from '../../store/commit/outcome.ts'
 import { builder } from '../kit/builder.ts'
 import { userMutation } from '../kit/mutation.ts'
 import { appliedOf } from './appliedOf.ts'
@@ -6,7 +6,7 @@ import { checkProfile } from './profileChecks.ts'
 import { ApplyProfileInput } from './profileInput.ts'
 
 const ApplyProfilePayload = builder
-  .objectRef<Extract<CatalogueOutcome, { kind: 'profile' }>>('ApplyProfilePayload')
+  .objectRef<Extract<ClusterOutcome, { kind: 'profile' }>>('ApplyProfilePayload')
   .implement({
     description: 'The profile was applied.',
     fields: (t) => ({

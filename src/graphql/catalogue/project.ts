@@ -1,6 +1,6 @@
 import type { Project as ProjectRow } from '../../generated/prisma/client.ts'
 import { bounds } from '../../model/bounds.ts'
-import type { CatalogueOutcome } from '../../store/commit/outcome.ts'
+import type { ClusterOutcome } from '../../store/commit/outcome.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
@@ -70,7 +70,7 @@ const ApplyProjectInput = builder.inputType('ApplyProjectInput', {
 })
 
 const ApplyProjectPayload = builder
-  .objectRef<Extract<CatalogueOutcome, { kind: 'project' }>>('ApplyProjectPayload')
+  .objectRef<Extract<ClusterOutcome, { kind: 'project' }>>('ApplyProjectPayload')
   .implement({
     description: 'The project was applied.',
     fields: (t) => ({

@@ -1,6 +1,6 @@
 import type { Queue as QueueRow } from '../../generated/prisma/client.ts'
 import { bounds } from '../../model/bounds.ts'
-import type { CatalogueOutcome } from '../../store/commit/outcome.ts'
+import type { ClusterOutcome } from '../../store/commit/outcome.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
@@ -57,19 +57,17 @@ const ApplyQueueInput = builder.inputType('ApplyQueueInput', {
   }),
 })
 
-const ApplyQueuePayload = builder
-  .objectRef<Extract<CatalogueOutcome, { kind: 'queue' }>>('ApplyQueuePayload')
-  .implement({
-    description: 'The queue was applied.',
-    fields: (t) => ({
-      queue: t.prismaField({
-        type: 'Queue',
-        description: 'The queue.',
-        resolve: (query, { queueId: id }, _args, { app }) =>
-          app.database.prisma.queue.findUniqueOrThrow({ ...query, where: { id } }),
-      }),
+const ApplyQueuePayload = builder.objectRef<Extract<ClusterOutcome, { kind: 'queue' }>>('ApplyQueuePayload').implement({
+  description: 'The queue was applied.',
+  fields: (t) => ({
+    queue: t.prismaField({
+      type: 'Queue',
+      description: 'The queue.',
+      resolve: (query, { queueId: id }, _args, { app }) =>
+        app.database.prisma.queue.findUniqueOrThrow({ ...query, where: { id } }),
     }),
-  })
+  }),
+})
 
 userMutation({
   name: 'applyQueue',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import type { PortDeclaration } from '../../model/content.ts'
-import { shown } from '../../model/quoted.ts'
+import { quoted } from '../../model/quoted.ts'
 import { type Fault, faultless, textFaults } from '../kit/values.ts'
 
 const variable = z.object({ name: z.string(), value: z.string().nullish(), secret: z.boolean().nullish() })
@@ -16,7 +16,7 @@ export const profileEnvironment = faultless(z.array(variable), (variables) => [
       : [
           {
             path: [at, 'value'],
-            message: `The variable ${shown(name)} has no value: give one, or leave the variable out.`,
+            message: `The variable ${quoted(name)} has no value: give one, or leave the variable out.`,
           },
         ],
   ),
@@ -36,7 +36,7 @@ function listFaults(variables: readonly Variable[]): Fault[] {
     const repeated =
       first === undefined
         ? []
-        : [`The variable ${shown(name)} is given twice, first at position ${first}: give it once.`]
+        : [`The variable ${quoted(name)} is given twice, first at position ${first}: give it once.`]
     return [
       ...[...nameFaults(name), ...repeated].map((message) => ({ path: [at, 'name'], message })),
       ...valueFaults(value ?? '').map((message) => ({ path: [at, 'value'], message })),
@@ -48,9 +48,9 @@ function nameFaults(name: string): string[] {
   const { variableNameLength: most } = bounds
   if (name.length > most) return [`The variable's name has ${name.length} characters: at most ${most} are allowed.`]
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-    return [`${shown(name)} is no name of a variable: use letters, digits and "_", and begin with none of the digits.`]
+    return [`${quoted(name)} is no name of a variable: use letters, digits and "_", and begin with none of the digits.`]
   // R13: they say what the replica was given, so nothing may say otherwise.
-  if (/^XCE_/.test(name)) return [`${shown(name)} is reserved: names that begin with XCE_ are set by the system.`]
+  if (/^XCE_/.test(name)) return [`${quoted(name)} is reserved: names that begin with XCE_ are set by the system.`]
   return []
 }
 
@@ -73,7 +73,7 @@ export function portVariableFaults(
       ? [
           {
             path: [at, 'name'],
-            message: `"PORT" is set by the system to the number of the only port, ${shown(only.name)}: leave it out.`,
+            message: `"PORT" is set by the system to the number of the only port, ${quoted(only.name)}: leave it out.`,
           },
         ]
       : [],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import type { RestartPolicy, StopPolicy } from '../../model/content.ts'
-import { shown } from '../../model/quoted.ts'
+import { quoted } from '../../model/quoted.ts'
 import { restartWith, stopWith } from '../../rules/service/defaults.ts'
 import { faultless, whole } from '../kit/values.ts'
 
@@ -16,7 +16,7 @@ const signals = ['TERM', 'INT', 'QUIT', 'HUP', 'USR1', 'USR2', 'WINCH', 'ABRT', 
 const signal = faultless(z.string(), (text) =>
   signals.includes(bare(text))
     ? []
-    : [{ message: `${shown(text)} is no signal to stop a program with: give one of ${signals.join(', ')}.` }],
+    : [{ message: `${quoted(text)} is no signal to stop a program with: give one of ${signals.join(', ')}.` }],
 )
 
 function bare(text: string): string {

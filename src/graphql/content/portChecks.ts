@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import { nameFault } from '../../model/name.ts'
-import { shown } from '../../model/quoted.ts'
+import { quoted } from '../../model/quoted.ts'
 import { type Fault, faultless } from '../kit/values.ts'
 
 const port = z.object({ name: z.string(), port: z.number().nullish(), protocol: z.enum(['TCP', 'UDP']).nullish() })
@@ -20,7 +20,7 @@ export const ports = faultless(z.array(port), (declared) => {
     else if (names.has(name))
       faults.push({
         path: [at, 'name'],
-        message: `The port ${shown(name)} is declared twice: give each port a name of its own.`,
+        message: `The port ${quoted(name)} is declared twice: give each port a name of its own.`,
       })
     names.add(name)
     if (typeof number !== 'number') return faults

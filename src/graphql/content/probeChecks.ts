@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import type { Probe } from '../../model/content.ts'
-import { shown } from '../../model/quoted.ts'
+import { quoted } from '../../model/quoted.ts'
 import { probeWith } from '../../rules/service/defaults.ts'
 import { command, type Fault, faultless, pathFaults, whole } from '../kit/values.ts'
 import type { PortInputValue } from './portChecks.ts'
 
 const requestPath = faultless(z.string(), (text) => {
   // A request line ends at a blank or a line break.
-  if (/[\s]/.test(text)) return [{ message: `The path ${shown(text)} contains a blank: write it as %20.` }]
+  if (/[\s]/.test(text)) return [{ message: `The path ${quoted(text)} contains a blank: write it as %20.` }]
   const [odd] = /[^!-~\0]/u.exec(text) ?? []
   if (odd !== undefined)
     return [
       {
-        message: `The path ${shown(text)} contains ${shown(odd)}, which no request line can carry: percent-encode it.`,
+        message: `The path ${quoted(text)} contains ${quoted(odd)}, which no request line can carry: percent-encode it.`,
       },
     ]
   return pathFaults('The path', text)
@@ -50,11 +50,11 @@ export function probePortFaults(probe: ProbeInputValue | null | undefined, ports
     const declared = ports.find((port) => port.name === wanted)
     if (declared?.protocol === 'UDP')
       return [
-        { path: [kind, 'port'], message: `The port ${shown(wanted)} is a UDP port: only a TCP port can be probed.` },
+        { path: [kind, 'port'], message: `The port ${quoted(wanted)} is a UDP port: only a TCP port can be probed.` },
       ]
     if (declared !== undefined) return []
-    const names = ports.map((port) => shown(port.name)).join(', ') || 'none'
-    return [{ path: [kind, 'port'], message: `The port ${shown(wanted)} is not declared: declared are ${names}.` }]
+    const names = ports.map((port) => quoted(port.name)).join(', ') || 'none'
+    return [{ path: [kind, 'port'], message: `The port ${quoted(wanted)} is not declared: declared are ${names}.` }]
   })
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import type { PortDeclaration } from '../../model/content.ts'
 import type { Limit, RolloutSettings, Settings } from '../../model/settings.ts'
-import { given } from '../../model/withoutNulls.ts'
+import { withoutNulls } from '../../model/withoutNulls.ts'
 import { givenSettings, settingsWith } from '../../rules/service/defaults.ts'
 import { settingsIssues } from '../../rules/service/settings.ts'
 import { faultless, whole } from '../kit/values.ts'
@@ -28,7 +28,7 @@ export const rolloutUpdate = faultless(rollout, (input) => {
 
 /** What an update says of its rollout, and nothing of what it does not. */
 export function rolloutOf(input: z.output<typeof rollout> | null | undefined): Partial<RolloutSettings> {
-  return given<RolloutSettings>({
+  return withoutNulls<RolloutSettings>({
     ...input,
     maxSurge: limitOf(input?.maxSurge),
     maxUnavailable: limitOf(input?.maxUnavailable),

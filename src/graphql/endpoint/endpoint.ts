@@ -4,7 +4,7 @@ import type { Revision, ServiceId } from '../../model/id.ts'
 import { readEndpoints } from '../../store/read/readEndpoint.ts'
 import { PortProtocol } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
-import { orNull } from '../kit/findOrNull.ts'
+import { findOrNull } from '../kit/findOrNull.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
 import { findService } from '../kit/lookup.ts'
 
@@ -28,7 +28,7 @@ export const EndpointAddress = builder.objectRef<Address>('EndpointAddress').imp
       nullable: true,
       description: 'The replica, read now; null when it is no longer kept.',
       resolve: (query, { replicaId: id }, _args, { app }) =>
-        orNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } })),
+        findOrNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } })),
     }),
     index: t.exposeInt('index', { description: "The replica's index." }),
     start: t.exposeInt('start', { description: "Which start of the replica's process this is: 1, 2, 3 …" }),

@@ -4,7 +4,7 @@ import { builder } from '../kit/builder.ts'
 import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
-import { orNull } from '../kit/findOrNull.ts'
+import { findOrNull } from '../kit/findOrNull.ts'
 import { refuseUnstorable } from '../kit/storableText.ts'
 
 const events: Listing = {
@@ -42,21 +42,21 @@ export const Event = builder.prismaNode('Event', {
       nullable: true,
       description: 'The service it is about; null when it is about none or that is no longer kept.',
       resolve: (query, { serviceId: id }, _args, { app }) =>
-        id === null ? null : orNull(app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } })),
+        id === null ? null : findOrNull(app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } })),
     }),
     replica: t.prismaField({
       type: 'Replica',
       nullable: true,
       description: 'The one replica it is about; null when it is about none or several, or that is no longer kept.',
       resolve: (query, { replicaId: id }, _args, { app }) =>
-        id === null ? null : orNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } })),
+        id === null ? null : findOrNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } })),
     }),
     host: t.prismaField({
       type: 'Host',
       nullable: true,
       description: 'The host it is about; null when it is about none or that is no longer kept.',
       resolve: (query, { hostId: id }, _args, { app }) =>
-        id === null ? null : orNull(app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } })),
+        id === null ? null : findOrNull(app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } })),
     }),
   }),
 })

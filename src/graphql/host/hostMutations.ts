@@ -1,7 +1,7 @@
 import type { HostScheduling } from '../../generated/prisma/enums.ts'
 import type { HostId } from '../../model/id.ts'
 import { notFound, type OperatorChange } from '../../rules/hosts/hostByOperator.ts'
-import { settleHosts } from '../../systems/workers/tellServices.ts'
+import { tellServices } from '../../systems/workers/tellServices.ts'
 import { appliedOf } from '../catalogue/appliedOf.ts'
 import { builder } from '../kit/builder.ts'
 import { keyDescription } from '../kit/inputFields.ts'
@@ -64,7 +64,7 @@ async function perform(change: OperatorChange, { app, remember }: Call): Promise
   if (!storable(change.name)) throw errorOf(notFound(change))
   const { hostId } = appliedOf('host', await app.committer.write(change, remember(null)))
   // It is done: what could not be told to the services now, the leases of workers tell them a while later.
-  await settleHosts(app, [hostId]).catch((error: unknown) =>
+  await tellServices(app, [hostId]).catch((error: unknown) =>
     app.log.warn({ err: error, hostId }, 'Services were not told of their host.'),
   )
   return { hostId }

@@ -2,7 +2,7 @@ import type { BlockReason as Reason } from '../../generated/prisma/enums.ts'
 import type { Blocker as BlockerValue } from '../../model/blocker.ts'
 import { builder } from './builder.ts'
 import { enumOf } from './enumOf.ts'
-import { orNull } from './findOrNull.ts'
+import { findOrNull } from './findOrNull.ts'
 
 export const BlockReason = enumOf<Reason>('BlockReason', 'Why something waits.', {
   QUEUED: 'Waits for its turn to be placed.',
@@ -43,7 +43,7 @@ export const Blocker = builder.objectRef<BlockerValue>('Blocker').implement({
       resolve: (query, blocker, _args, { app }) =>
         blocker.replica === null
           ? null
-          : orNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id: blocker.replica } })),
+          : findOrNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id: blocker.replica } })),
     }),
   }),
 })

@@ -1,5 +1,5 @@
-import type { App } from '../../systems/serverContext.ts'
-import type { ResultOutlet } from '../subscribe/executed.ts'
+import type { ServerContext } from '../../systems/serverContext.ts'
+import type { ResultSink } from '../subscribe/executed.ts'
 import { PageLoaders } from './connection/pageLoaders.ts'
 
 /** Who asks, as the token says. */
@@ -17,15 +17,15 @@ export function viewScope(viewer: Viewer | null): string {
 
 /** Made for each request and for each pushed event, so that nothing that was loaded for one answers another. */
 export interface GraphQLContext {
-  readonly app: App
+  readonly app: ServerContext
   /** Null: no valid token; every operation is refused then. */
   readonly viewer: Viewer | null
   readonly pages: PageLoaders
   /** Where a subscription's frames go when they go past the executor's results. */
-  readonly outlet?: ResultOutlet
+  readonly outlet?: ResultSink
 }
 
-export function createContext(app: App, viewer: Viewer | null): GraphQLContext {
+export function createContext(app: ServerContext, viewer: Viewer | null): GraphQLContext {
   return { app, viewer, pages: new PageLoaders(app.database.prisma) }
 }
 

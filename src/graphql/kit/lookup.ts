@@ -1,7 +1,7 @@
 import type { PrismaClient, Profile, ProfileRevision, Project } from '../../generated/prisma/client.ts'
 import type { ServiceId } from '../../model/id.ts'
-import { shown } from '../../model/quoted.ts'
-import type { App } from '../../systems/serverContext.ts'
+import { quoted } from '../../model/quoted.ts'
+import type { ServerContext } from '../../systems/serverContext.ts'
 import { NotFoundError } from './refusalError.ts'
 import type { ServiceName } from './serviceKey.ts'
 import { storable } from './storableText.ts'
@@ -23,7 +23,7 @@ export async function findService(prisma: PrismaClient, { project, name }: Servi
 }
 
 /** The service that a mutation's input names. Throws NotFoundError. */
-export async function requireService({ database: { prisma } }: App, key: ServiceName): Promise<FoundService> {
+export async function requireService({ database: { prisma } }: ServerContext, key: ServiceName): Promise<FoundService> {
   const found = await findService(prisma, key)
   if (found !== null) return found
   if ((await findProject(prisma, key.project)) === null) throw noProject(key.project, ['input', 'service', 'project'])
@@ -32,7 +32,7 @@ export async function requireService({ database: { prisma } }: App, key: Service
 
 export function noService({ project, name }: ServiceName, path: readonly string[]): NotFoundError {
   return new NotFoundError(
-    `There is no service ${shown(name)} in project ${shown(project)}: make it with createService.`,
+    `There is no service ${quoted(name)} in project ${quoted(project)}: make it with createService.`,
     path,
   )
 }
@@ -42,7 +42,7 @@ export async function findProject(prisma: PrismaClient, name: string): Promise<P
 }
 
 export function noProject(name: string, path: readonly string[]): NotFoundError {
-  return new NotFoundError(`There is no project ${shown(name)}: make it with applyProject.`, path)
+  return new NotFoundError(`There is no project ${quoted(name)}: make it with applyProject.`, path)
 }
 
 /** The revision of a profile that a mutation's input names. Throws NotFoundError. */
@@ -55,6 +55,6 @@ export async function requireRevision(
     where: { profileId_revision: { profileId: profile.id, revision } },
   })
   if (found !== null) return found
-  const message = `The profile ${shown(profile.name)} has no revision ${revision}: it has 1 to ${profile.currentRevision}, give one of them.`
+  const message = `The profile ${quoted(profile.name)} has no revision ${revision}: it has 1 to ${profile.currentRevision}, give one of them.`
   throw new NotFoundError(message, ['input', 'profileRevision'])
 }

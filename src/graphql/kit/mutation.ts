@@ -4,7 +4,7 @@ import { canonicalJson } from '../../model/canonicalJson.ts'
 import { type KeyUse, lookUpKey } from '../../store/commit/keys.ts'
 import type { Json, Remember, StoreOutcome } from '../../store/commit/outcome.ts'
 import { notDone } from '../../store/database/databaseErrors.ts'
-import type { App } from '../../systems/serverContext.ts'
+import type { ServerContext } from '../../systems/serverContext.ts'
 import { type ApiTypes, builder } from './builder.ts'
 import { check } from './check.ts'
 import type { GraphQLContext, Viewer } from './context.ts'
@@ -14,7 +14,7 @@ import { unauthenticated } from './requestErrors.ts'
 
 /** One call of a user's mutation. */
 export interface Call {
-  readonly app: App
+  readonly app: ServerContext
   readonly viewer: Viewer
   /** What the store keeps under the caller's idempotencyKey, in the same commit; undefined when none was given. */
   remember(result: Json): Remember | undefined
@@ -92,7 +92,7 @@ async function logged<Input extends object, Result extends object>(
 async function idempotent<Input extends object, Result extends object>(
   operation: string,
   input: Input,
-  { app, viewer }: { readonly app: App; readonly viewer: Viewer },
+  { app, viewer }: { readonly app: ServerContext; readonly viewer: Viewer },
   perform: (input: Input, call: Call) => Promise<Result>,
 ): Promise<Result> {
   const { idempotencyKey: key } = check(keyed, input)
@@ -112,14 +112,14 @@ async function idempotent<Input extends object, Result extends object>(
 }
 
 /** The result that was kept; null: there is none. Throws IdempotencyMismatchError where it is another input's. */
-async function keptResult<Result extends object>({ database }: App, use: KeyUse): Promise<Result | null> {
+async function keptResult<Result extends object>({ database }: ServerContext, use: KeyUse): Promise<Result | null> {
   const known = await lookUpKey(database, use)
   if (known?.kind === 'refused') throw errorOf(known.refusal)
   return known === null ? null : (known.result as unknown as Result)
 }
 
 /** What the store answers for a service, as the mutation's result. Throws what was refused. */
-export function settled<Result extends object>(outcome: StoreOutcome, result: Result): Result {
+export function resultOrThrow<Result extends object>(outcome: StoreOutcome, result: Result): Result {
   if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
   return outcome.kind === 'remembered' ? (outcome.result as unknown as Result) : result
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import { nameFault } from '../../model/name.ts'
-import { shown } from '../../model/quoted.ts'
+import { quoted } from '../../model/quoted.ts'
 import { storable } from './storableText.ts'
 
 // The single values that inputs are made of. Each says what is wrong in a sentence with the value and the bound. GraphQL has checked the
@@ -38,15 +38,15 @@ export function whole(what: string, { min, max }: { readonly min: number; readon
 /** What the database can't hold. */
 export function textFaults(what: string, text: string): Fault[] {
   if (text.includes('\0'))
-    return [{ message: `${what} ${shown(text)} contains the character NUL: it may contain any other.` }]
+    return [{ message: `${what} ${quoted(text)} contains the character NUL: it may contain any other.` }]
   return storable(text)
     ? []
-    : [{ message: `${what} ${shown(text)} contains half of a character (a lone surrogate): send whole ones.` }]
+    : [{ message: `${what} ${quoted(text)} contains half of a character (a lone surrogate): send whole ones.` }]
 }
 
 /** An absolute path on a host, or of a request. */
 export function pathFaults(what: string, text: string): Fault[] {
-  if (!text.startsWith('/')) return [{ message: `${what} ${shown(text)} does not begin with "/".` }]
+  if (!text.startsWith('/')) return [{ message: `${what} ${quoted(text)} does not begin with "/".` }]
   if (text.length > bounds.pathLength)
     return [{ message: `${what} has ${text.length} characters: at most ${bounds.pathLength} are allowed.` }]
   return textFaults(what, text)

@@ -1,9 +1,9 @@
 import type { ReplicaId, ServiceId } from '../../model/id.ts'
-import { shown } from '../../model/quoted.ts'
+import { quoted } from '../../model/quoted.ts'
 import { builder } from '../kit/builder.ts'
 import { idOf } from '../kit/globalId.ts'
 import { keyDescription } from '../kit/inputFields.ts'
-import { settled, userMutation } from '../kit/mutation.ts'
+import { resultOrThrow, userMutation } from '../kit/mutation.ts'
 import { InvalidStateError, NotFoundError } from '../kit/refusalError.ts'
 
 const KillReplicaInput = builder.inputType('KillReplicaInput', {
@@ -40,13 +40,13 @@ userMutation({
       id === null ? null : await app.database.prisma.replica.findUnique({ where: { id }, select: { serviceId: true } })
     if (row === null) {
       throw new NotFoundError(
-        `There is no replica ${shown(input.replica)}: ids of replicas look like Replica_01890a5d-ac96-774b-bcce-b302099a8057.`,
+        `There is no replica ${quoted(input.replica)}: ids of replicas look like Replica_01890a5d-ac96-774b-bcce-b302099a8057.`,
         ['input', 'replica'],
       )
     }
     const replicaId = id as ReplicaId
     const intent = { kind: 'kill', replica: replicaId, actor: viewer.subject } as const
-    return settled(await app.committer.submit(row.serviceId as ServiceId, intent, remember({ replicaId })), {
+    return resultOrThrow(await app.committer.submit(row.serviceId as ServiceId, intent, remember({ replicaId })), {
       replicaId,
     })
   },

@@ -1,10 +1,10 @@
 import type { RolloutId, ServiceId } from '../../model/id.ts'
 import type { Version } from '../../model/service.ts'
-import type { App } from '../../systems/serverContext.ts'
+import type { ServerContext } from '../../systems/serverContext.ts'
 import { builder } from '../kit/builder.ts'
 import { expectedDescription, keyDescription } from '../kit/inputFields.ts'
 import { requireService } from '../kit/lookup.ts'
-import { settled, userMutation } from '../kit/mutation.ts'
+import { resultOrThrow, userMutation } from '../kit/mutation.ts'
 import { ConflictError, InvalidStateError, NoChangeError, NotFoundError } from '../kit/refusalError.ts'
 import { aboutService, ServiceKey, serviceDescription } from '../kit/serviceKey.ts'
 import { versionValue } from '../kit/versionValue.ts'
@@ -39,7 +39,7 @@ userMutation({
     const expectedRevision = input.expectedRevision ?? null
     const result = { serviceId, rolloutId }
     const intent = { kind: 'restart', rolloutId, expectedRevision, actor: viewer.subject } as const
-    return settled(await app.committer.submit(serviceId, intent, remember(result)), result)
+    return resultOrThrow(await app.committer.submit(serviceId, intent, remember(result)), result)
   },
 })
 
@@ -71,7 +71,7 @@ for (const { kind, name, description, input, payload } of [
       const { id: serviceId } = await requireService(app, service)
       const result = { serviceId, rolloutId: null }
       const intent = { kind, expectedRevision: expectedRevision ?? null, actor: viewer.subject } as const
-      return settled(await app.committer.submit(serviceId, intent, remember(result)), result)
+      return resultOrThrow(await app.committer.submit(serviceId, intent, remember(result)), result)
     },
   })
 }
@@ -107,13 +107,13 @@ userMutation({
     const expectedRevision = input.expectedRevision ?? null
     const result = { serviceId, rolloutId }
     const intent = { kind: 'rollback', to, rolloutId, expectedRevision, actor: viewer.subject } as const
-    return settled(await app.committer.submit(serviceId, intent, remember(result)), result)
+    return resultOrThrow(await app.committer.submit(serviceId, intent, remember(result)), result)
   },
 })
 
 /** Versions never change: what is found here is what the rules take, though its row may be trimmed meanwhile. */
 async function requireVersion(
-  { database: { prisma } }: App,
+  { database: { prisma } }: ServerContext,
   serviceId: ServiceId,
   service: string,
   number: number,

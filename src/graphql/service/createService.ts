@@ -1,14 +1,14 @@
 import { bounds } from '../../model/bounds.ts'
 import type { ProfileRevisionId, ProjectId, QueueId, ServiceId } from '../../model/id.ts'
-import { shown } from '../../model/quoted.ts'
+import { quoted } from '../../model/quoted.ts'
 import { mergeContent } from '../../rules/version/content.ts'
-import type { App } from '../../systems/serverContext.ts'
+import type { ServerContext } from '../../systems/serverContext.ts'
 import { contentOf } from '../content/content.ts'
 import { settingsOf } from '../content/settings.ts'
 import { builder } from '../kit/builder.ts'
 import { EnvironmentVariableInput, keyDescription } from '../kit/inputFields.ts'
 import { findProject, noProject, requireRevision } from '../kit/lookup.ts'
-import { settled, userMutation } from '../kit/mutation.ts'
+import { resultOrThrow, userMutation } from '../kit/mutation.ts'
 import { NameTakenError, NotFoundError, QuotaExceededError } from '../kit/refusalError.ts'
 import { storable } from '../kit/storableText.ts'
 import { checkCreateService, checkMerged } from './serviceChecks.ts'
@@ -77,7 +77,7 @@ userMutation({
       replicas: replicas ?? settings.replicas,
       maxReplicas: project.maxReplicas,
     }
-    return settled(await app.committer.create(service, viewer.subject, remember(result)), result)
+    return resultOrThrow(await app.committer.create(service, viewer.subject, remember(result)), result)
   },
 })
 
@@ -91,7 +91,7 @@ interface References {
 /** What the input names. Throws NotFoundError for the first that does not exist. */
 async function foundFor(
   { project: projectName, queue: queueName, profile: profileName, profileRevision }: References,
-  { database }: App,
+  { database }: ServerContext,
 ) {
   const { prisma } = database
   const [project, queue, profile] = await Promise.all([
@@ -101,9 +101,9 @@ async function foundFor(
   ])
   if (project === null) throw noProject(projectName, ['input', 'project'])
   if (queue === null)
-    throw new NotFoundError(`There is no queue ${shown(queueName)}: make it with applyQueue.`, ['input', 'queue'])
+    throw new NotFoundError(`There is no queue ${quoted(queueName)}: make it with applyQueue.`, ['input', 'queue'])
   if (profile === null)
-    throw new NotFoundError(`There is no profile ${shown(profileName)}: make it with applyProfile.`, [
+    throw new NotFoundError(`There is no profile ${quoted(profileName)}: make it with applyProfile.`, [
       'input',
       'profile',
     ])

@@ -2,7 +2,7 @@ import { bounds } from '../../model/bounds.ts'
 import { builder } from '../kit/builder.ts'
 import { expectedDescription, keyDescription } from '../kit/inputFields.ts'
 import { requireService } from '../kit/lookup.ts'
-import { settled, userMutation } from '../kit/mutation.ts'
+import { resultOrThrow, userMutation } from '../kit/mutation.ts'
 import {
   ConflictError,
   InvalidStateError,
@@ -40,7 +40,7 @@ userMutation({
     const { id: serviceId, maxReplicas } = await requireService(app, input.service)
     const expectedRevision = input.expectedRevision ?? null
     const intent = { kind: 'scale', replicas, expectedRevision, maxReplicas, actor: viewer.subject } as const
-    return settled(await app.committer.submit(serviceId, intent, remember({ serviceId })), { serviceId })
+    return resultOrThrow(await app.committer.submit(serviceId, intent, remember({ serviceId })), { serviceId })
   },
 })
 
@@ -62,7 +62,7 @@ userMutation({
   about: aboutService,
   perform: async (input, { app, viewer, remember }) => {
     const { id: serviceId } = await requireService(app, input.service)
-    return settled(
+    return resultOrThrow(
       await app.committer.submit(serviceId, { kind: 'resetBackoff', actor: viewer.subject }, remember({ serviceId })),
       {
         serviceId,
@@ -91,6 +91,6 @@ userMutation({
   perform: async (input, { app, viewer, remember }) => {
     const { id: serviceId } = await requireService(app, input.service)
     const intent = { kind: 'delete', expectedRevision: input.expectedRevision ?? null, actor: viewer.subject } as const
-    return settled(await app.committer.submit(serviceId, intent, remember({ serviceId })), { serviceId })
+    return resultOrThrow(await app.committer.submit(serviceId, intent, remember({ serviceId })), { serviceId })
   },
 })

@@ -1,7 +1,7 @@
 import type { ProfileRevisionId, Revision, RolloutId, ServiceId } from '../../model/id.ts'
 import type { ProfileRevisionView, UpdateIntent } from '../../model/intent.ts'
 import { updatedBody } from '../../rules/service/update.ts'
-import type { App } from '../../systems/serverContext.ts'
+import type { ServerContext } from '../../systems/serverContext.ts'
 import { contentOf } from '../content/content.ts'
 import { settingsOf } from '../content/settings.ts'
 import { requireRevision, requireService } from '../kit/lookup.ts'
@@ -20,7 +20,7 @@ export interface UpdateRequest {
 
 /** What an update asks of the rules. Throws what is wrong with the input, and NotFoundError for what it names in vain. */
 export async function updateIntentOf(
-  app: App,
+  app: ServerContext,
   input: UpdateRequest,
   actor: string,
   rolloutId: RolloutId,
@@ -55,7 +55,7 @@ export async function updateIntentOf(
 
 /** Another revision of the profile that a service has: a service never changes its profile. */
 async function revisionBeside(
-  { database: { prisma } }: App,
+  { database: { prisma } }: ServerContext,
   beside: string,
   revision: number,
 ): Promise<ProfileRevisionView> {

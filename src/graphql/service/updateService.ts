@@ -3,7 +3,7 @@ import type { RolloutId } from '../../model/id.ts'
 import { RolloutSettingsInput } from '../catalogue/profileInput.ts'
 import { builder } from '../kit/builder.ts'
 import { EnvironmentVariableInput, expectedDescription, keyDescription } from '../kit/inputFields.ts'
-import { settled, userMutation } from '../kit/mutation.ts'
+import { resultOrThrow, userMutation } from '../kit/mutation.ts'
 import {
   ConflictError,
   InvalidStateError,
@@ -64,6 +64,6 @@ userMutation({
     const rolloutId = app.newId() as RolloutId
     const { serviceId, intent } = await updateIntentOf(app, input, viewer.subject, rolloutId)
     const result = { serviceId, rolloutId }
-    return settled(await app.committer.submit(serviceId, intent, remember(result)), result)
+    return resultOrThrow(await app.committer.submit(serviceId, intent, remember(result)), result)
   },
 })

@@ -1,7 +1,7 @@
 import { type ExecutionArgs, type ExecutionResult, execute, GraphQLError } from 'graphql'
 import { FeedRefusal } from '../../feed/feedRefusal.ts'
-import type { Outlet } from '../../feed/frameSink.ts'
-import { troubleOf } from '../../store/database/databaseErrors.ts'
+import type { FrameSink } from '../../feed/frameSink.ts'
+import { databaseErrorOf } from '../../store/database/databaseErrors.ts'
 import { createContext, type GraphQLContext } from '../kit/context.ts'
 import { errorOf } from '../kit/refusalError.ts'
 
@@ -13,7 +13,7 @@ export interface Executed {
 }
 
 /** Where results of frames go directly, for transports that send the same bytes to many. */
-export type ResultOutlet = Pick<Outlet<Executed>, 'ready' | 'whenReady' | 'send'>
+export type ResultSink = Pick<FrameSink<Executed>, 'ready' | 'whenReady' | 'send'>
 
 /** A frame that could not be made: without it the next ones would not abut, so it ends the subscription. */
 export class FrameFailure extends Error {
@@ -32,7 +32,7 @@ export class FrameFailure extends Error {
 export async function executeFrame(args: ExecutionArgs, frame: unknown): Promise<Executed> {
   const { app, viewer } = args.contextValue as GraphQLContext
   const result = await execute({ ...args, rootValue: frame, contextValue: createContext(app, viewer) })
-  const troubled = result.errors?.find(({ originalError }) => troubleOf(originalError) !== null)
+  const troubled = result.errors?.find(({ originalError }) => databaseErrorOf(originalError) !== null)
   if (troubled !== undefined) throw troubled.originalError
   if (result.data == null) throw new FrameFailure(result.errors ?? [])
   return { result, bytes: null }

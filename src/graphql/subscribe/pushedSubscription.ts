@@ -1,21 +1,21 @@
-import type { Outlet } from '../../feed/frameSink.ts'
+import type { FrameSink } from '../../feed/frameSink.ts'
 import type { Attachment } from '../../feed/pulledSubscription.ts'
-import type { Executed, ResultOutlet } from './executed.ts'
+import type { Executed, ResultSink } from './executed.ts'
 
 /**
  * A subscription whose frames go straight to the transport's outlet. What is left to read is its end: `next` waits for it, so that the transport
  * knows the operation as one that is going on, and can end it by `return`.
  */
-export class DirectStream implements Outlet<Executed> {
-  readonly #join: (outlet: Outlet<Executed>) => Attachment
-  readonly #outlet: ResultOutlet
+export class PushedSubscription implements FrameSink<Executed> {
+  readonly #join: (outlet: FrameSink<Executed>) => Attachment
+  readonly #outlet: ResultSink
   readonly #ended: Promise<IteratorResult<never, undefined>>
   #resolve: (result: IteratorResult<never, undefined>) => void = () => undefined
   #reject: (error: unknown) => void = () => undefined
   #member: Attachment | null = null
   #isOver = false
 
-  constructor(join: (outlet: Outlet<Executed>) => Attachment, outlet: ResultOutlet) {
+  constructor(join: (outlet: FrameSink<Executed>) => Attachment, outlet: ResultSink) {
     this.#join = join
     this.#outlet = outlet
     this.#ended = new Promise((resolve, reject) => {

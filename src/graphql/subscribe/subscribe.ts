@@ -1,11 +1,11 @@
 import { createSourceEventStream, type ExecutionArgs, type ExecutionResult } from 'graphql'
-import { PulledStream } from '../../feed/pulledSubscription.ts'
+import { PulledSubscription } from '../../feed/pulledSubscription.ts'
 import { SharedSource } from '../../feed/sharedSource.ts'
 import { untilDatabaseAnswers } from '../../feed/untilDatabaseAnswers.ts'
 import type { GraphQLContext } from '../kit/context.ts'
 import { type Executed, executeFrame } from './executed.ts'
 import { groupKey } from './groupKey.ts'
-import { DirectStream } from './pushedSubscription.ts'
+import { PushedSubscription } from './pushedSubscription.ts'
 import { SubscriptionResults } from './subscriptionResults.ts'
 
 /**
@@ -40,6 +40,6 @@ export async function subscribe(
   const { outlet } = context
   return new SubscriptionResults(
     context,
-    outlet === undefined ? new PulledStream(join) : new DirectStream(join, outlet),
+    outlet === undefined ? new PulledSubscription(join) : new PushedSubscription(join, outlet),
   )
 }

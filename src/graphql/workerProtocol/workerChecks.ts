@@ -1,6 +1,6 @@
 import { bounds } from '../../model/bounds.ts'
 import { hostNameFault } from '../../model/name.ts'
-import { shown } from '../../model/quoted.ts'
+import { quoted } from '../../model/quoted.ts'
 import type { InputIssue } from '../../model/refusal.ts'
 import type { RegisteringWorker } from '../../model/workerOffer.ts'
 import { protocolFault, serverProtocols } from '../../model/workerProtocol.ts'
@@ -22,7 +22,7 @@ export function workerIssues(worker: RegisteringWorker): readonly InputIssue[] {
     refuse(['addresses'], `There are ${addresses.length} addresses: at most ${mostAddresses} are allowed.`)
   for (const [position, text] of addresses.entries()) {
     if (!address.test(text))
-      refuse(['addresses', String(position)], `${shown(text)} is no IP address and no host name.`)
+      refuse(['addresses', String(position)], `${quoted(text)} is no IP address and no host name.`)
   }
   for (const field of ['cpuMillis', 'memoryMiB'] as const) {
     const { min, max } = bounds[field]
@@ -39,9 +39,9 @@ export function workerIssues(worker: RegisteringWorker): readonly InputIssue[] {
       refuse(['reservedPorts', String(position)], `The port is ${port}: give ${min} to ${max}.`)
   }
   if (!printable.test(softwareVersion))
-    refuse(['softwareVersion'], `${shown(softwareVersion)} is no version: use at most 100 printable ASCII characters.`)
+    refuse(['softwareVersion'], `${quoted(softwareVersion)} is no version: use at most 100 printable ASCII characters.`)
   if (!printable.test(instance ?? ''))
-    refuse(['instance'], `${shown(instance ?? '')} is no instance: use at most 100 printable ASCII characters.`)
+    refuse(['instance'], `${quoted(instance ?? '')} is no instance: use at most 100 printable ASCII characters.`)
   if ((registrationNumber ?? 1) < 1)
     refuse(
       ['registrationNumber'],

@@ -1,7 +1,7 @@
 import type { WorkerId } from '../../model/id.ts'
 import type { ReplicaReport } from '../../model/intent.ts'
 import { hostNameFault } from '../../model/name.ts'
-import type { App } from '../../systems/serverContext.ts'
+import type { ServerContext } from '../../systems/serverContext.ts'
 import { registerWorker } from '../../systems/workers/workerRegistration.ts'
 import {
   findRegistration,
@@ -191,7 +191,7 @@ builder.mutationFields((t) => ({
 
 /** The log tells it too: whoever misses a host looks there. */
 function refused(
-  app: App,
+  app: ServerContext,
   worker: { readonly name: string; readonly host: string; readonly subject: string },
   error: RefusalError,
 ): Error {

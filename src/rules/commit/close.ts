@@ -45,19 +45,19 @@ export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
     quota: { projectId: base.projectId, delta: quotaDelta },
     hosts,
     fences: draft.fences,
-    standings: draft.standings,
+    workerPreconditions: draft.workerPreconditions,
   }
   const data = factDataOf(draft, next, rows, hosts, quotaDelta, change.rollouts)
   const changed =
     draft.created ||
-    draft.notes.length > 0 ||
+    draft.events.length > 0 ||
     rows.length > 0 ||
     Object.keys(data.after).length > 0 ||
     next.hosts !== base.hosts ||
     data.upserted.length + data.removed.length > 0 ||
     change.rollouts.length + change.slots.upserted.length + change.slots.deleted.length > 0 ||
     change.timers.upserted.size + change.timers.deleted.length > 0
-  return { ...change, facts: changed ? factsOf(draft, data) : [], specFact: changed ? draft.specNote : null, next }
+  return { ...change, facts: changed ? factsOf(draft, data) : [], specFact: changed ? draft.specEvent : null, next }
 }
 
 /** The columns after the rules have settled. */

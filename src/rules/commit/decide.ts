@@ -2,7 +2,7 @@ import type { ServiceIntent } from '../../model/intent.ts'
 import type { CommitOutcome } from '../../model/outcome.ts'
 import type { Context } from '../draft/context.ts'
 import type { Draft } from '../draft/draft.ts'
-import { readdress } from '../endpoint/hostAddresses.ts'
+import { applyHostAddresses } from '../endpoint/hostAddresses.ts'
 import { grant } from '../placement/grant.ts'
 import { adopt, resync } from '../replica/adopt.ts'
 import { resetBackoff } from '../replica/backoff.ts'
@@ -18,7 +18,7 @@ import { rollback } from '../rollout/rollback.ts'
 import { deleteService } from '../service/delete.ts'
 import { scale } from '../service/scale.ts'
 import { update } from '../service/update.ts'
-import { hold } from '../waiting/setBlockers.ts'
+import { setBlockers } from '../waiting/setBlockers.ts'
 import { tick } from './tick.ts'
 
 /**
@@ -53,8 +53,8 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Commi
       return adopt(draft, intent.reporter, intent.host, intent.running, ctx)
     case 'grant':
       return grant(draft, intent.grants)
-    case 'hold':
-      return hold(draft, intent.holds)
+    case 'setBlockers':
+      return setBlockers(draft, intent.blockers)
     case 'unreach':
       return unreach(draft, intent.worker, ctx)
     case 'lose':
@@ -63,8 +63,8 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Commi
       return drain(draft, intent.worker)
     case 'undrain':
       return undrain(draft, intent.worker)
-    case 'readdress':
-      return readdress(draft, intent)
+    case 'hostAddresses':
+      return applyHostAddresses(draft, intent)
     case 'tick':
       return tick(draft, ctx)
   }

@@ -2,16 +2,16 @@ import type { NewFact, ServiceFactData } from '../../model/fact.ts'
 import type { Rollout, ServiceColumns, ServiceSnapshot } from '../../model/service.ts'
 import type { HostUse } from '../draft/change.ts'
 import type { Draft } from '../draft/draft.ts'
-import { eventsOf } from '../draft/events.ts'
+import { eventTextsOf } from '../draft/events.ts'
 import type { RowChange } from '../draft/rowChange.ts'
 import { endpointChangeOf } from '../endpoint/endpointChange.ts'
 import { releases } from './hostUse.ts'
 
 /** k events: k − 1 that are only said, and the change with the last one. */
 export function factsOf(draft: Draft, data: ServiceFactData): NewFact[] {
-  const events = eventsOf(draft.notes)
+  const events = eventTextsOf(draft.events)
   const last = events.pop() ?? null
-  return [...events.map((event): NewFact => ({ kind: 'said', event })), { kind: 'change', data, event: last }]
+  return [...events.map((event): NewFact => ({ kind: 'eventOnly', event })), { kind: 'change', data, event: last }]
 }
 
 /** The change that the service's fact carries. */

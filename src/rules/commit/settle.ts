@@ -2,8 +2,8 @@ import type { EndReason } from '../../generated/prisma/enums.ts'
 import type { Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, isCreatedHere, isDeleting, roomIn, targetOf, versionOf } from '../draft/draft.ts'
-import { note, say } from '../draft/events.ts'
-import { noteStopped, noteStopping } from '../draft/stopEvents.ts'
+import { recordEvent, recordSharedEvent } from '../draft/events.ts'
+import { recordStopped, recordStopping } from '../draft/stopEvents.ts'
 import { activeOf, type Census, takeCensus } from '../replica/census.ts'
 import { forgetOtherContent, passDue } from '../replica/due.ts'
 import { freeIndexes, start } from '../replica/start.ts'
@@ -27,7 +27,7 @@ function settleDeletion(draft: Draft, ctx: Context): Census {
   const census = stepped(draft, ctx)
   if (draft.alive.size === 0 && draft.columns.deletedAt === null) {
     draft.columns = { ...draft.columns, deletedAt: ctx.now }
-    say(
+    recordEvent(
       draft,
       'SERVICE_DELETED',
       `Service ${draft.base.name} is gone: none of its replicas is left, and its name is free.`,
@@ -76,15 +76,15 @@ function stepReplicas(draft: Draft, ctx: Context): void {
     const why = stopReason(draft, row, reason)
     stop(draft, row, why, ctx.now)
     if (isCreatedHere(draft, row.id)) continue
-    if (row.hostId === null) noteStopped(draft, row, why)
-    else noteStopping(draft, row, why)
+    if (row.hostId === null) recordStopped(draft, row, why)
+    else recordStopping(draft, row, why)
   }
   if (starts.length === 0) return
   const indexes = freeIndexes(draft)
   for (const { versionNumber, twinOf } of starts) {
     const index = indexes.next().value
     const row = start(draft, { index, version: versionOf(draft, versionNumber), twinOf, holdsQuota: false }, ctx)
-    note(draft, row, `is created (version ${versionNumber})`, `are created (version ${versionNumber})`)
+    recordSharedEvent(draft, row, `is created (version ${versionNumber})`, `are created (version ${versionNumber})`)
   }
 }
 

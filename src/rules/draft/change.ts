@@ -34,7 +34,7 @@ export interface ServiceChange {
   /** Fences of the reports that were taken: the worker's epoch must still be this. */
   readonly fences: readonly { readonly workerId: WorkerId; readonly epoch: number }[]
   /** How workers must stand at the commit. */
-  readonly standings: readonly WorkerStanding[]
+  readonly workerPreconditions: readonly WorkerPrecondition[]
   /** In order. Its last one is the `change`, if there is any. Empty: nothing changed, and nothing but the guard is compared. */
   readonly facts: readonly NewFact[]
   /** Position (1, 2, …) in `facts` of the last change that a user made, null where none: gives the new specRevision. */
@@ -44,7 +44,7 @@ export interface ServiceChange {
 }
 
 /** What a worker must be for the change to be true (R15); null: anything. It is drained by itself or with its host. */
-export interface WorkerStanding {
+export interface WorkerPrecondition {
   readonly workerId: WorkerId
   readonly reachability: Reachability | null
   readonly draining: boolean | null

@@ -1,8 +1,8 @@
 import { rowsPerCommit } from '../../model/bounds.ts'
 import type { HostId, Instant, ReplicaId, WorkerId } from '../../model/id.ts'
 import type { HostView, Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../../model/service.ts'
-import type { WorkerStanding } from './change.ts'
-import type { Note } from './events.ts'
+import type { WorkerPrecondition } from './change.ts'
+import type { DraftEvent } from './events.ts'
 import { DraftRows, ReplicaRows } from './replicaRows.ts'
 import { type SlotKey, slotKey } from './slot.ts'
 
@@ -39,11 +39,11 @@ export interface Draft {
   readonly lost: Set<ReplicaId>
   readonly fences: { readonly workerId: WorkerId; readonly epoch: number }[]
   /** How workers must stand at the commit. */
-  readonly standings: WorkerStanding[]
+  readonly workerPreconditions: WorkerPrecondition[]
   /** What happened, in order. */
-  readonly notes: Note[]
+  readonly events: DraftEvent[]
   /** Position (1, 2, …) in `notes` of the last change of the spec. */
-  specNote: number | null
+  specEvent: number | null
   /** The desired replicas before a scale in this commit (R4). */
   grownFrom: number | null
   /** A scale, new limits or a new target: the rollout's marks start anew (R8). */
@@ -77,9 +77,9 @@ export function draftOver(base: ServiceSnapshot, created: boolean, mostRows: num
     quarantined: new Set(),
     lost: new Set(),
     fences: [],
-    standings: [],
-    notes: [],
-    specNote: null,
+    workerPreconditions: [],
+    events: [],
+    specEvent: null,
     grownFrom: null,
     rearmed: false,
     wakesPlacement: false,

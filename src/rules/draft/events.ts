@@ -8,7 +8,7 @@ import type { Draft } from './draft.ts'
 export const controller = 'xce'
 
 /** Something that happened to one replica or to several alike: one event tells of all of them. */
-export interface Note {
+export interface DraftEvent {
   readonly kind: EventKind
   readonly actor: string
   /** What happened, without the subject: "is ready". Null: `message` says all. */
@@ -20,26 +20,26 @@ export interface Note {
 }
 
 /** Says one sentence about the service. */
-export function say(draft: Draft, kind: EventKind, message: string, actor: string = controller): void {
-  draft.notes.push({ kind, actor, predicate: null, message, hostId: null, replicas: [] })
+export function recordEvent(draft: Draft, kind: EventKind, message: string, actor: string = controller): void {
+  draft.events.push({ kind, actor, predicate: null, message, hostId: null, replicas: [] })
 }
 
 /** Says one sentence about one replica. */
-export function sayOf(draft: Draft, row: Replica, message: string, actor: string = controller): void {
+export function recordReplicaEvent(draft: Draft, row: Replica, message: string, actor: string = controller): void {
   const replicas = [{ id: row.id, index: row.index }]
-  draft.notes.push({ kind: 'REPLICA', actor, predicate: null, message, hostId: row.hostId, replicas })
+  draft.events.push({ kind: 'REPLICA', actor, predicate: null, message, hostId: row.hostId, replicas })
 }
 
 /** Says of a replica what is likely to be said of others too: they share one event. */
-export function note(draft: Draft, row: Replica, one: string, many: string): void {
-  const last = draft.notes.at(-1)
+export function recordSharedEvent(draft: Draft, row: Replica, one: string, many: string): void {
+  const last = draft.events.at(-1)
   if (last?.predicate?.one === one) {
     if (last.hostId !== row.hostId) last.hostId = null
     last.replicas.push({ id: row.id, index: row.index })
     return
   }
   const replicas = [{ id: row.id, index: row.index }]
-  draft.notes.push({
+  draft.events.push({
     kind: 'REPLICA',
     actor: controller,
     predicate: { one, many },
@@ -50,7 +50,7 @@ export function note(draft: Draft, row: Replica, one: string, many: string): voi
 }
 
 /** The events of the notes, in order. */
-export function eventsOf(notes: readonly Note[]): EventText[] {
+export function eventTextsOf(notes: readonly DraftEvent[]): EventText[] {
   return notes.map((said) => {
     const { kind, actor, predicate, replicas, hostId } = said
     const [first] = replicas

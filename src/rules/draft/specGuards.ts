@@ -24,5 +24,5 @@ export function invalidState(message: string): Outcome {
 /** Marks the note that was said last as a change of the spec by a user: its fact gives the new specRevision. */
 export function markSpec(draft: Draft): void {
   draft.specChanged = true
-  draft.specNote = draft.notes.length
+  draft.specEvent = draft.events.length
 }

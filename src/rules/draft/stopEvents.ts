@@ -1,7 +1,7 @@
 import type { EndReason } from '../../generated/prisma/enums.ts'
 import type { Replica } from '../../model/service.ts'
 import type { Draft } from './draft.ts'
-import { note } from './events.ts'
+import { recordSharedEvent } from './events.ts'
 
 const because: Readonly<Partial<Record<EndReason, string>>> = {
   SCALED_DOWN: 'the service was scaled down',
@@ -12,13 +12,13 @@ const because: Readonly<Partial<Record<EndReason, string>>> = {
   KILLED: 'killed by a user',
 }
 
-export function noteStopping(draft: Draft, row: Replica, reason: EndReason): void {
+export function recordStopping(draft: Draft, row: Replica, reason: EndReason): void {
   const why = because[reason] ?? reason
-  note(draft, row, `is being stopped: ${why}`, `are being stopped: ${why}`)
+  recordSharedEvent(draft, row, `is being stopped: ${why}`, `are being stopped: ${why}`)
 }
 
 /** Its end is confirmed, or it was on no host. */
-export function noteStopped(draft: Draft, row: Replica, reason: EndReason): void {
+export function recordStopped(draft: Draft, row: Replica, reason: EndReason): void {
   const why = because[reason] ?? reason
-  note(draft, row, `has stopped: ${why}`, `have stopped: ${why}`)
+  recordSharedEvent(draft, row, `has stopped: ${why}`, `have stopped: ${why}`)
 }

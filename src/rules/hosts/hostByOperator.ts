@@ -1,6 +1,6 @@
 import { counted } from '../../model/counted.ts'
 import type { HostChangeOf } from '../../model/hostChange.ts'
-import { shown } from '../../model/quoted.ts'
+import { quoted } from '../../model/quoted.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import { becomes, type HostDecision, type HostNow, type ReplicasLeft } from './hostTransition.ts'
 
@@ -13,7 +13,11 @@ export type OperatorChange = HostChangeOf<'scheduleHost' | 'confirmHostLoss' | '
 export function notFound({ kind, name }: OperatorChange): Refusal {
   const [what, list] =
     kind === 'removeWorker' ? ['worker', 'the workers of the query hosts'] : ['host', 'the query hosts']
-  return { code: 'NOT_FOUND', message: `There is no ${what} named ${shown(name)}: see ${list}.`, path: ['input', what] }
+  return {
+    code: 'NOT_FOUND',
+    message: `There is no ${what} named ${quoted(name)}: see ${list}.`,
+    path: ['input', what],
+  }
 }
 
 export function scheduleHost(

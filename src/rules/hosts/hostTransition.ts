@@ -30,7 +30,7 @@ export type HostDecision =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | {
       readonly kind: 'changed'
-      readonly next: HostNext
+      readonly next: HostTransition
       /** The event. */
       readonly message: string
       /** Null: the worker that says it. */
@@ -38,16 +38,16 @@ export type HostDecision =
     }
 
 /** A host as it becomes. */
-export interface HostNext extends HostState {
+export interface HostTransition extends HostState {
   readonly scheduling: HostScheduling
   readonly reason: string | null
   readonly removes: boolean
   readonly wakesPlacement: boolean
   /** Those that the change is about, by name. */
-  readonly workers: readonly WorkerNext[]
+  readonly workers: readonly WorkerTransition[]
 }
 
-export interface WorkerNext extends Pick<WorkerNow, 'id' | 'reachability' | 'reason' | 'held' | 'draining'> {
+export interface WorkerTransition extends Pick<WorkerNow, 'id' | 'reachability' | 'reason' | 'held' | 'draining'> {
   /** Its epoch is raised: what it says under the old one is FENCED. */
   readonly fences: boolean
   /** It runs nothing: its host has the ports back that were kept for it. */
@@ -70,7 +70,7 @@ export interface HostStep {
   readonly wakesPlacement?: boolean
 }
 
-type WorkerStep = Partial<Omit<WorkerNext, 'id'>>
+type WorkerStep = Partial<Omit<WorkerTransition, 'id'>>
 
 export const unchanged: HostDecision = { kind: 'unchanged' }
 
@@ -98,6 +98,15 @@ export function becomes(host: HostNow, left: ReplicasLeft, step: HostStep): Host
   return { kind: 'changed', next, message, actor }
 }
 
-function nextOf({ id, reachability, reason, held, draining, fences, clean, removes }: WorkerNext): WorkerNext {
+function nextOf({
+  id,
+  reachability,
+  reason,
+  held,
+  draining,
+  fences,
+  clean,
+  removes,
+}: WorkerTransition): WorkerTransition {
   return { id, reachability, reason, held: held && reachability !== 'REACHABLE', draining, fences, clean, removes }
 }

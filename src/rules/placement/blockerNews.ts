@@ -2,7 +2,7 @@ import type { Blocker } from '../../model/blocker.ts'
 import type { ReplicaId } from '../../model/id.ts'
 
 /** What each waiting replica was last told, so that it is told only what is new. */
-export class HoldNews {
+export class BlockerNews {
   #told = new Map<ReplicaId, Blocker>()
 
   /** Of all that wait now, those that are told something else than the last time. */

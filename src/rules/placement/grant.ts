@@ -1,7 +1,7 @@
 import type { Grant } from '../../model/host.ts'
 import type { Outcome } from '../../model/outcome.ts'
 import { type Draft, hasRoom, isDeleting, put } from '../draft/draft.ts'
-import { note } from '../draft/events.ts'
+import { recordSharedEvent } from '../draft/events.ts'
 
 /**
  * Placement's decision: each grant gives a waiting row a worker, ports on its host and quota at once. A grant whose row no longer waits is passed over; those
@@ -38,7 +38,7 @@ export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
     put(draft, placed)
     draft.hosts.set(given.hostId, { id: given.hostId, name: given.hostName, addresses: given.hostAddresses })
     draft.granted.set(given.hostId, { allocation: given.allocation, lastPort: given.lastPort })
-    note(draft, placed, `is placed on host ${given.hostName}`, `are placed on host ${given.hostName}`)
+    recordSharedEvent(draft, placed, `is placed on host ${given.hostName}`, `are placed on host ${given.hostName}`)
     changed = true
   }
   return { kind: 'done', changed }

@@ -4,7 +4,7 @@ import { isOfReporter } from '../../model/replica.ts'
 import type { HostView, Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom } from '../draft/draft.ts'
-import { tellAddresses } from '../endpoint/hostAddresses.ts'
+import { setHostAddresses } from '../endpoint/hostAddresses.ts'
 import { sameHost } from '../endpoint/hostView.ts'
 import { end } from './end.ts'
 import { fence, isLater, isOfPlacement, report } from './report.ts'
@@ -23,7 +23,7 @@ export function adopt(
 ): CommitOutcome {
   fence(draft, reporter)
   const taken = takeAll(draft, { reporter, sequence: 0, reports: running }, 'its worker came back without it', ctx)
-  const told = tellAddresses(draft, host)
+  const told = setHostAddresses(draft, host)
   if (taken.kind !== 'done' || told.kind !== 'done') return unfinished
   return { kind: 'done', changed: taken.changed || told.changed || hostChanged(draft, host) }
 }

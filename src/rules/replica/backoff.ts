@@ -6,7 +6,7 @@ import type { Replica, Slot } from '../../model/service.ts'
 import type { Settings } from '../../model/settings.ts'
 import type { Context } from '../draft/context.ts'
 import type { Draft } from '../draft/draft.ts'
-import { say } from '../draft/events.ts'
+import { recordEvent } from '../draft/events.ts'
 import { keyOf } from '../draft/slot.ts'
 import { queued } from './queued.ts'
 
@@ -74,7 +74,7 @@ export function resetBackoff(draft: Draft, actor: string): Outcome {
     return { kind: 'refused', refusal: { code: 'NO_CHANGE', message, path: ['input', 'service'] } }
   }
   draft.slots = new Map()
-  say(draft, 'SERVICE_UPDATED', `${actor} reset the backoff of ${draft.base.name}.`, actor)
+  recordEvent(draft, 'SERVICE_UPDATED', `${actor} reset the backoff of ${draft.base.name}.`, actor)
   return { kind: 'done', changed: true }
 }
 

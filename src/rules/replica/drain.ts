@@ -2,12 +2,12 @@ import type { WorkerId } from '../../model/id.ts'
 import { type CommitOutcome, unfinished } from '../../model/outcome.ts'
 import { isActive, isOn } from '../../model/replica.ts'
 import { type Draft, hasRoom, isDeleting, put } from '../draft/draft.ts'
-import { note } from '../draft/events.ts'
+import { recordSharedEvent } from '../draft/events.ts'
 import { workerOn } from './workerReachability.ts'
 
 /** R15: the worker is being drained, or its host is: what it runs is to leave, each when its replacement has a place elsewhere. */
 export function drain(draft: Draft, worker: WorkerId): CommitOutcome {
-  draft.standings.push({ workerId: worker, reachability: null, draining: true })
+  draft.workerPreconditions.push({ workerId: worker, reachability: null, draining: true })
   let changed = false
   if (isDeleting(draft)) return { kind: 'done', changed }
   for (const row of [...draft.alive.rows]) {
@@ -15,7 +15,7 @@ export function drain(draft: Draft, worker: WorkerId): CommitOutcome {
     if (!hasRoom(draft, row.id)) return unfinished
     put(draft, { ...row, leaving: 'DRAIN' })
     const which = `${workerOn(draft, row)}, which is being drained`
-    note(draft, row, `is to leave ${which}`, `are to leave ${which}`)
+    recordSharedEvent(draft, row, `is to leave ${which}`, `are to leave ${which}`)
     changed = true
   }
   return { kind: 'done', changed }
@@ -23,14 +23,14 @@ export function drain(draft: Draft, worker: WorkerId): CommitOutcome {
 
 /** R15: neither the worker nor its host is drained any more: what has not left it stays. */
 export function undrain(draft: Draft, worker: WorkerId): CommitOutcome {
-  draft.standings.push({ workerId: worker, reachability: null, draining: false })
+  draft.workerPreconditions.push({ workerId: worker, reachability: null, draining: false })
   let changed = false
   for (const row of [...draft.alive.rows]) {
     if (!isOn(row, worker) || row.leaving !== 'DRAIN' || !isActive(row)) continue
     if (!hasRoom(draft, row.id)) return unfinished
     put(draft, { ...row, leaving: null })
     const which = `${workerOn(draft, row)}, which is drained no more`
-    note(draft, row, `stays on ${which}`, `stay on ${which}`)
+    recordSharedEvent(draft, row, `stays on ${which}`, `stay on ${which}`)
     changed = true
   }
   return { kind: 'done', changed }

@@ -2,7 +2,7 @@ import type { Instant } from '../../model/id.ts'
 import type { Replica, Slot } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, put, targetOf } from '../draft/draft.ts'
-import { note } from '../draft/events.ts'
+import { recordSharedEvent } from '../draft/events.ts'
 import { keyOf, type SlotKey } from '../draft/slot.ts'
 import { resetAt, waitEnd } from './backoff.ts'
 import { activeOf, type Census } from './census.ts'
@@ -43,7 +43,12 @@ function forgetFailures(draft: Draft, ctx: Context): void {
     if (!row.available || row.availableSince === null || resetAt(row.availableSince, settings) > ctx.now) continue
     if (!draft.slots.has(keyOf(row))) continue
     forgotten.add(keyOf(row))
-    note(draft, row, 'is well again: its failures are forgotten', 'are well again: their failures are forgotten')
+    recordSharedEvent(
+      draft,
+      row,
+      'is well again: its failures are forgotten',
+      'are well again: their failures are forgotten',
+    )
   }
   forget(draft, (slot) => forgotten.has(keyOf(slot)))
 }

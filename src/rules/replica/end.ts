@@ -5,9 +5,9 @@ import { isActive } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hostOf, isDeleting, put } from '../draft/draft.ts'
-import { sayOf } from '../draft/events.ts'
+import { recordReplicaEvent } from '../draft/events.ts'
 import { keyOf } from '../draft/slot.ts'
-import { noteStopped } from '../draft/stopEvents.ts'
+import { recordStopped } from '../draft/stopEvents.ts'
 import { backoffSeconds, rememberFailure } from './backoff.ts'
 import { replace } from './start.ts'
 
@@ -26,11 +26,11 @@ export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
   const ended = endedRow(row, { ...how, reason }, ctx.now)
   put(draft, ended)
   if (!wasActive) {
-    noteStopped(draft, ended, reason)
+    recordStopped(draft, ended, reason)
     return
   }
   const failed = failures.has(reason) && !isDeleting(draft) && rememberFailure(draft, row, ctx)
-  sayOf(draft, ended, `${endSentence(draft, row, how)}${failed ? waitSentence(draft, row) : ''}`)
+  recordReplicaEvent(draft, ended, `${endSentence(draft, row, how)}${failed ? waitSentence(draft, row) : ''}`)
   replace(draft, row, row.holdsQuota, ctx)
 }
 

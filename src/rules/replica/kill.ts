@@ -3,7 +3,7 @@ import type { Outcome } from '../../model/outcome.ts'
 import { isActive } from '../../model/replica.ts'
 import type { Context } from '../draft/context.ts'
 import type { Draft } from '../draft/draft.ts'
-import { sayOf } from '../draft/events.ts'
+import { recordReplicaEvent } from '../draft/events.ts'
 import { replace } from './start.ts'
 import { stop } from './stop.ts'
 
@@ -12,7 +12,7 @@ export function kill(draft: Draft, intent: Extract<ServiceIntent, { kind: 'kill'
   const row = draft.alive.get(intent.replica)
   if (row === undefined) return refused(`The replica has ended: there is nothing to kill.`)
   if (!isActive(row)) return refused(`Replica ${row.index} is being stopped already: wait for its end.`)
-  sayOf(draft, row, `${intent.actor} killed replica ${row.index}.`, intent.actor)
+  recordReplicaEvent(draft, row, `${intent.actor} killed replica ${row.index}.`, intent.actor)
   stop(draft, row, 'KILLED', ctx.now)
   // One that is on no host ends at once and leaves its quota to the replacement; any other holds it until its end is confirmed.
   replace(draft, row, row.hostId === null && row.holdsQuota, ctx)

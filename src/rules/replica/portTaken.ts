@@ -2,7 +2,7 @@ import { portConflictsUntilFailure } from '../../model/bounds.ts'
 import type { Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, put } from '../draft/draft.ts'
-import { sayOf } from '../draft/events.ts'
+import { recordReplicaEvent } from '../draft/events.ts'
 import { type End, end } from './end.ts'
 import { queued } from './queued.ts'
 import { withReadiness } from './readiness.ts'
@@ -20,7 +20,7 @@ export function portTaken(draft: Draft, row: Replica, how: Omit<End, 'reason'>, 
     end(draft, { ...row, portConflicts: conflicts }, { ...how, reason: 'START_FAILED', message }, ctx)
     return
   }
-  sayOf(
+  recordReplicaEvent(
     draft,
     row,
     `Replica ${row.index} could not bind its ports (${ports}): they are in quarantine there and it is placed anew.`,

@@ -5,7 +5,7 @@ import { isOfReporter } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, put, versionOf } from '../draft/draft.ts'
-import { note } from '../draft/events.ts'
+import { recordSharedEvent } from '../draft/events.ts'
 import { end } from './end.ts'
 import { portTaken } from './portTaken.ts'
 import { withReadiness } from './readiness.ts'
@@ -99,7 +99,7 @@ function takeEnd(draft: Draft, row: Replica, said: ReplicaReport, ctx: Context):
 /** Another start of the process: not ready first, and its addresses are others (R9, R12). */
 function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Replica {
   const state = row.state === 'STOPPING' ? 'STOPPING' : 'STARTING'
-  note(draft, row, `is restarted in place (start ${start})`, `are restarted in place (start ${start})`)
+  recordSharedEvent(draft, row, `is restarted in place (start ${start})`, `are restarted in place (start ${start})`)
   const { minReadySeconds } = draft.columns.settings
   return withReadiness({ ...row, start, state, startedAt: null, reportedReady: false }, minReadySeconds, ctx.now)
 }
@@ -114,7 +114,7 @@ function running(draft: Draft, row: Replica, saidReady: boolean, ctx: Context): 
     reportedReady: saidReady || !probed,
   }
   const after = withReadiness(confirmed, draft.columns.settings.minReadySeconds, ctx.now)
-  if (after.ready && !row.ready) note(draft, after, 'is ready', 'are ready')
-  if (!after.ready && row.ready) note(draft, after, 'is not ready any more', 'are not ready any more')
+  if (after.ready && !row.ready) recordSharedEvent(draft, after, 'is ready', 'are ready')
+  if (!after.ready && row.ready) recordSharedEvent(draft, after, 'is not ready any more', 'are not ready any more')
   return after
 }

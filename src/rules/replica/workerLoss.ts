@@ -4,8 +4,8 @@ import { isActive, isOn } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, put } from '../draft/draft.ts'
-import { note } from '../draft/events.ts'
-import { noteStopped } from '../draft/stopEvents.ts'
+import { recordSharedEvent } from '../draft/events.ts'
+import { recordStopped } from '../draft/stopEvents.ts'
 import { endedRow } from './end.ts'
 import { replace } from './start.ts'
 import { workerOn } from './workerReachability.ts'
@@ -16,7 +16,7 @@ import { workerOn } from './workerReachability.ts'
  * since another worker there could be given them.
  */
 export function lose(draft: Draft, worker: WorkerId, ctx: Context): CommitOutcome {
-  draft.standings.push({ workerId: worker, reachability: 'LOST', draining: null })
+  draft.workerPreconditions.push({ workerId: worker, reachability: 'LOST', draining: null })
   let changed = false
   for (const row of [...draft.alive.rows]) {
     if (!isOn(row, worker)) continue
@@ -35,10 +35,10 @@ function loseRow(draft: Draft, row: Replica, ctx: Context): void {
   put(draft, ended)
   draft.lost.add(row.id)
   if (!wasActive) {
-    noteStopped(draft, ended, reason)
+    recordStopped(draft, ended, reason)
     return
   }
   const worker = workerOn(draft, row)
-  note(draft, ended, `is lost with ${worker} and replaced`, `are lost with ${worker} and replaced`)
+  recordSharedEvent(draft, ended, `is lost with ${worker} and replaced`, `are lost with ${worker} and replaced`)
   replace(draft, row, row.holdsQuota, ctx)
 }

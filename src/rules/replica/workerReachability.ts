@@ -5,19 +5,19 @@ import { isOfReporter, isOn } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, hostOf, isFull, put } from '../draft/draft.ts'
-import { note } from '../draft/events.ts'
+import { recordSharedEvent } from '../draft/events.ts'
 import { withReadiness } from './readiness.ts'
 
 /** R9, R15: the worker's lease is over. Its replicas run on, perhaps, but are ready for nobody: their addresses leave with this commit. */
 export function unreach(draft: Draft, worker: WorkerId, ctx: Context): CommitOutcome {
-  draft.standings.push({ workerId: worker, reachability: 'UNREACHABLE', draining: null })
+  draft.workerPreconditions.push({ workerId: worker, reachability: 'UNREACHABLE', draining: null })
   let changed = false
   for (const row of [...draft.alive.rows]) {
     if (!isOn(row, worker) || !row.hostReachable) continue
     if (!hasRoom(draft, row.id)) return unfinished
     put(draft, withReadiness({ ...row, hostReachable: false }, draft.columns.settings.minReadySeconds, ctx.now))
     const said = `can't be reached: ${workerOn(draft, row)} is silent`
-    note(draft, row, said, said)
+    recordSharedEvent(draft, row, said, said)
     changed = true
   }
   return { kind: 'done', changed }
@@ -28,7 +28,7 @@ export function unreach(draft: Draft, worker: WorkerId, ctx: Context): CommitOut
  * the commit had no room to end does not return with it: there is no room for any other then.
  */
 export function reachAgain(draft: Draft, reporter: Reporter, ctx: Context): CommitOutcome {
-  draft.standings.push({ workerId: reporter.workerId, reachability: 'REACHABLE', draining: null })
+  draft.workerPreconditions.push({ workerId: reporter.workerId, reachability: 'REACHABLE', draining: null })
   let changed = false
   let isCut = false
   for (const row of [...draft.alive.rows]) {
@@ -39,7 +39,7 @@ export function reachAgain(draft: Draft, reporter: Reporter, ctx: Context): Comm
     }
     put(draft, withReadiness({ ...row, hostReachable: true }, draft.columns.settings.minReadySeconds, ctx.now))
     const said = `can be reached again: ${workerOn(draft, row)} is back`
-    note(draft, row, said, said)
+    recordSharedEvent(draft, row, said, said)
     changed = true
   }
   return isCut ? unfinished : { kind: 'done', changed }

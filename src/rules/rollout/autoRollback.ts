@@ -2,7 +2,7 @@ import type { BlockReason, VersionCause } from '../../generated/prisma/enums.ts'
 import type { RolloutId } from '../../model/id.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, openRollout, targetOf, versionOf } from '../draft/draft.ts'
-import { controller, say } from '../draft/events.ts'
+import { controller, recordEvent } from '../draft/events.ts'
 import { isTargetLooping } from '../replica/crashLoop.ts'
 import { retarget } from './retarget.ts'
 
@@ -33,7 +33,7 @@ export function autoRollback(draft: Draft, ctx: Context): boolean {
   const rolloutId = ctx.newId() as RolloutId
   const { number } = retarget(draft, { body: to, cause: 'AUTO_ROLLBACK', actor: controller, rolloutId }, ctx)
   const why = loops ? 'is in CRASH_LOOP' : `made no progress for ${rollout.progressDeadlineSeconds} s`
-  say(
+  recordEvent(
     draft,
     'ROLLOUT',
     `${draft.base.name} is rolled back to version ${to.number}, as version ${number}: version ${target.number} ${why}.`,

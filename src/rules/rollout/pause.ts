@@ -1,7 +1,7 @@
 import type { PauseIntent } from '../../model/intent.ts'
 import type { Outcome } from '../../model/outcome.ts'
 import { type Draft, isDeleting, openRollout } from '../draft/draft.ts'
-import { say } from '../draft/events.ts'
+import { recordEvent } from '../draft/events.ts'
 import { conflict, deleting, invalidState, markSpec } from '../draft/specGuards.ts'
 
 /** R7: no version steps from now on; replacement and scaling go on. The deadline's clock stops. */
@@ -15,7 +15,7 @@ export function pause(draft: Draft, { expectedRevision, actor }: PauseIntent): O
   if (draft.columns.paused) return invalidState(`Service ${name} is paused already: resumeRollout lets it go on.`)
   draft.columns = { ...draft.columns, paused: true }
   draft.rollout = { ...rollout, state: 'PAUSED', deadlineAt: null }
-  say(draft, 'ROLLOUT', `${actor} paused rollout ${rollout.number} of ${name}.`, actor)
+  recordEvent(draft, 'ROLLOUT', `${actor} paused rollout ${rollout.number} of ${name}.`, actor)
   markSpec(draft)
   return { kind: 'done', changed: true }
 }

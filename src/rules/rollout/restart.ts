@@ -3,7 +3,7 @@ import type { Outcome } from '../../model/outcome.ts'
 import { isActive } from '../../model/replica.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, isDeleting, put, targetOf } from '../draft/draft.ts'
-import { say } from '../draft/events.ts'
+import { recordEvent } from '../draft/events.ts'
 import { conflict, deleting, markSpec } from '../draft/specGuards.ts'
 import { retarget } from './retarget.ts'
 
@@ -15,7 +15,7 @@ export function restart(draft: Draft, intent: RestartIntent, ctx: Context): Outc
   if (objection !== null) return objection
   const { number } = retarget(draft, { body: targetOf(draft), cause: 'RESTART', actor, rolloutId }, ctx)
   draft.columns = { ...draft.columns, restartNumber: number }
-  say(
+  recordEvent(
     draft,
     'ROLLOUT',
     `${actor} restarted ${draft.base.name} as version ${number}: all its replicas are replaced.`,

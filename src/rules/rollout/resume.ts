@@ -2,7 +2,7 @@ import type { PauseIntent } from '../../model/intent.ts'
 import type { Outcome } from '../../model/outcome.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, deadlineFrom, isDeleting, openRollout } from '../draft/draft.ts'
-import { say } from '../draft/events.ts'
+import { recordEvent } from '../draft/events.ts'
 import { conflict, deleting, invalidState, markSpec } from '../draft/specGuards.ts'
 
 /** R7: the rollout goes on, with the full deadline before it. */
@@ -16,7 +16,7 @@ export function resume(draft: Draft, { expectedRevision, actor }: PauseIntent, c
     return invalidState(`Service ${name} is not paused: there is nothing to resume.`)
   draft.columns = { ...draft.columns, paused: false }
   draft.rollout = { ...rollout, state: 'ROLLING', deadlineAt: deadlineFrom(ctx.now, rollout.progressDeadlineSeconds) }
-  say(draft, 'ROLLOUT', `${actor} resumed rollout ${rollout.number} of ${name}.`, actor)
+  recordEvent(draft, 'ROLLOUT', `${actor} resumed rollout ${rollout.number} of ${name}.`, actor)
   markSpec(draft)
   return { kind: 'done', changed: true }
 }

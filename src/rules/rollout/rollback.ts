@@ -3,7 +3,7 @@ import type { Outcome } from '../../model/outcome.ts'
 import type { Version } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, isDeleting, openRollout, targetOf, versionOf } from '../draft/draft.ts'
-import { say } from '../draft/events.ts'
+import { recordEvent } from '../draft/events.ts'
 import { conflict, deleting, invalidState, markSpec } from '../draft/specGuards.ts'
 import { retarget } from './retarget.ts'
 
@@ -28,7 +28,7 @@ export function rollback(draft: Draft, intent: RollbackIntent, ctx: Context): Ou
     return { kind: 'refused', refusal: { code: 'NO_CHANGE', message, path: ['input', 'toVersion'] } }
   }
   const { number } = retarget(draft, { body: to, cause: 'ROLLBACK', actor, rolloutId }, ctx)
-  say(draft, 'ROLLOUT', `${actor} rolled ${name} back to version ${to.number}, as version ${number}.`, actor)
+  recordEvent(draft, 'ROLLOUT', `${actor} rolled ${name} back to version ${to.number}, as version ${number}.`, actor)
   markSpec(draft)
   return { kind: 'done', changed: true }
 }

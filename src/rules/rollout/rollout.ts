@@ -3,10 +3,10 @@ import type { Instant } from '../../model/id.ts'
 import type { Rollout, ServiceColumns } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, deadlineFrom, openRollout, targetOf, versionOf } from '../draft/draft.ts'
-import { say } from '../draft/events.ts'
+import { recordEvent } from '../draft/events.ts'
 import { activeOf, type Census } from '../replica/census.ts'
 import { resolveLimits } from './limits.ts'
-import { holdOf } from './rolloutBlocker.ts'
+import { rolloutBlockerOf } from './rolloutBlocker.ts'
 import { progressSentence } from './rolloutProgress.ts'
 
 /** R8: a scale, new limits or a new target arm the full deadline, with both marks anew. */
@@ -42,7 +42,7 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
     draft.columns = { ...draft.columns, paused: false, ...completions(draft) }
     const replicas = counted(counts.availableReplicas, 'replica')
     const are = counts.availableReplicas === 1 ? 'is' : 'are'
-    say(
+    recordEvent(
       draft,
       'ROLLOUT',
       `Rollout ${rollout.number} of ${draft.base.name} to version ${rollout.toVersion} is complete: ${replicas} ${are} available.`,
@@ -50,11 +50,11 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
     return
   }
   const stepped = marked(draft, { ...rollout, ...counts }, ctx.now)
-  const hold = holdOf(draft, stepped, ctx.now)
+  const hold = rolloutBlockerOf(draft, stepped, ctx.now)
   draft.rollout = { ...stepped, hold }
   if (stepped.state === 'STALLED' && rollout.state !== 'STALLED') {
     const why = hold === null ? '' : ` ${hold.message}`
-    say(
+    recordEvent(
       draft,
       'ROLLOUT',
       `Rollout ${rollout.number} of ${draft.base.name} has made no progress for ${rollout.progressDeadlineSeconds} s.${why}`,
@@ -63,7 +63,7 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
   }
   const sentence = progressSentence(draft.base.name, draft.rollout)
   if (sentence !== null && sentence !== progressSentence(draft.base.name, draft.base.rollout))
-    say(draft, 'ROLLOUT', sentence)
+    recordEvent(draft, 'ROLLOUT', sentence)
 }
 
 /** R6: the target is completed; what was so before it with other content is what "previous" means from now on. */

@@ -25,7 +25,7 @@ const order: readonly BlockReason[] = [
 ]
 
 /** What the rollout waits for, from its first commit on, by a replica's name (R8); null when it waits for nothing. */
-export function holdOf(draft: Draft, rollout: Rollout, now: Instant): Blocker | null {
+export function rolloutBlockerOf(draft: Draft, rollout: Rollout, now: Instant): Blocker | null {
   const since = (reason: BlockReason) => (rollout.hold?.reason === reason ? rollout.hold.since : now)
   if (draft.columns.paused) {
     const message = `Rollout ${rollout.number} is paused: resumeRollout lets it go on.`
@@ -67,11 +67,11 @@ function waitMessage(draft: Draft, rollout: Rollout, reason: BlockReason, first:
     case 'HOST_UNREACHABLE':
       return `Waiting for ${name}, whose host ${host} cannot be reached.`
     case 'QUEUED':
-      return `Waiting for ${name} to be placed${troubleOf(draft)}.`
+      return `Waiting for ${name} to be placed${failureHint(draft)}.`
     case 'WAITING_FOR_READY':
-      return `Waiting for ${name} to become ready${troubleOf(draft)}.`
+      return `Waiting for ${name} to become ready${failureHint(draft)}.`
     case 'MIN_READY':
-      return `Waiting for ${name} to have been ready for ${rollout.minReadySeconds} s${troubleOf(draft)}.`
+      return `Waiting for ${name} to have been ready for ${rollout.minReadySeconds} s${failureHint(draft)}.`
     case 'NO_ADDRESS':
       return `Waiting for ${name} to have been ready for ${rollout.minReadySeconds} s; host ${host} has no address to list it with.`
     default:
@@ -80,7 +80,7 @@ function waitMessage(draft: Draft, rollout: Rollout, reason: BlockReason, first:
 }
 
 /** From the first failure on, long before it is a CRASH_LOOP: the new one that went wrong most often, as the end of a sentence. */
-function troubleOf(draft: Draft): string {
+function failureHint(draft: Draft): string {
   const { contentNumber } = targetOf(draft)
   let worst: { readonly row: Replica; readonly failures: number } | null = null
   for (const row of draft.alive.rows) {

@@ -6,7 +6,7 @@ import type { Refusal } from '../../model/refusal.ts'
 import type { Rollout, ServiceColumns, ServiceSnapshot, Version } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, draftOver } from '../draft/draft.ts'
-import { say } from '../draft/events.ts'
+import { recordEvent } from '../draft/events.ts'
 import { markSpec } from '../draft/specGuards.ts'
 import { newRollout } from '../rollout/newRollout.ts'
 import { contentDigest } from '../version/contentDigest.ts'
@@ -39,7 +39,12 @@ export function createDraft(
   }
   const draft = draftOver(unbornOf(service, version, firstRollout(service, actor, ctx), ctx), true, mostRows)
   draft.insertedVersions.push(version)
-  say(draft, 'SERVICE_CREATED', `${actor} created service ${service.name} with ${counted(replicas, 'replica')}.`, actor)
+  recordEvent(
+    draft,
+    'SERVICE_CREATED',
+    `${actor} created service ${service.name} with ${counted(replicas, 'replica')}.`,
+    actor,
+  )
   markSpec(draft)
   return draft
 }

@@ -1,6 +1,6 @@
 import type { Content, PortDeclaration, Probe, ProbeAction, RestartPolicy, StopPolicy } from '../../model/content.ts'
 import type { RolloutSettings, Settings } from '../../model/settings.ts'
-import { given, type Said } from '../../model/withoutNulls.ts'
+import { type Nullish, withoutNulls } from '../../model/withoutNulls.ts'
 import { defaultLimits } from '../rollout/limits.ts'
 import { withRollout } from './settings.ts'
 
@@ -39,13 +39,16 @@ export const defaultProbe = {
 /** Settings as a profile writes them, in groups. */
 export interface WrittenSettings {
   readonly replicas?: number | null | undefined
-  readonly spread?: ({ readonly mode: Settings['spreadMode'] } & Said<Pick<Settings, 'maxPerHost'>>) | null | undefined
-  readonly rollout?: Said<RolloutSettings> | null | undefined
-  readonly backoff?: Said<{ baseSeconds: number; maxSeconds: number; resetAfterSeconds: number }> | null | undefined
+  readonly spread?:
+    | ({ readonly mode: Settings['spreadMode'] } & Nullish<Pick<Settings, 'maxPerHost'>>)
+    | null
+    | undefined
+  readonly rollout?: Nullish<RolloutSettings> | null | undefined
+  readonly backoff?: Nullish<{ baseSeconds: number; maxSeconds: number; resetAfterSeconds: number }> | null | undefined
 }
 
 export function givenSettings({ replicas, spread, rollout, backoff }: WrittenSettings): Partial<Settings> {
-  return given<Settings>({
+  return withoutNulls<Settings>({
     replicas,
     spreadMode: spread?.mode,
     maxPerHost: spread?.maxPerHost,
@@ -61,14 +64,14 @@ export function settingsWith(said: Partial<Settings>, ports: readonly PortDeclar
   return withRollout({ ...defaultSettings, ...defaultLimits(ports, spreadMode), spreadMode }, said, ports)
 }
 
-export function restartWith(said: Said<RestartPolicy>): RestartPolicy {
-  return { ...defaultContent.restart, ...given<RestartPolicy>(said) }
+export function restartWith(said: Nullish<RestartPolicy>): RestartPolicy {
+  return { ...defaultContent.restart, ...withoutNulls<RestartPolicy>(said) }
 }
 
-export function stopWith(said: Said<StopPolicy>): StopPolicy {
-  return { ...defaultContent.stop, ...given<StopPolicy>(said) }
+export function stopWith(said: Nullish<StopPolicy>): StopPolicy {
+  return { ...defaultContent.stop, ...withoutNulls<StopPolicy>(said) }
 }
 
-export function probeWith(action: ProbeAction, said: Said<Omit<Probe, 'action'>>): Probe {
-  return { action, ...defaultProbe, ...given<Omit<Probe, 'action'>>(said) }
+export function probeWith(action: ProbeAction, said: Nullish<Omit<Probe, 'action'>>): Probe {
+  return { action, ...defaultProbe, ...withoutNulls<Omit<Probe, 'action'>>(said) }
 }

@@ -3,7 +3,7 @@ import type { ServiceIntent } from '../../model/intent.ts'
 import type { Outcome } from '../../model/outcome.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, isDeleting, openRollout } from '../draft/draft.ts'
-import { say } from '../draft/events.ts'
+import { recordEvent } from '../draft/events.ts'
 import { conflict, markSpec } from '../draft/specGuards.ts'
 
 /** Asks for the end of the service: all its replicas are stopped, and with the last one's end it is gone. Once more while DELETING: done. */
@@ -19,7 +19,7 @@ export function deleteService(draft: Draft, intent: Extract<ServiceIntent, { kin
   const { name } = draft.base
   const rest =
     draft.alive.size === 0 ? 'it has no replicas' : `its ${counted(draft.alive.size, 'replica')} are being stopped`
-  say(draft, 'SERVICE_DELETED', `${intent.actor} deleted ${name}: ${rest}.`, intent.actor)
+  recordEvent(draft, 'SERVICE_DELETED', `${intent.actor} deleted ${name}: ${rest}.`, intent.actor)
   markSpec(draft)
   return { kind: 'done', changed: true }
 }

@@ -4,7 +4,7 @@ import type { Outcome } from '../../model/outcome.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, isDeleting } from '../draft/draft.ts'
-import { say } from '../draft/events.ts'
+import { recordEvent } from '../draft/events.ts'
 import { conflict, deleting, markSpec } from '../draft/specGuards.ts'
 import { rearm } from '../rollout/rollout.ts'
 
@@ -31,7 +31,7 @@ export function setReplicas(draft: Draft, replicas: number, actor: string, ctx: 
   draft.columns = { ...draft.columns, desiredReplicas: replicas }
   draft.grownFrom ??= before
   rearm(draft, ctx.now)
-  say(
+  recordEvent(
     draft,
     'SERVICE_SCALED',
     `${actor} scaled ${draft.base.name} from ${before} to ${counted(replicas, 'replica')}.`,

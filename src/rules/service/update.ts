@@ -4,7 +4,7 @@ import type { Outcome } from '../../model/outcome.ts'
 import type { Version } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, isDeleting, targetOf } from '../draft/draft.ts'
-import { say } from '../draft/events.ts'
+import { recordEvent } from '../draft/events.ts'
 import { conflict, deleting, markSpec } from '../draft/specGuards.ts'
 import { retarget } from '../rollout/retarget.ts'
 import { rearm } from '../rollout/rollout.ts'
@@ -51,10 +51,10 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
     if (intent.startPaused) draft.columns = { ...draft.columns, paused: true }
     const version = retarget(draft, { body, cause: 'UPDATE', actor, rolloutId: intent.rolloutId }, ctx)
     const kept = isSame ? `: it has the content of version ${target.number}, so that its replicas stay` : ''
-    say(draft, 'SERVICE_UPDATED', `${actor} updated ${name} to version ${version.number}${kept}.`, actor)
+    recordEvent(draft, 'SERVICE_UPDATED', `${actor} updated ${name} to version ${version.number}${kept}.`, actor)
   } else if (resets) {
     rearm(draft, ctx.now)
-    say(draft, 'SERVICE_UPDATED', `${actor} changed the rollout settings of ${name}.`, actor)
+    recordEvent(draft, 'SERVICE_UPDATED', `${actor} changed the rollout settings of ${name}.`, actor)
   }
   markSpec(draft)
   return { kind: 'done', changed: true }

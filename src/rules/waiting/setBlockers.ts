@@ -5,12 +5,12 @@ import { type Draft, hasRoom, isCreatedHere, put } from '../draft/draft.ts'
 import { sameBlocker } from './blocker.ts'
 
 /** Why placement could not place these. */
-export function hold(
+export function setBlockers(
   draft: Draft,
-  holds: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[],
+  blockers: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[],
 ): CommitOutcome {
   let changed = false
-  for (const { replica, blocker } of holds) {
+  for (const { replica, blocker } of blockers) {
     const row = draft.alive.get(replica)
     if (row === undefined || row.state !== 'PENDING' || row.notBefore !== null || isCreatedHere(draft, row.id)) continue
     const since = row.pending?.reason === blocker.reason ? row.pending.since : blocker.since

@@ -1,5 +1,5 @@
 import type { RolloutSettings } from '../../model/settings.ts'
-import { given } from '../../model/withoutNulls.ts'
+import { withoutNulls } from '../../model/withoutNulls.ts'
 import type { Action, Expectation } from '../scenario.ts'
 import type { EventFile, ExpectationFile } from './scenarioSchema.ts'
 
@@ -72,7 +72,7 @@ function actionOf(event: Omit<EventFile, 'at'>, service: string, at: Mistake['pa
       service,
       release: release ?? null,
       replicas: replicas ?? null,
-      rollout: given<RolloutSettings>(rollout ?? {}),
+      rollout: withoutNulls<RolloutSettings>(rollout ?? {}),
       startPaused: startPaused ?? false,
     }
   }
@@ -92,7 +92,7 @@ export function expectationsOf(file: ExpectationFile, at: Mistake['path'], names
   const { service: _, ...own } = file
   return servicesNamed(file.service, [...at, 'service'], names).map((service) => {
     if (own.release !== undefined) sayUnknownRelease(service, own.release, [...at, 'release'], names)
-    return { service, ...given<Omit<Expectation, 'service'>>(own) }
+    return { service, ...withoutNulls<Omit<Expectation, 'service'>>(own) }
   })
 }
 

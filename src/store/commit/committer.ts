@@ -6,10 +6,10 @@ import type { NewService, ServiceIntent } from '../../model/intent.ts'
 import { type Meter, noMeter } from '../../model/metrics.ts'
 import type { DatabaseClock } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
-import { DatabaseTrouble, notDone, patienceMillis, troubleOf } from '../database/databaseErrors.ts'
-import { writeCatalogue } from './cluster/clusterWriter.ts'
-import { type CatalogueEntry, type Entry, noTries, type ServiceEntry } from './entry.ts'
-import type { CatalogueChange, CatalogueOutcome, Remember, StoreOutcome } from './outcome.ts'
+import { DatabaseError, databaseErrorOf, notDone, patienceMillis } from '../database/databaseErrors.ts'
+import { writeCluster } from './cluster/clusterWriter.ts'
+import { type ClusterEntry, type Entry, noTries, type ServiceEntry } from './entry.ts'
+import type { ClusterChange, ClusterOutcome, Remember, StoreOutcome } from './outcome.ts'
 import { ServiceWriter } from './services/serviceWriter.ts'
 import { SnapshotCache } from './services/snapshotCache.ts'
 
@@ -77,7 +77,7 @@ export class Committer {
   }
 
   /** Writes what is about no service. */
-  write(change: CatalogueChange, remember: Remember | null = null): Promise<CatalogueOutcome> {
+  write(change: ClusterChange, remember: Remember | null = null): Promise<ClusterOutcome> {
     return this.#enqueue((settle) => ({ kind: 'catalogue', change, remember, ...settle }))
   }
 
@@ -169,10 +169,10 @@ export class Committer {
 
   #refuseForRoom(entries: readonly Entry[]): void {
     this.#full()
-    for (const entry of entries) entry.reject(new DatabaseTrouble('FULL', 'NOT_DONE'))
+    for (const entry of entries) entry.reject(new DatabaseError('FULL', 'NOT_DONE'))
   }
 
-  async #writeCatalogue(entry: CatalogueEntry): Promise<void> {
+  async #writeCatalogue(entry: ClusterEntry): Promise<void> {
     try {
       const writer = {
         database: this.#database,
@@ -181,16 +181,16 @@ export class Committer {
         meter: this.#meter,
         isStopping: () => this.#stopping,
       }
-      const head = await writeCatalogue(writer, entry)
+      const head = await writeCluster(writer, entry)
       if (head !== null) this.#committed(head)
     } catch (error) {
-      if (troubleOf(error) === 'FULL') this.#full()
+      if (databaseErrorOf(error) === 'FULL') this.#full()
       entry.reject(notDone(error))
     }
   }
 
   /** The next batch: one change of the catalogue, or intents up to the next such. */
-  #take(): { kind: 'catalogue'; entry: CatalogueEntry } | { kind: 'services'; entries: ServiceEntry[] } {
+  #take(): { kind: 'catalogue'; entry: ClusterEntry } | { kind: 'services'; entries: ServiceEntry[] } {
     const entries: ServiceEntry[] = []
     for (const entry of this.#queue) {
       if (entries.length === intentsPerCommit) break

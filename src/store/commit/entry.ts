@@ -1,6 +1,6 @@
 import type { ServiceId } from '../../model/id.ts'
 import type { NewService, ServiceIntent } from '../../model/intent.ts'
-import type { CatalogueChange, CatalogueOutcome, Remember, StoreOutcome } from './outcome.ts'
+import type { ClusterChange, ClusterOutcome, Remember, StoreOutcome } from './outcome.ts'
 
 interface Waiting<Outcome> {
   readonly remember: Remember | null
@@ -33,13 +33,13 @@ export interface CreateEntry extends Waiting<StoreOutcome> {
   readonly tries: Tries
 }
 
-export interface CatalogueEntry extends Waiting<CatalogueOutcome> {
+export interface ClusterEntry extends Waiting<ClusterOutcome> {
   readonly kind: 'catalogue'
-  readonly change: CatalogueChange
+  readonly change: ClusterChange
 }
 
 export type ServiceEntry = IntentEntry | CreateEntry
-export type Entry = ServiceEntry | CatalogueEntry
+export type Entry = ServiceEntry | ClusterEntry
 
 export function serviceOf(entry: ServiceEntry): ServiceId {
   return entry.kind === 'create' ? entry.service.id : entry.id

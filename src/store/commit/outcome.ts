@@ -28,7 +28,7 @@ export interface Remembered {
 export type StoreOutcome = Outcome | Remembered
 
 /** A write that is about no service. */
-export type CatalogueChange =
+export type ClusterChange =
   /** A new revision where content or settings differ from the newest one. */
   | {
       readonly kind: 'applyProfile'
@@ -90,7 +90,7 @@ export interface RegisterWorker extends RegisteringWorker {
   readonly leaseSeconds?: number
 }
 
-export type CatalogueOutcome =
+export type ClusterOutcome =
   /** `created`: a new revision was made; otherwise the newest one says the same already. */
   | {
       readonly kind: 'profile'

@@ -2,7 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { PrismaClient } from '../../generated/prisma/client.ts'
-import { DatabaseTrouble } from './databaseErrors.ts'
+import { DatabaseError } from './databaseErrors.ts'
 import { openEmbedded } from './embedded.ts'
 import { Listener, type OnMessage, type OnReconnect, Subscriptions } from './listener.ts'
 import { type Migrated, type MigrationConnection, migrate } from './migrate.ts'
@@ -140,7 +140,7 @@ async function configure(client: pg.ClientBase): Promise<void> {
 
 function connectPrisma(pool: pg.Pool, log: Logger): PrismaClient {
   pool.on('error', (error) =>
-    log.warn({ err: new DatabaseTrouble('UNREACHABLE', null, error) }, 'A connection to the database broke.'),
+    log.warn({ err: new DatabaseError('UNREACHABLE', null, error) }, 'A connection to the database broke.'),
   )
   const names = new StatementNames()
   const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => names.of(sql) })

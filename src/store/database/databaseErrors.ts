@@ -1,10 +1,10 @@
 import { adapterCauseOf } from './sqlError.ts'
 
 /** Why the database can't do its work now: not the fault of who asked, and over when somebody has mended it. */
-export type Trouble = 'UNREACHABLE' | 'READ_ONLY' | 'FULL'
+export type DatabaseErrorKind = 'UNREACHABLE' | 'READ_ONLY' | 'FULL'
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
-const troubleOfState: Readonly<Record<string, Trouble>> = {
+const troubleOfState: Readonly<Record<string, DatabaseErrorKind>> = {
   '25006': 'READ_ONLY',
   '53100': 'FULL',
   // Too many connections.
@@ -47,8 +47,8 @@ const driverMessages = [
 ]
 
 /** Whether an error comes from the state of the database, and which; null: it is another failure. */
-export function troubleOf(error: unknown): Trouble | null {
-  if (error instanceof DatabaseTrouble) return error.trouble
+export function databaseErrorOf(error: unknown): DatabaseErrorKind | null {
+  if (error instanceof DatabaseError) return error.trouble
   if (!(error instanceof Error)) return null
   const cause = adapterCauseOf(error)
   const state = cause?.originalCode
@@ -79,11 +79,11 @@ export function isNeverSent(error: unknown): boolean {
 export type Known = 'NOT_DONE' | 'UNKNOWN' | null
 
 /** The database's trouble, as a sentence for who asked. */
-export class DatabaseTrouble extends Error {
+export class DatabaseError extends Error {
   override name = 'DatabaseTrouble'
-  readonly trouble: Trouble
+  readonly trouble: DatabaseErrorKind
 
-  constructor(trouble: Trouble, known: Known, cause?: unknown) {
+  constructor(trouble: DatabaseErrorKind, known: Known, cause?: unknown) {
     super(`${sentences[trouble]}${consequence(trouble, known)}`, { cause })
     this.trouble = trouble
   }
@@ -91,17 +91,17 @@ export class DatabaseTrouble extends Error {
 
 /** The same error, or what it means for who asked for a change that is certain not to be done. */
 export function notDone(error: unknown): unknown {
-  const trouble = error instanceof DatabaseTrouble ? null : troubleOf(error)
-  return trouble === null ? error : new DatabaseTrouble(trouble, 'NOT_DONE', error)
+  const trouble = error instanceof DatabaseError ? null : databaseErrorOf(error)
+  return trouble === null ? error : new DatabaseError(trouble, 'NOT_DONE', error)
 }
 
-const sentences: Readonly<Record<Trouble, string>> = {
+const sentences: Readonly<Record<DatabaseErrorKind, string>> = {
   UNREACHABLE: 'The database does not answer',
   READ_ONLY: 'The database is read-only now',
   FULL: "The database's disk is full",
 }
 
-function consequence(trouble: Trouble, known: Known): string {
+function consequence(trouble: DatabaseErrorKind, known: Known): string {
   const then =
     trouble === 'UNREACHABLE'
       ? 'try again in a moment'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { DatabaseTrouble } from './databaseErrors.ts'
+import { DatabaseError } from './databaseErrors.ts'
 
 export type OnMessage = (payload: string) => void
 /** Told after a break: notifications in between are lost. */
@@ -112,7 +112,7 @@ export class Listener {
     this.#client = null
     if (this.#heartbeat) clearInterval(this.#heartbeat)
     this.#log.warn(
-      { err: new DatabaseTrouble('UNREACHABLE', null, error) },
+      { err: new DatabaseError('UNREACHABLE', null, error) },
       'The connection that listens to the database broke; connecting again.',
     )
     client.end().catch(() => undefined)

@@ -10,7 +10,7 @@ export interface TableFigures {
   readonly age: number
 }
 
-export interface TableCare {
+export interface TableVacuum {
   readonly table: string
   readonly vacuum: boolean
   readonly analyze: boolean
@@ -22,7 +22,7 @@ const analyze = { rows: 50, share: 0.1 } as const
 const freezeAge = 100_000_000
 
 /** What a table needs, as PostgreSQL's autovacuum would judge. Null: nothing. */
-export function careOf(figures: TableFigures): TableCare | null {
+export function vacuumOf(figures: TableFigures): TableVacuum | null {
   const { table, deadRows, insertedSinceVacuum, changedSinceAnalyze, age } = figures
   const rows = Math.max(0, figures.knownRows)
   const care = {

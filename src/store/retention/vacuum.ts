@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts'
-import { careOf, type TableCare, type TableFigures } from './tableVacuum.ts'
+import { type TableFigures, type TableVacuum, vacuumOf } from './tableVacuum.ts'
 
-export type CareStep = () => Promise<void>
+export type VacuumStep = () => Promise<void>
 
 /** PGlite writes no checkpoint by itself until it is closed: its write-ahead log would grow with every commit. */
 const logBytesPerCheckpoint = 32 * 1_048_576
@@ -17,16 +17,16 @@ WHERE c.relkind = 'r' AND n.nspname IN ('public', 'pg_catalog') ORDER BY c.relna
  * its autovacuum does it, but for the counter row, which every commit of every server rewrites. PGlite has no such process: it gets here
  * what autovacuum and the checkpointer would do, judged by the same figures.
  */
-export async function careSteps(database: Database): Promise<readonly CareStep[]> {
+export async function vacuumSteps(database: Database): Promise<readonly VacuumStep[]> {
   if (database.kind === 'postgresql') return [() => run(database, 'VACUUM (SKIP_LOCKED) "Feed"')]
   // Without it the figures lag behind by up to a second.
   await database.prisma.$queryRaw`SELECT pg_stat_force_next_flush()::text`
   const figures = await database.prisma.$queryRawUnsafe<TableFigures[]>(figuresText)
-  const steps = figures.flatMap((table) => tableSteps(database, careOf(table)))
+  const steps = figures.flatMap((table) => tableSteps(database, vacuumOf(table)))
   return (await logBytes(database)) > logBytesPerCheckpoint ? [...steps, () => run(database, 'CHECKPOINT')] : steps
 }
 
-function tableSteps(database: Database, care: TableCare | null): CareStep[] {
+function tableSteps(database: Database, care: TableVacuum | null): VacuumStep[] {
   if (care === null) return []
   return [
     ...(care.vacuum ? [() => run(database, `VACUUM ${care.table}`)] : []),

@@ -1,4 +1,4 @@
-import type { CatalogueFactData, CommittedFact, ServiceFactData } from '../../model/fact.ts'
+import type { ClusterFactData, CommittedFact, ServiceFactData } from '../../model/fact.ts'
 import type { Grant, PlacementHost, PlacementProject, WaitingReplica } from '../../model/host.ts'
 import type { HostId, ProjectId, ServiceId } from '../../model/id.ts'
 import {
@@ -35,7 +35,7 @@ export class PlacementView {
         this.#projects.touch(projectId)
         for (const host of hosts) this.#hosts.touch(host)
       } else {
-        const { projectId } = data as CatalogueFactData
+        const { projectId } = data as ClusterFactData
         if (kind === 'queue') this.#waiting.forget()
         if (projectId !== undefined) this.#projects.touch(projectId)
         if (hostId !== null) this.#hosts.touch(hostId)

@@ -5,14 +5,14 @@ import type { CommittedFact } from '../../model/fact.ts'
 import type { Grant } from '../../model/host.ts'
 import type { Instant, ReplicaId, ServiceId } from '../../model/id.ts'
 import { type Meter, noMeter } from '../../model/metrics.ts'
-import { HoldNews } from '../../rules/placement/blockerNews.ts'
+import { BlockerNews } from '../../rules/placement/blockerNews.ts'
 import { byService } from '../../rules/placement/byService.ts'
 import { place } from '../../rules/placement/placement.ts'
 import type { Committer } from '../../store/commit/committer.ts'
 import type { Clock } from '../../store/database/clock.ts'
 import type { Database } from '../../store/database/database.ts'
-import { Runs } from '../timers/coalescedRuns.ts'
-import { WakeUp } from '../timers/databaseAlarm.ts'
+import { CoalescedRuns } from '../timers/coalescedRuns.ts'
+import { DatabaseAlarm } from '../timers/databaseAlarm.ts'
 import { PlacementTurn } from './placementTurn.ts'
 import { PlacementView } from './placementView.ts'
 
@@ -39,10 +39,10 @@ export class Placer {
   readonly #view: PlacementView
   readonly #turn: PlacementTurn
   readonly #meter: Meter
-  readonly #news = new HoldNews()
-  readonly #runs: Runs
+  readonly #news = new BlockerNews()
+  readonly #runs: CoalescedRuns
   /** Wakes when something ends that holds a replica and that no fact tells of, such as a port's quarantine. */
-  readonly #ending: WakeUp
+  readonly #ending: DatabaseAlarm
   #unsubscribe: (() => void) | null = null
 
   constructor(options: {
@@ -60,13 +60,13 @@ export class Placer {
     this.#view = new PlacementView(options.database)
     this.#turn = new PlacementTurn(options.database, options.newId)
     this.#meter = options.meter ?? noMeter
-    this.#runs = new Runs({
+    this.#runs = new CoalescedRuns({
       run: () => this.#run(),
       log: options.log,
       failure: 'Placement failed',
       againAfterMillis: (failures) => Math.min(againAtLastMillis, againAfterMillis * 2 ** failures),
     })
-    this.#ending = new WakeUp(options.clock, () => this.#runs.wake())
+    this.#ending = new DatabaseAlarm(options.clock, () => this.#runs.wake())
   }
 
   start(): void {
@@ -148,7 +148,7 @@ export class Placer {
   }
 
   async #hold(serviceId: ServiceId, holds: readonly Hold[]): Promise<boolean> {
-    await this.#committer.submit(serviceId, { kind: 'hold', holds })
+    await this.#committer.submit(serviceId, { kind: 'setBlockers', blockers: holds })
     return true
   }
 }

@@ -5,8 +5,8 @@ import type { Retention } from '../../model/retention.ts'
 import type { Database } from '../../store/database/database.ts'
 import { deletions } from '../../store/retention/deletions.ts'
 import { moveFloor } from '../../store/retention/trimFacts.ts'
-import { careSteps } from '../../store/retention/vacuum.ts'
-import { type SetAlarm, setAlarm } from '../timers/timeout.ts'
+import { vacuumSteps } from '../../store/retention/vacuum.ts'
+import { type StartTimeout, startTimeout } from '../timers/timeout.ts'
 
 /** Facts after which there is enough to trim for a run to be worth it. */
 const factsPerRun = 5_000
@@ -19,22 +19,22 @@ const firstMillis = 10_000
 const rowsPerStatement = 1_000
 const pauseMillis = 20
 
-export interface UpkeepOptions {
+export interface RetentionRunnerOptions {
   readonly database: Database
   readonly tail: Pick<Tail, 'subscribe'>
   readonly retention: Retention
   readonly log: Logger
   readonly meter?: Meter
-  readonly setAlarm?: SetAlarm
+  readonly setAlarm?: StartTimeout
 }
 
 /**
  * Deletes history that is no longer kept, and takes care of the embedded database's tables. A run follows every 5,000 facts, whichever server
  * committed them, an hour without a run, and a start. It makes no fact and nothing waits for it; several servers may do it at once.
  */
-export class Upkeep {
-  readonly #o: UpkeepOptions
-  readonly #setAlarm: SetAlarm
+export class RetentionRunner {
+  readonly #o: RetentionRunnerOptions
+  readonly #setAlarm: StartTimeout
   #facts = 0
   #running: Promise<void> | null = null
   #unsubscribe: (() => void) | null = null
@@ -43,9 +43,9 @@ export class Upkeep {
   /** Ends a pause at once. */
   #resume: (() => void) | null = null
 
-  constructor(options: UpkeepOptions) {
+  constructor(options: RetentionRunnerOptions) {
     this.#o = options
-    this.#setAlarm = options.setAlarm ?? setAlarm
+    this.#setAlarm = options.setAlarm ?? startTimeout
   }
 
   start(): void {
@@ -85,7 +85,7 @@ export class Upkeep {
     const { database, log } = this.#o
     try {
       const deleted = await this.#trim()
-      const care = this.#unsubscribe === null ? [] : await careSteps(database)
+      const care = this.#unsubscribe === null ? [] : await vacuumSteps(database)
       for (const step of care) {
         if (await this.#pausedAndStopped()) break
         await step()

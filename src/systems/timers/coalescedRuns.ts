@@ -15,7 +15,7 @@ interface RunsOptions {
  *
  * States: idle → running → (woken meanwhile) running once more, else idle; stopped, from any of them.
  */
-export class Runs {
+export class CoalescedRuns {
   readonly #o: RunsOptions
   #running: Promise<void> | null = null
   #again = false

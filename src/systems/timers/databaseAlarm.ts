@@ -8,7 +8,7 @@ const longestMillis = 86_400_000
  * One wake-up, by the database's clock, at the earliest of the instants it was armed for. It may come too early (a long wait is cut in pieces, a
  * clock is set), so that whoever is woken looks what is due, and arms it for the rest.
  */
-export class WakeUp {
+export class DatabaseAlarm {
   readonly #clock: Clock
   readonly #wake: () => void
   readonly #leaveClock: () => void

@@ -6,8 +6,8 @@ import type { Committer } from '../../store/commit/committer.ts'
 import type { Clock } from '../../store/database/clock.ts'
 import type { Database } from '../../store/database/database.ts'
 import { readDueServices, readEarliestDue } from '../../store/read/readDue.ts'
-import { Runs } from './coalescedRuns.ts'
-import { WakeUp } from './databaseAlarm.ts'
+import { CoalescedRuns } from './coalescedRuns.ts'
+import { DatabaseAlarm } from './databaseAlarm.ts'
 
 /** Services whose timers are run in one go. */
 const atOnce = 256
@@ -25,8 +25,8 @@ export class Timers {
   readonly #clock: Clock
   readonly #tail: Tail
   readonly #meter: Meter
-  readonly #runs: Runs
-  readonly #wakeUp: WakeUp
+  readonly #runs: CoalescedRuns
+  readonly #wakeUp: DatabaseAlarm
   #unsubscribe: (() => void) | null = null
 
   constructor(options: {
@@ -42,13 +42,13 @@ export class Timers {
     this.#clock = options.clock
     this.#tail = options.tail
     this.#meter = options.meter ?? noMeter
-    this.#runs = new Runs({
+    this.#runs = new CoalescedRuns({
       run: () => this.#run(),
       log: options.log,
       failure: 'Timers could not be run',
       againAfterMillis: () => againAfterMillis,
     })
-    this.#wakeUp = new WakeUp(options.clock, () => this.#runs.wake())
+    this.#wakeUp = new DatabaseAlarm(options.clock, () => this.#runs.wake())
   }
 
   async start(): Promise<void> {

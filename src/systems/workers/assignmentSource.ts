@@ -7,7 +7,7 @@ import type { Refusal } from '../../model/refusal.ts'
 import { type Assignment, readAssignments } from '../../store/read/readAssignments.ts'
 import { readAssignmentFacts } from '../../store/read/readListFacts.ts'
 import type { LogRequest } from '../logs/logRequests.ts'
-import type { App } from '../serverContext.ts'
+import type { ServerContext } from '../serverContext.ts'
 
 /** What a worker should run. */
 export interface AssignmentFrame {
@@ -34,12 +34,12 @@ const logRequestsKept = 256
  * were missed begin it anew.
  */
 export class AssignmentSource implements FrameSource<AssignmentFrame> {
-  readonly #app: Pick<App, 'feed' | 'database'>
+  readonly #app: Pick<ServerContext, 'feed' | 'database'>
   readonly #reporter: Reporter
   readonly #wake: () => void
   readonly #unfollow: () => void
   readonly #idle: NodeJS.Timeout
-  #subscription: ReturnType<App['feed']['openHost']>
+  #subscription: ReturnType<ServerContext['feed']['openHost']>
   #asked: LogRequest[] = []
   #isIdle = false
   /** What the worker was told that is its own. */
@@ -51,7 +51,7 @@ export class AssignmentSource implements FrameSource<AssignmentFrame> {
   #begins: Revision | null
 
   constructor(
-    app: Pick<App, 'feed' | 'database' | 'logRequests'>,
+    app: Pick<ServerContext, 'feed' | 'database' | 'logRequests'>,
     reporter: Reporter,
     after: Revision | null,
     wake: () => void,

@@ -5,7 +5,7 @@ import type { HostId } from '../../model/id.ts'
 import type { Committer } from '../../store/commit/committer.ts'
 import type { Database } from '../../store/database/database.ts'
 import { readDrains } from '../../store/read/readDrains.ts'
-import { Runs } from '../timers/coalescedRuns.ts'
+import { CoalescedRuns } from '../timers/coalescedRuns.ts'
 
 const againAfterMillis = 1_000
 
@@ -17,7 +17,7 @@ export class Drains {
   readonly #database: Database
   readonly #committer: Committer
   readonly #tail: Tail
-  readonly #runs: Runs
+  readonly #runs: CoalescedRuns
   /** Hosts that are being drained, and those that may be. */
   readonly #watched = new Set<HostId>()
   #toLookAt: Set<HostId> | 'all' = 'all'
@@ -32,7 +32,7 @@ export class Drains {
     this.#database = options.database
     this.#committer = options.committer
     this.#tail = options.tail
-    this.#runs = new Runs({
+    this.#runs = new CoalescedRuns({
       run: () => this.#run(),
       log: options.log,
       failure: 'It could not be looked up which hosts are drained',

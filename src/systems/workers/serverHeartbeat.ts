@@ -13,7 +13,7 @@ const beatsPerLease = 4
  * (R15): when more than half a lease passed between two beats (the database was away, the process was frozen, the machine slept, the clock was set), every
  * lease starts anew here.
  */
-export class Heartbeat {
+export class ServerHeartbeat {
   readonly #database: Database
   readonly #clock: DatabaseClock
   readonly #log: Logger

@@ -1,24 +1,27 @@
 import { intentsPerCommit } from '../../model/bounds.ts'
 import type { HostId } from '../../model/id.ts'
-import { troubleOf } from '../../store/database/databaseErrors.ts'
+import { databaseErrorOf } from '../../store/database/databaseErrors.ts'
 import { readFreeable } from '../../store/read/readFreeable.ts'
 import { readUnsettled, type Unsettled } from '../../store/read/readUnsettled.ts'
-import type { App } from '../serverContext.ts'
+import type { ServerContext } from '../serverContext.ts'
 
-type Parts = Pick<App, 'committer' | 'database'>
+type Parts = Pick<ServerContext, 'committer' | 'database'>
 
 /** Settles the hosts as far as it goes now: a service that can't be told is told a while later, by the leases of workers. */
-export async function settleWhatCan(parts: Parts & Pick<App, 'log'>, hosts: readonly HostId[]): Promise<void> {
+export async function tellServicesIfPossible(
+  parts: Parts & Pick<ServerContext, 'log'>,
+  hosts: readonly HostId[],
+): Promise<void> {
   try {
-    await settleHosts(parts, hosts)
+    await tellServices(parts, hosts)
   } catch (error) {
-    passOver(parts, error, 'A service was not told what became of its workers.')
+    logAndGoOn(parts, error, 'A service was not told what became of its workers.')
   }
 }
 
 /** Something is wrong with a service: the others, and the worker, go on. With the database nothing goes on. */
-export function passOver({ log }: Pick<App, 'log'>, error: unknown, sentence: string): void {
-  if (troubleOf(error) !== null) throw error
+export function logAndGoOn({ log }: Pick<ServerContext, 'log'>, error: unknown, sentence: string): void {
+  if (databaseErrorOf(error) !== null) throw error
   log.error({ err: error }, sentence)
 }
 
@@ -28,7 +31,7 @@ export function passOver({ log }: Pick<App, 'log'>, error: unknown, sentence: st
  * twice, it changes nothing. Then hosts get the ports back that were kept for workers of which nothing is left. A service that can't be told keeps
  * nobody from the rest: afterwards this rejects with why.
  */
-export async function settleHosts(parts: Parts, hosts: readonly HostId[] | 'all'): Promise<void> {
+export async function tellServices(parts: Parts, hosts: readonly HostId[] | 'all'): Promise<void> {
   let failures: readonly PromiseRejectedResult[] = []
   for (;;) {
     const unsettled = await readUnsettled(parts.database, hosts)

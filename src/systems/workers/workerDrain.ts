@@ -1,7 +1,7 @@
 import type { Blocker } from '../../model/blocker.ts'
 import type { Reporter } from '../../model/intent.ts'
-import type { App } from '../serverContext.ts'
-import { settleWhatCan } from './tellServices.ts'
+import type { ServerContext } from '../serverContext.ts'
+import { tellServicesIfPossible } from './tellServices.ts'
 import { type Claimed, findRegistration, type RegistrationClaim } from './workerReports.ts'
 
 /** A service as its users name it. */
@@ -27,7 +27,7 @@ export interface DrainState {
   readonly services: readonly DrainedService[]
 }
 
-type Parts = Pick<App, 'committer' | 'database' | 'meter' | 'log'>
+type Parts = Pick<ServerContext, 'committer' | 'database' | 'meter' | 'log'>
 
 /** A worker is to end and moves its replicas first (R15). That it is being drained already is as good. */
 export async function beginDrain(parts: Parts, claim: RegistrationClaim): Promise<Claimed<{ reporter: Reporter }>> {
@@ -36,13 +36,13 @@ export async function beginDrain(parts: Parts, claim: RegistrationClaim): Promis
   const { reporter } = registration
   const outcome = await parts.committer.write({ kind: 'drainWorker', ...reporter, actor: claim.subject ?? 'admin' })
   if (outcome.kind === 'refused') return outcome
-  await settleWhatCan(parts, [reporter.hostId])
+  await tellServicesIfPossible(parts, [reporter.hostId])
   return { kind: 'done', reporter }
 }
 
 /** How far the drain of a worker is, and the services that it asks about. */
 export async function readDrain(
-  parts: Pick<App, 'database' | 'meter'>,
+  parts: Pick<ServerContext, 'database' | 'meter'>,
   claim: RegistrationClaim,
   services: readonly NamedService[],
 ): Promise<Claimed<DrainState>> {

@@ -8,10 +8,10 @@ import type { Committer } from '../../store/commit/committer.ts'
 import type { DatabaseClock } from '../../store/database/clock.ts'
 import type { Database } from '../../store/database/database.ts'
 import { readWorkerLeases } from '../../store/read/readWorkerLeases.ts'
-import { Runs } from '../timers/coalescedRuns.ts'
-import { WakeUp } from '../timers/databaseAlarm.ts'
-import { Heartbeat } from './serverHeartbeat.ts'
-import { settleHosts } from './tellServices.ts'
+import { CoalescedRuns } from '../timers/coalescedRuns.ts'
+import { DatabaseAlarm } from '../timers/databaseAlarm.ts'
+import { ServerHeartbeat } from './serverHeartbeat.ts'
+import { tellServices } from './tellServices.ts'
 
 /** Between two looks that fail. */
 const longestBetweenLooksMillis = 600_000
@@ -28,10 +28,10 @@ export class WorkerLeases {
   readonly #meter: Meter
   readonly #leaseSeconds: number
   readonly #graceSeconds: number
-  readonly #heartbeat: Heartbeat
-  readonly #judgements: Runs
-  readonly #wakeUp: WakeUp
-  readonly #looks: Runs
+  readonly #heartbeat: ServerHeartbeat
+  readonly #judgements: CoalescedRuns
+  readonly #wakeUp: DatabaseAlarm
+  readonly #looks: CoalescedRuns
   /** Hosts that changed, by whatever server: looked at once more a while later, in case that one died before it had told all services. */
   #changed: Set<HostId> | 'all' = new Set()
   #unsubscribe: (() => void) | null = null
@@ -53,17 +53,17 @@ export class WorkerLeases {
     this.#meter = options.meter ?? noMeter
     this.#leaseSeconds = config.leaseSeconds
     this.#graceSeconds = config.graceSeconds
-    this.#heartbeat = new Heartbeat({
+    this.#heartbeat = new ServerHeartbeat({
       ...options,
       leaseSeconds: config.leaseSeconds,
       onAnew: () => this.#judgements.wake(),
     })
     const againAfterMillis = () => this.#heartbeat.periodMillis
     const judging = 'Workers could not be judged by their leases'
-    this.#judgements = new Runs({ run: () => this.#judge(), log, failure: judging, againAfterMillis })
-    this.#wakeUp = new WakeUp(clock, () => this.#judgements.wake())
+    this.#judgements = new CoalescedRuns({ run: () => this.#judge(), log, failure: judging, againAfterMillis })
+    this.#wakeUp = new DatabaseAlarm(clock, () => this.#judgements.wake())
     const looking = 'Services could not be told what became of their hosts'
-    this.#looks = new Runs({
+    this.#looks = new CoalescedRuns({
       run: () => this.#lookAgain(),
       log,
       failure: looking,
@@ -115,7 +115,7 @@ export class WorkerLeases {
     const hosts = this.#changed === 'all' ? 'all' : [...this.#changed]
     this.#changed = new Set()
     try {
-      await settleHosts(this.#parts, hosts)
+      await tellServices(this.#parts, hosts)
     } catch (error) {
       this.#note(hosts)
       throw error
@@ -148,7 +148,7 @@ export class WorkerLeases {
     const written = await Promise.allSettled(verdicts.map((verdict) => this.#write(verdict)))
     const changed = written.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
     this.#lookLater(changed)
-    await settleHosts(this.#parts, changed)
+    await tellServices(this.#parts, changed)
     for (const one of written) if (one.status === 'rejected') throw one.reason
     // What was judged has another end to wait for now; what was refused is looked at anew, but not in a busy loop.
     this.#judgements.wakeWithin(changed.length > 0 ? 0 : this.#heartbeat.periodMillis)

@@ -6,9 +6,9 @@ import { askForAll } from '../../store/access/lease.ts'
 import { readIdentity } from '../../store/commit/cluster/workerIdentity.ts'
 import type { RegisterWorker } from '../../store/commit/outcome.ts'
 import { readAdopters } from '../../store/read/readAdopters.ts'
-import type { App } from '../serverContext.ts'
+import type { ServerContext } from '../serverContext.ts'
 import { ownersOf, reportsByService } from './replicaOwners.ts'
-import { passOver, settleWhatCan } from './tellServices.ts'
+import { logAndGoOn, tellServicesIfPossible } from './tellServices.ts'
 
 export interface Registered {
   readonly kind: 'registered'
@@ -19,7 +19,7 @@ export interface Registered {
   readonly stop: readonly ReplicaId[]
 }
 
-type Parts = Pick<App, 'committer' | 'database' | 'log'>
+type Parts = Pick<ServerContext, 'committer' | 'database' | 'log'>
 
 /**
  * A worker (re)starts (R15): it gets a new epoch, which fences what it said before; then each service that has replicas on it, or that it still
@@ -40,7 +40,7 @@ export async function registerWorker(
   const reporter: Reporter = { workerId, hostId, epoch }
   if (outcome.returned) await adoptAll(parts, reporter, running)
   // A drain of before is over, ports may have been kept for it elsewhere, and the host's addresses may be others, by its word or another worker's.
-  await settleWhatCan(parts, [hostId])
+  await tellServicesIfPossible(parts, [hostId])
   // It was lost, and is so until it has stopped what was replaced meanwhile: it says so by a full report without that.
   if (!outcome.returned) return { kind: 'registered', workerId, hostId, epoch, stop: alive }
   const owners = await ownersOf(parts.database, alive)
@@ -66,7 +66,7 @@ async function adoptAll(parts: Parts, reporter: Reporter, running: readonly Repl
   )
   for (const adoption of adopted) {
     if (adoption.status === 'fulfilled') continue
-    passOver(
+    logAndGoOn(
       parts,
       adoption.reason,
       'A service did not hear that its worker has registered: the worker is asked for everything once more.',
@@ -99,5 +99,5 @@ async function leaveOtherHost(parts: Parts, worker: Omit<RegisterWorker, 'kind'>
     epoch: known.epoch,
     to: worker.host,
   })
-  await settleWhatCan(parts, [hostId])
+  await tellServicesIfPossible(parts, [hostId])
 }

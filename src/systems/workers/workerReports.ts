@@ -4,9 +4,9 @@ import type { ReplicaReport, Reporter, ReportIntent } from '../../model/intent.t
 import type { Refusal } from '../../model/refusal.ts'
 import { askForAll, noteToldAll, renewLease } from '../../store/access/lease.ts'
 import type { StoreOutcome } from '../../store/commit/outcome.ts'
-import type { App } from '../serverContext.ts'
+import type { ServerContext } from '../serverContext.ts'
 import { ownersOf, reportsByService, servicesOn } from './replicaOwners.ts'
-import { passOver, settleWhatCan } from './tellServices.ts'
+import { logAndGoOn, tellServicesIfPossible } from './tellServices.ts'
 
 /** A registration as its worker names it, and the token that it is used with. */
 export interface RegistrationClaim {
@@ -20,7 +20,7 @@ export type Claimed<T> = ({ readonly kind: 'done' } & T) | { readonly kind: 'ref
 
 /** The registration that a claim names. FENCED where it is not the newest of its worker; FORBIDDEN with another's token. */
 export async function findRegistration(
-  parts: Pick<App, 'database' | 'meter'>,
+  parts: Pick<ServerContext, 'database' | 'meter'>,
   claim: RegistrationClaim,
 ): Promise<Claimed<{ reporter: Reporter; reachability: Reachability }>> {
   const { workerId, epoch, subject } = claim
@@ -42,7 +42,10 @@ export async function findRegistration(
   }
 }
 
-function fenced({ meter }: Pick<App, 'meter'>, what: string): { readonly kind: 'refused'; readonly refusal: Refusal } {
+function fenced(
+  { meter }: Pick<ServerContext, 'meter'>,
+  what: string,
+): { readonly kind: 'refused'; readonly refusal: Refusal } {
   meter.count('fenced')
   return { kind: 'refused', refusal: { code: 'FENCED', message: `${what}: stop every replica and register anew.` } }
 }
@@ -56,7 +59,7 @@ function fenced({ meter }: Pick<App, 'meter'>, what: string): { readonly kind: '
  * keeps none of the others from it.
  */
 export async function reportReplicas(
-  parts: Pick<App, 'committer' | 'database' | 'meter' | 'log'>,
+  parts: Pick<ServerContext, 'committer' | 'database' | 'meter' | 'log'>,
   claim: RegistrationClaim,
   sequence: number,
   reports: readonly ReplicaReport[],
@@ -69,11 +72,11 @@ export async function reportReplicas(
   const running = reports.flatMap(({ replica, state }) => (state === 'ENDED' ? [] : [replica]))
   if (reachability === 'LOST' && (running.length > 0 || !full)) return { kind: 'done', fenced: running }
   // What was there ends while the worker is LOST, also where a server died before it had told every service.
-  if (reachability === 'LOST') await settleWhatCan(parts, [reporter.hostId])
+  if (reachability === 'LOST') await tellServicesIfPossible(parts, [reporter.hostId])
   if (reachability !== 'REACHABLE' && full) {
     await committer.write({ kind: 'returnWorker', ...reporter })
     // Ports may be kept for it on a host that it left.
-    if (reachability === 'LOST') await settleWhatCan(parts, [reporter.hostId])
+    if (reachability === 'LOST') await tellServicesIfPossible(parts, [reporter.hostId])
   }
   const owners = await ownersOf(
     database,
@@ -90,7 +93,7 @@ export async function reportReplicas(
       return outcome.value
     if (outcome.status === 'fulfilled') continue
     isMissed = true
-    passOver(
+    logAndGoOn(
       parts,
       outcome.reason,
       'A service did not take what its worker reports: the worker is asked for everything once more.',
@@ -103,7 +106,7 @@ export async function reportReplicas(
 
 /** A full report of a worker that is silent again (by another server, say) is a plain one: addresses return with the next. */
 async function submitReport(
-  { committer }: Pick<App, 'committer'>,
+  { committer }: Pick<ServerContext, 'committer'>,
   id: ServiceId,
   said: Omit<ReportIntent, 'kind'>,
 ): Promise<StoreOutcome> {
@@ -114,7 +117,7 @@ async function submitReport(
 
 /** Prolongs a worker's lease on the database's clock. That is no fact. `resync`: it was silent and is back when it has reported everything. */
 export async function keepLease(
-  parts: Pick<App, 'database' | 'config' | 'meter'>,
+  parts: Pick<ServerContext, 'database' | 'config' | 'meter'>,
   claim: RegistrationClaim,
 ): Promise<Claimed<{ resync: boolean }>> {
   const { database, config, meter } = parts

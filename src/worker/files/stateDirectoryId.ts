@@ -8,7 +8,7 @@ import { writeWhole } from './writeWhole.ts'
  * and made anew when the directory has come to another machine, in a copy of a disk for example: nothing that it tells of runs there.
  * `machine`: null where it is not known. Call it with the directory locked. Throws where it can't be written.
  */
-export function instanceOf(stateDirectory: string, machine: string | null = machineId()): string {
+export function stateDirectoryIdOf(stateDirectory: string, machine: string | null = machineId()): string {
   const [file, machineFile] = [path.join(stateDirectory, 'instance'), path.join(stateDirectory, 'machine')]
   const [known, knownMachine] = [readIfThere(file), readIfThere(machineFile)]
   const isElsewhere = machine !== null && knownMachine !== '' && knownMachine !== machine

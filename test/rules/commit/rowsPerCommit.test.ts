@@ -149,6 +149,6 @@ test('what placement says of many that wait reaches all of them', () => {
     replica: null,
   } as const
   const holds = scene.store.alive.map(({ id }) => ({ replica: id, blocker }))
-  expect(scene.whole({ kind: 'hold', holds }).map(rowsOf)).toEqual([500, 500, 200])
+  expect(scene.whole({ kind: 'setBlockers', blockers: holds }).map(rowsOf)).toEqual([500, 500, 200])
   expect(scene.snapshot.columns.blockers).toMatchObject([{ reason: 'NO_CAPACITY', count: many }])
 })

@@ -7,7 +7,7 @@ import { hostId, reporter, reportOf, workerOf } from '../../support/fixtures/ser
 const told = ['10.0.0.1']
 const moved: HostView = { id: hostId(1), name: 'node1', addresses: ['10.9.9.9', 'fd00::9'] }
 const unlisted: HostView = { ...moved, addresses: [] }
-const readdress = (host = moved, worker = workerOf(hostId(1))) => ({ kind: 'readdress', worker, host }) as const
+const readdress = (host = moved, worker = workerOf(hostId(1))) => ({ kind: 'hostAddresses', worker, host }) as const
 
 /** A server that has not had the service in its cache loads it: the registration has changed the host already. */
 function load(scene: Scene, host = moved): Scene {
@@ -43,7 +43,7 @@ describe.each([
     expect([dataOf(change).removed, messagesOf(change)]).toEqual([[], []])
     expect(listed(scene)).toEqual([moved.addresses, moved.addresses])
     expect(recorded(scene)).toEqual([moved.addresses, moved.addresses])
-    expect(change.standings).toEqual([
+    expect(change.workerPreconditions).toEqual([
       { workerId: workerOf(hostId(1)), reachability: null, draining: null, addresses: moved.addresses },
     ])
   })

@@ -4,7 +4,7 @@ import type { WorkerId } from '../../../src/model/id.ts'
 import { notFound } from '../../../src/rules/hosts/hostByOperator.ts'
 import { decideHost, looksAt } from '../../../src/rules/hosts/hostDecision.ts'
 import { bestOf, drainedReason } from '../../../src/rules/hosts/hostState.ts'
-import type { HostNow, WorkerNext, WorkerNow } from '../../../src/rules/hosts/hostTransition.ts'
+import type { HostNow, WorkerNow, WorkerTransition } from '../../../src/rules/hosts/hostTransition.ts'
 
 type Host = Partial<Omit<HostNow, 'workers'>> & { readonly workers?: readonly WorkerNow[] }
 
@@ -57,7 +57,7 @@ interface Becomes {
   readonly memoryMiB?: number
   readonly removes?: boolean
   readonly wakesPlacement?: boolean
-  readonly workers?: readonly (Partial<WorkerNext> & Pick<WorkerNext, 'id'>)[]
+  readonly workers?: readonly (Partial<WorkerTransition> & Pick<WorkerTransition, 'id'>)[]
 }
 
 /** All of the next state; what is left out is that of an OPEN host with one REACHABLE worker. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Blocker } from '../../../src/model/blocker.ts'
 import type { ReplicaId } from '../../../src/model/id.ts'
-import { HoldNews } from '../../../src/rules/placement/blockerNews.ts'
+import { BlockerNews } from '../../../src/rules/placement/blockerNews.ts'
 
 const hold = (replica: string, message: string, reason: Blocker['reason'] = 'NO_CAPACITY', since = 0) => ({
   replica: replica as ReplicaId,
@@ -9,7 +9,7 @@ const hold = (replica: string, message: string, reason: Blocker['reason'] = 'NO_
 })
 
 test('what waits is told only what is new to it, whenever it is said', () => {
-  const news = new HoldNews()
+  const news = new BlockerNews()
   const [a, b] = [hold('a', 'full'), hold('b', 'full')]
   expect(news.of([a, b])).toEqual([a, b])
   expect(news.of([hold('a', 'full', 'NO_CAPACITY', 9), b])).toEqual([])
@@ -18,7 +18,7 @@ test('what waits is told only what is new to it, whenever it is said', () => {
 })
 
 test('what did not wait in between is told again, and so is everything after somebody else may have spoken', () => {
-  const news = new HoldNews()
+  const news = new BlockerNews()
   const [a, b] = [hold('a', 'full'), hold('b', 'full')]
   news.of([a, b])
   expect(news.of([a])).toEqual([])

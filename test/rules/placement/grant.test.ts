@@ -71,8 +71,11 @@ test('a hold says why a replica is not placed: on its row, its service and its r
   const scene = new Scene({ replicas: 2 })
   const hold = (over: Partial<Blocker> = {}) =>
     scene.commit({
-      kind: 'hold',
-      holds: scene.store.alive.map((row) => ({ replica: row.id, blocker: blocker({ since: scene.ctx.now, ...over }) })),
+      kind: 'setBlockers',
+      blockers: scene.store.alive.map((row) => ({
+        replica: row.id,
+        blocker: blocker({ since: scene.ctx.now, ...over }),
+      })),
     })
   const since = scene.wait(1).ctx.now
   hold()
@@ -90,7 +93,10 @@ test('a hold says why a replica is not placed: on its row, its service and its r
 test('a hold that ends by itself has a timer, and then wakes placement', () => {
   const scene = new Scene({ replicas: 1 })
   const until = scene.ctx.now + 60_000
-  scene.commit({ kind: 'hold', holds: [{ replica: scene.row(0).id, blocker: blocker({ reason: 'NO_PORT', until }) }] })
+  scene.commit({
+    kind: 'setBlockers',
+    blockers: [{ replica: scene.row(0).id, blocker: blocker({ reason: 'NO_PORT', until }) }],
+  })
   expect(scene.snapshot.timers.get('BACKOFF')).toBe(until)
   scene.ctx.now = until
   expect(dataOf(scene.tick()).wakesPlacement).toBe(true)

@@ -34,7 +34,9 @@ describe('unreach', () => {
     expect(messagesOf(change)).toEqual([
       'Replicas 0–2 can’t be reached: the worker on host node1 is silent.'.replace('’', "'"),
     ])
-    expect(change.standings).toEqual([{ workerId: workerOf(hostId(1)), reachability: 'UNREACHABLE', draining: null }])
+    expect(change.workerPreconditions).toEqual([
+      { workerId: workerOf(hostId(1)), reachability: 'UNREACHABLE', draining: null },
+    ])
   })
 
   test('again it changes nothing; another host’s replicas are none of its business', () => {
@@ -56,7 +58,9 @@ describe('unreach', () => {
       endReason: 'HOST_LOST',
     })
     expect(scene.snapshot.slots).toEqual([])
-    expect(change.standings).toEqual([{ workerId: workerOf(hostId(1)), reachability: 'REACHABLE', draining: null }])
+    expect(change.workerPreconditions).toEqual([
+      { workerId: workerOf(hostId(1)), reachability: 'REACHABLE', draining: null },
+    ])
   })
 
   test('min-ready begins anew with the return', () => {
@@ -98,7 +102,9 @@ describe('lose', () => {
     ])
     expect(dataOf(change).removed).toHaveLength(3)
     expect(messagesOf(change)).toEqual(['Replicas 0–2 are lost with the worker on host node1 and replaced.'])
-    expect(change.standings).toEqual([{ workerId: workerOf(hostId(1)), reachability: 'LOST', draining: null }])
+    expect(change.workerPreconditions).toEqual([
+      { workerId: workerOf(hostId(1)), reachability: 'LOST', draining: null },
+    ])
   })
 
   test('what was being stopped there has stopped, for the reason it was stopped for', () => {
@@ -161,10 +167,10 @@ describe('drain', () => {
       '3 RUNNING ready',
       '4 PENDING',
     ])
-    expect(change.standings).toEqual([{ workerId: workerOf(hostId(2)), reachability: null, draining: true }])
+    expect(change.workerPreconditions).toEqual([{ workerId: workerOf(hostId(2)), reachability: null, draining: true }])
     scene.commit({
-      kind: 'hold',
-      holds: [
+      kind: 'setBlockers',
+      blockers: [
         {
           replica: scene.row(4).id,
           blocker: {
@@ -269,7 +275,7 @@ describe('drain', () => {
     const change = scene.commit(of('undrain', 2))
     expect(states(scene)).toEqual(['0 RUNNING ready', '1 RUNNING ready', '2 RUNNING ready', '3 RUNNING ready'])
     expect(messagesOf(change)[0]).toBe('Replica 0 stays on the worker on host node2, which is drained no more.')
-    expect(change.standings).toEqual([{ workerId: workerOf(hostId(2)), reachability: null, draining: false }])
+    expect(change.workerPreconditions).toEqual([{ workerId: workerOf(hostId(2)), reachability: null, draining: false }])
     expect(scene.ask(of('undrain', 2))).toEqual({ kind: 'done', changed: false })
   })
 

@@ -253,7 +253,7 @@ describe('automatic rollback', () => {
       scene.commit(updateTo('two'))
       const waiting = scene.store.alive.filter((row) => row.state === 'PENDING')
       const blocker = { reason, message: 'Full.', count: 1, since: scene.ctx.now, until: null, replica: null }
-      scene.commit({ kind: 'hold', holds: waiting.map((row) => ({ replica: row.id, blocker })) })
+      scene.commit({ kind: 'setBlockers', blockers: waiting.map((row) => ({ replica: row.id, blocker })) })
       scene.wait(60).tick()
       expect(scene.snapshot.columns).toMatchObject({ status: 'STALLED', versionNumber: 2 })
       expect(scene.snapshot.rollout.hold).toMatchObject({ reason })

@@ -18,7 +18,7 @@ function rolling(over: Parameters<typeof updateTo>[1] = {}): Scene {
 const placed = (scene: Scene, reason: BlockReason) => {
   const waiting = scene.store.alive.filter((row) => row.state === 'PENDING')
   const blocker = { reason, message: 'Full.', count: 1, since: scene.ctx.now, until: null, replica: null }
-  scene.commit({ kind: 'hold', holds: waiting.map((row) => ({ replica: row.id, blocker })) })
+  scene.commit({ kind: 'setBlockers', blockers: waiting.map((row) => ({ replica: row.id, blocker })) })
 }
 
 describe('R8: the hold tells what has gone wrong so far, whatever it waits for', () => {

@@ -232,7 +232,7 @@ describe('settings', () => {
     expect(scene.snapshot.rollout).toMatchObject({ maxSurge: 1, maxUnavailable: 0 })
     const message = 'No host has port 8080 free (1 host: 1 without port 8080 free). Add a host or stop what holds them.'
     const blocker = { reason: 'NO_PORT' as const, message, count: 1, since: scene.ctx.now, until: null, replica: null }
-    scene.commit({ kind: 'hold', holds: [{ replica: scene.row(1).id, blocker }] })
+    scene.commit({ kind: 'setBlockers', blockers: [{ replica: scene.row(1).id, blocker }] })
     expect(scene.snapshot.rollout.hold).toMatchObject({
       reason: 'NO_PORT',
       replica: scene.row(1).id,

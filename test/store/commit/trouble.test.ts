@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/model/id.ts'
 import { type Database, openDatabase } from '../../../src/store/database/database.ts'
-import { troubleOf } from '../../../src/store/database/databaseErrors.ts'
+import { databaseErrorOf } from '../../../src/store/database/databaseErrors.ts'
 import { comparable, TestStore } from '../../support/drivers/store.ts'
 import { type TcpProxy, tcpProxy } from '../../support/drivers/tcpProxy.ts'
 import { freshPostgreSQL, silent, type TestDatabase } from '../../support/fixtures/databases.ts'
@@ -197,7 +197,7 @@ test('a database that is gone without a word: after the silence its connections 
     const id = await store.create({ replicas: 1 })
     // Whatever is open stays so, and says nothing any more. Reads that wait on every connection of the pool, and a commit.
     proxy.swallowAnswers()
-    const reads = Array.from({ length: 8 }, () => readHead(database).catch((error: unknown) => troubleOf(error)))
+    const reads = Array.from({ length: 8 }, () => readHead(database).catch((error: unknown) => databaseErrorOf(error)))
     expect(await store.scale(id, 3)).toEqual({ kind: 'done', changed: true })
     expect((await Promise.all(reads)).filter((read) => typeof read !== 'bigint' && read !== 'UNREACHABLE')).toEqual([])
     expect((await store.load(id)).columns.desiredReplicas).toBe(3)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { careOf, type TableFigures } from '../../../src/store/retention/tableVacuum.ts'
+import { type TableFigures, vacuumOf } from '../../../src/store/retention/tableVacuum.ts'
 
 const quiet: TableFigures = {
   table: '"Fact"',
@@ -26,5 +26,5 @@ test.each<[string, Partial<TableFigures>, { vacuum: boolean; analyze: boolean } 
   ['never looked at', { knownRows: -1, changedSinceAnalyze: 51 }, { vacuum: false, analyze: true }],
   ['old transaction ids, and nothing dead', { age: 100_000_001 }, { vacuum: true, analyze: false }],
 ])('%s', (_name, over, expected) => {
-  expect(careOf({ ...quiet, ...over })).toEqual(expected && { table: '"Fact"', ...expected })
+  expect(vacuumOf({ ...quiet, ...over })).toEqual(expected && { table: '"Fact"', ...expected })
 })

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { inject } from 'vitest'
 import { readConfig } from '../../../src/config/config.ts'
 import { type RunningServer, startServer } from '../../../src/server/compose.ts'
-import type { App } from '../../../src/systems/serverContext.ts'
+import type { ServerContext } from '../../../src/systems/serverContext.ts'
 import { silent } from '../fixtures/databases.ts'
 import { copyTemplate } from '../fixtures/globalSetup.ts'
 import { ApiClient } from './apiClient.ts'
@@ -21,7 +21,7 @@ export interface TestServerOptions {
 
 /** A whole server in this process, on an embedded database of its own and a port of its own, without a worker. */
 export class TestServer {
-  readonly app: App
+  readonly app: ServerContext
   readonly url: string
   readonly client: ApiClient
   readonly #server: RunningServer

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Tail } from '../../../src/feed/tail.ts'
 import type { ServiceId } from '../../../src/model/id.ts'
 import type { Reporter } from '../../../src/model/intent.ts'
-import type { CatalogueChange } from '../../../src/store/commit/outcome.ts'
+import type { ClusterChange } from '../../../src/store/commit/outcome.ts'
 import { type PlacementState, readPlacement } from '../../../src/store/read/readPlacement.ts'
 import { PlacementView } from '../../../src/systems/placement/placementView.ts'
 import { TestStore } from '../../support/drivers/store.ts'
@@ -35,7 +35,7 @@ eachDatabase((database) => {
   let b: Reporter
   let web: ServiceId
 
-  const write = (change: CatalogueChange) => store.committer.write(change)
+  const write = (change: ClusterChange) => store.committer.write(change)
   const seen = async () => {
     const head = await readHead(database())
     await until(() => tail.head >= head, 'the tail has told everything')

@@ -4,8 +4,8 @@ import type { CommittedFact } from '../../../src/model/fact.ts'
 import type { Retention } from '../../../src/model/retention.ts'
 import type { Database } from '../../../src/store/database/database.ts'
 import { readFacts } from '../../../src/store/read/readFacts.ts'
-import { Upkeep } from '../../../src/systems/retention/retention.ts'
-import type { SetAlarm } from '../../../src/systems/timers/timeout.ts'
+import { RetentionRunner } from '../../../src/systems/retention/retention.ts'
+import type { StartTimeout } from '../../../src/systems/timers/timeout.ts'
 import { Churn } from '../../support/drivers/churn.ts'
 import { TestStore } from '../../support/drivers/store.ts'
 import { eachDatabase, silent } from '../../support/fixtures/databases.ts'
@@ -25,7 +25,7 @@ class Bell {
   ring: (() => void) | null = null
   millis: number | null = null
 
-  readonly set: SetAlarm = (millis, ring) => {
+  readonly set: StartTimeout = (millis, ring) => {
     if (millis < 1_000) {
       const now = setImmediate(ring)
       return () => clearImmediate(now)
@@ -42,11 +42,11 @@ eachDatabase((database) => {
   let store: TestStore
   let tail: Tail
   let bell: Bell
-  let upkeep: Upkeep
+  let upkeep: RetentionRunner
 
   const start = async (retention: Retention = nothing) => {
     bell = new Bell()
-    upkeep = new Upkeep({ database: database(), tail, retention, log: silent, setAlarm: bell.set })
+    upkeep = new RetentionRunner({ database: database(), tail, retention, log: silent, setAlarm: bell.set })
     upkeep.start()
   }
   /** One run, to its end: the next alarm is set then. */
@@ -193,7 +193,13 @@ eachDatabase((database) => {
       SELECT 'many ' || n, '{}', clock_timestamp() - interval '2 hours' FROM generate_series(1, 3500) n`
     await start()
     const other = new Bell()
-    const second = new Upkeep({ database: database(), tail, retention: nothing, log: silent, setAlarm: other.set })
+    const second = new RetentionRunner({
+      database: database(),
+      tail,
+      retention: nothing,
+      log: silent,
+      setAlarm: other.set,
+    })
     second.start()
     const ring = other.ring
     other.ring = null
@@ -209,7 +215,7 @@ eachDatabase((database) => {
       let told = true
       const facts = (count: number) => Array.from({ length: count }) as CommittedFact[]
       bell = new Bell()
-      upkeep = new Upkeep({
+      upkeep = new RetentionRunner({
         database: database(),
         tail: {
           subscribe: (listener) => {

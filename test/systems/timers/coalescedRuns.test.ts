@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Runs } from '../../../src/systems/timers/coalescedRuns.ts'
+import { CoalescedRuns } from '../../../src/systems/timers/coalescedRuns.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -11,7 +11,7 @@ function scene() {
   const log = pino({ level: 'warn' }, { write: (line: string) => void told.push(JSON.parse(line).msg) })
   const open: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = []
   let begun = 0
-  const runs = new Runs({
+  const runs = new CoalescedRuns({
     run: () => {
       begun++
       return new Promise<void>((resolve, reject) => {

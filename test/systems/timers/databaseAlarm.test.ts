@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { WakeUp } from '../../../src/systems/timers/databaseAlarm.ts'
+import { DatabaseAlarm } from '../../../src/systems/timers/databaseAlarm.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -17,7 +17,7 @@ function scene() {
   }
   const clock = { now, onStep: listen }
   const woken: number[] = []
-  const wakeUp = new WakeUp(clock, () => woken.push(now()))
+  const wakeUp = new DatabaseAlarm(clock, () => woken.push(now()))
   const begin = now()
   return {
     wakeUp,

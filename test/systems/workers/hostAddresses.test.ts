@@ -10,7 +10,7 @@ import type { JudgeWorker } from '../../../src/store/commit/outcome.ts'
 import { readAdopters } from '../../../src/store/read/readAdopters.ts'
 import { readEndpoint } from '../../../src/store/read/readEndpoint.ts'
 import { readUnsettled } from '../../../src/store/read/readUnsettled.ts'
-import { settleHosts } from '../../../src/systems/workers/tellServices.ts'
+import { tellServices } from '../../../src/systems/workers/tellServices.ts'
 import { registerWorker } from '../../../src/systems/workers/workerRegistration.ts'
 import { reportReplicas } from '../../../src/systems/workers/workerReports.ts'
 import { leasedStores } from '../../support/drivers/leasedStores.ts'
@@ -36,7 +36,7 @@ eachDatabase((database) => {
     await settle(reporter.hostId)
   }
   const partsOf = (committer: Committer) => ({ committer, database: database(), log: silent, meter: noMeter })
-  const settle = (hostId: Reporter['hostId']) => settleHosts(partsOf(store.committer), [hostId])
+  const settle = (hostId: Reporter['hostId']) => tellServices(partsOf(store.committer), [hostId])
   const rowsOf = async (id: ServiceId) => [...(await store.load(id)).replicas.values()]
   const runningOf = async (id: ServiceId) => (await rowsOf(id)).map((row) => reportOf(row))
   const kindsOf = async ({ hostId }: Reporter) => (await readUnsettled(database(), [hostId])).map(({ kind }) => kind)
@@ -102,9 +102,9 @@ eachDatabase((database) => {
       addresses: ['10.0.0.2', 'fd00::2'],
       clean: false,
     })
-    expect(await kindsOf(again)).toEqual(['readdress', 'readdress'])
+    expect(await kindsOf(again)).toEqual(['hostAddresses', 'hostAddresses'])
     expect(await readUnsettled(database(), 'all')).toEqual(await readUnsettled(database(), [again.hostId]))
-    await settleHosts(partsOf(await another()), 'all')
+    await tellServices(partsOf(await another()), 'all')
     expect(await table()).toEqual(['10.0.0.2', '10.0.0.2'])
     expect(await kindsOf(again)).toEqual([])
     expect((await rowsOf(id)).map(({ workerId, hostAddresses }) => [workerId, hostAddresses]).sort()).toEqual(
@@ -170,7 +170,11 @@ eachDatabase((database) => {
   test('addresses that are others again by then are not told', async () => {
     const { host, id, workers } = await serving('a')
     const [{ hostId, workerId: name }] = workers as [Reporter]
-    const late = { kind: 'readdress', worker: name, host: { id: hostId, name: host, addresses: ['10.0.0.2'] } } as const
+    const late = {
+      kind: 'hostAddresses',
+      worker: name,
+      host: { id: hostId, name: host, addresses: ['10.0.0.2'] },
+    } as const
     const again = await store.register({
       name: `${host}-a`,
       host,
@@ -215,7 +219,7 @@ eachDatabase((database) => {
       '10.0.0.5',
     ])
     // What is not known is told at the next look, so that the base of what comes then is what subscribers have.
-    await settleHosts(partsOf(await another()), [elsewhere.hostId])
+    await tellServices(partsOf(await another()), [elsewhere.hostId])
     expect(await told()).toEqual(['10.0.0.5'])
     // One of this version says both.
     await write(`UPDATE "Replica" SET "hostId" = $1, "hostAddresses" = '{10.0.0.1}' WHERE "id" = $2`, hostId)

@@ -7,7 +7,7 @@ import { noMeter } from '../../../src/model/metrics.ts'
 import { renewLease } from '../../../src/store/access/lease.ts'
 import type { Committer } from '../../../src/store/commit/committer.ts'
 import { readEndpoint } from '../../../src/store/read/readEndpoint.ts'
-import { settleHosts } from '../../../src/systems/workers/tellServices.ts'
+import { tellServices } from '../../../src/systems/workers/tellServices.ts'
 import { beginDrain } from '../../../src/systems/workers/workerDrain.ts'
 import { WorkerLeases } from '../../../src/systems/workers/workerLeases.ts'
 import { registerWorker } from '../../../src/systems/workers/workerRegistration.ts'
@@ -77,7 +77,7 @@ eachDatabase((database) => {
     expect(await store.place([id])).toBe(1)
     await store.reportReady(id, worker, 1)
     await store.committer.write({ kind: 'leaveHost', ...worker, to: 'another' })
-    await settleHosts({ committer: store.committer, database: database() }, [worker.hostId])
+    await tellServices({ committer: store.committer, database: database() }, [worker.hostId])
     expect(await keptOn(host)).toBe(1)
     return worker
   }
@@ -195,7 +195,7 @@ eachDatabase((database) => {
     const host = await only()
     const { worker, broken, well } = await two(host, randomUUID())
     await store.committer.write({ kind: 'leaveHost', ...worker, to: 'another' })
-    const settle = (committer: Committer) => settleHosts({ committer, database: database() }, [worker.hostId])
+    const settle = (committer: Committer) => tellServices({ committer, database: database() }, [worker.hostId])
     await expect(settle(brokenFor(broken))).rejects.toThrow('The rules failed.')
     expect([await ready(broken), await ready(well)]).toEqual([1, 0])
     await settle(store.committer)

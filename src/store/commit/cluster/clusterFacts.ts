@@ -1,21 +1,21 @@
-import type { CatalogueFactData, EventText } from '../../../model/fact.ts'
+import type { ClusterFactData, EventText } from '../../../model/fact.ts'
 import type { HostId } from '../../../model/id.ts'
 import type { Refusal } from '../../../model/refusal.ts'
-import type { CatalogueOutcome } from '../outcome.ts'
-import type { CatalogueFact, CatalogueWrite } from './clusterWriteStatement.ts'
+import type { ClusterOutcome } from '../outcome.ts'
+import type { ClusterFact, ClusterWrite } from './clusterWriteStatement.ts'
 
 /** What to write, and the answer once it is written. `write` null: it says what is so already. */
-export interface CataloguePlan {
-  readonly write: CatalogueWrite | null
-  readonly outcome: CatalogueOutcome
+export interface ClusterWritePlan {
+  readonly write: ClusterWrite | null
+  readonly outcome: ClusterOutcome
 }
 
-export function refused(refusal: Refusal): CataloguePlan {
+export function refused(refusal: Refusal): ClusterWritePlan {
   return { write: null, outcome: { kind: 'refused', refusal } }
 }
 
 /** An event that is about no replica. */
-export function said(
+export function clusterEvent(
   kind: EventText['kind'],
   message: string,
   actor: string,
@@ -28,7 +28,7 @@ export function factOfHost(
   hostId: HostId,
   message: string,
   actor: string,
-  data: Omit<CatalogueFactData, 'format'>,
-): CatalogueFact {
-  return { kind: 'host', hostId, data: { format: 1, ...data }, event: said('HOST', message, actor, hostId) }
+  data: Omit<ClusterFactData, 'format'>,
+): ClusterFact {
+  return { kind: 'host', hostId, data: { format: 1, ...data }, event: clusterEvent('HOST', message, actor, hostId) }
 }

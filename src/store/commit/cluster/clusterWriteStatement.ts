@@ -1,22 +1,22 @@
-import type { CatalogueFactData, EventText, NewFact } from '../../../model/fact.ts'
+import type { ClusterFactData, EventText, NewFact } from '../../../model/fact.ts'
 import type { HostId } from '../../../model/id.ts'
 import type { Remember } from '../outcome.ts'
 
 /** One write that is about no service: a row or two under a guard, its facts, and what an idempotencyKey needs. */
-export interface CatalogueWrite {
+export interface ClusterWrite {
   readonly table: keyof typeof statements
   /** Values of the statement's input. */
   readonly row: object
   /** The last one. */
-  readonly fact: CatalogueFact
+  readonly fact: ClusterFact
   /** Of other hosts that it changes too: who follows one of those looks for its own facts. */
-  readonly factsElsewhere?: readonly CatalogueFact[]
+  readonly factsElsewhere?: readonly ClusterFact[]
 }
 
-export interface CatalogueFact {
-  readonly kind: Exclude<NewFact['kind'], 'said' | 'change'>
+export interface ClusterFact {
+  readonly kind: Exclude<NewFact['kind'], 'eventOnly' | 'change'>
   readonly hostId: HostId | null
-  readonly data: CatalogueFactData
+  readonly data: ClusterFactData
   readonly event: EventText
 }
 
@@ -151,9 +151,9 @@ ports AS (
 } as const
 
 /** The statement and its parameters. It answers with no row when the guard failed: another server was faster. */
-export function encodeCatalogueWrite(
+export function encodeClusterWrite(
   id: string,
-  write: CatalogueWrite,
+  write: ClusterWrite,
   remember: Remember | null,
 ): { text: string; parameters: string[] } {
   const { input, guard, writes } = statements[write.table]

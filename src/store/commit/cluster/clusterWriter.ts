@@ -4,15 +4,15 @@ import type { DatabaseClock } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
 import { isNeverSent } from '../../database/databaseErrors.ts'
 import { isTransient, sqlErrorOf, uniqueViolation } from '../../database/sqlError.ts'
-import type { CatalogueEntry } from '../entry.ts'
+import type { ClusterEntry } from '../entry.ts'
 import { lookUpKey } from '../keys.ts'
-import type { CatalogueOutcome, Json, Remember } from '../outcome.ts'
+import type { ClusterOutcome, Json, Remember } from '../outcome.ts'
 import { BatchAbandoned, outcomeOfCutBatch } from '../services/sendBatch.ts'
-import { planCatalogue } from './cataloguePlan.ts'
-import type { CataloguePlan } from './clusterFacts.ts'
-import { encodeCatalogueWrite } from './clusterWriteStatement.ts'
+import { planClusterWrite } from './clusterWritePlan.ts'
+import type { ClusterWritePlan } from './clusterFacts.ts'
+import { encodeClusterWrite } from './clusterWriteStatement.ts'
 
-interface CatalogueWriter {
+interface ClusterWriter {
   readonly database: Database
   readonly clock: DatabaseClock
   readonly newId: () => string
@@ -23,7 +23,7 @@ interface CatalogueWriter {
 const mostTries = 20
 
 /** Writes one change of the catalogue. Returns the new head when it made a fact. Reads, decides and writes again when another server was faster. */
-export async function writeCatalogue(writer: CatalogueWriter, entry: CatalogueEntry): Promise<Revision | null> {
+export async function writeCluster(writer: ClusterWriter, entry: ClusterEntry): Promise<Revision | null> {
   for (let attempt = 1; ; attempt++) {
     try {
       const done = await attemptWrite(writer, entry)
@@ -43,35 +43,35 @@ export async function writeCatalogue(writer: CatalogueWriter, entry: CatalogueEn
 }
 
 interface Done {
-  readonly outcome: CatalogueOutcome
+  readonly outcome: ClusterOutcome
   readonly head: Revision | null
 }
 
 /** Null: what was decided on is no longer so. */
-async function attemptWrite(writer: CatalogueWriter, { change, remember }: CatalogueEntry): Promise<Done | null> {
+async function attemptWrite(writer: ClusterWriter, { change, remember }: ClusterEntry): Promise<Done | null> {
   const { database, newId } = writer
   if (remember) {
     const known = await lookUpKey(database, remember)
     if (known !== null) return { outcome: known, head: null }
   }
-  const plan = await planCatalogue(database, change, newId)
+  const plan = await planClusterWrite(database, change, newId)
   const kept = remember && { ...remember, result: plan.outcome as unknown as Json }
   if (plan.write === null) {
     // A refusal is not remembered (R17).
     if (kept && plan.outcome.kind !== 'refused') await keepKey(database, kept)
     return { outcome: plan.outcome, head: null }
   }
-  const head = await runWrite(writer, plan.write, kept)
+  const head = await sendClusterWrite(writer, plan.write, kept)
   return head === null ? null : { outcome: plan.outcome, head }
 }
 
-async function runWrite(
-  { database, clock, newId, meter, isStopping }: CatalogueWriter,
-  write: NonNullable<CataloguePlan['write']>,
+async function sendClusterWrite(
+  { database, clock, newId, meter, isStopping }: ClusterWriter,
+  write: NonNullable<ClusterWritePlan['write']>,
   remember: Remember | null,
 ): Promise<Revision | null> {
   const id = newId()
-  const { text, parameters } = encodeCatalogueWrite(id, write, remember)
+  const { text, parameters } = encodeClusterWrite(id, write, remember)
   const sentAt = clock.mark()
   try {
     const [row] = await database.prisma.$queryRawUnsafe<{ head: string; clock: number }[]>(text, ...parameters)

@@ -3,19 +3,19 @@ import type { HostId, WorkerId } from '../../../model/id.ts'
 import { notFound } from '../../../rules/hosts/hostByOperator.ts'
 import { decideHost, looksAt } from '../../../rules/hosts/hostDecision.ts'
 import { portsBackMessage } from '../../../rules/hosts/hostState.ts'
-import type { HostNext, ReplicasLeft } from '../../../rules/hosts/hostTransition.ts'
+import type { HostTransition, ReplicasLeft } from '../../../rules/hosts/hostTransition.ts'
 import type { Database } from '../../database/database.ts'
 import { readFreeable } from '../../read/readFreeable.ts'
 import type { HostWrite, JudgeWorker } from '../outcome.ts'
-import { type CataloguePlan, factOfHost, refused } from './clusterFacts.ts'
-import type { CatalogueFact, CatalogueWrite } from './clusterWriteStatement.ts'
+import { type ClusterWritePlan, factOfHost, refused } from './clusterFacts.ts'
+import type { ClusterFact, ClusterWrite } from './clusterWriteStatement.ts'
 import { readKeptElsewhere } from './keptPorts.ts'
 import { countReplicasLeft } from './replicasLeft.ts'
 
 type HostRow = Host & { readonly workers: readonly Worker[] }
 
 /** Reads the host, has it decided what becomes of it (R15), and says how that is written. */
-export async function planHost(database: Database, change: HostWrite): Promise<CataloguePlan> {
+export async function planHost(database: Database, change: HostWrite): Promise<ClusterWritePlan> {
   const host = await readHost(database, change)
   if (host === null) return 'hostId' in change ? unchanged(change.hostId) : refused(notFound(change))
   const hostId = host.id as HostId
@@ -39,9 +39,9 @@ export async function planHost(database: Database, change: HostWrite): Promise<C
 async function portsBackElsewhere(
   database: Database,
   hostId: HostId,
-  { workers }: HostNext,
+  { workers }: HostTransition,
   actor: string,
-): Promise<readonly CatalogueFact[]> {
+): Promise<readonly ClusterFact[]> {
   const kept = new Map<HostId, string>()
   for (const { id, clean, removes } of workers)
     if (clean || removes)
@@ -50,7 +50,7 @@ async function portsBackElsewhere(
   return [...kept].map(([id, name]) => factOfHost(id, portsBackMessage(name), actor, { wakesPlacement: true }))
 }
 
-function rowOf(host: HostRow, change: HostWrite, next: HostNext): CatalogueWrite['row'] {
+function rowOf(host: HostRow, change: HostWrite, next: HostTransition): ClusterWrite['row'] {
   const { scheduling, reachability, reason, cpuMillis, memoryMiB, removes, workers } = next
   const judged = change.kind === 'judgeWorker' ? change : null
   return {
@@ -117,6 +117,6 @@ async function isWell({ prisma }: Database, { serverId, heartbeatSeconds }: Judg
   return row?.well === true
 }
 
-function unchanged(hostId: HostId): CataloguePlan {
+function unchanged(hostId: HostId): ClusterWritePlan {
   return { write: null, outcome: { kind: 'host', hostId, changed: false } }
 }

@@ -4,8 +4,8 @@ import type { HostId, WorkerId } from '../../../model/id.ts'
 import { decideRegistration, type RegistrationDecision } from '../../../rules/hosts/registration.ts'
 import type { Database } from '../../database/database.ts'
 import type { RegisterWorker } from '../outcome.ts'
-import { type CataloguePlan, factOfHost, refused } from './clusterFacts.ts'
-import type { CatalogueWrite } from './clusterWriteStatement.ts'
+import { type ClusterWritePlan, factOfHost, refused } from './clusterFacts.ts'
+import type { ClusterWrite } from './clusterWriteStatement.ts'
 import { readKeptElsewhere, readKeptFor } from './keptPorts.ts'
 import { countReplicasLeft } from './replicasLeft.ts'
 import { type KnownWorker, readIdentity, registeringOf } from './workerIdentity.ts'
@@ -18,7 +18,7 @@ export async function planRegistration(
   database: Database,
   change: RegisterWorker,
   newId: () => string,
-): Promise<CataloguePlan> {
+): Promise<ClusterWritePlan> {
   const { prisma } = database
   const host = await prisma.host.findUnique({
     where: { name: change.host },
@@ -83,7 +83,7 @@ function rowOf(
   change: RegisterWorker,
   { hostId, workerId, host, known }: Rows,
   decided: Registered,
-): CatalogueWrite['row'] {
+): ClusterWrite['row'] {
   const { name, addresses, cpuMillis, memoryMiB, portRange, reservedPorts, softwareVersion, protocolVersion, subject } =
     change
   const { epoch, reachability, reason, forgotten, aside } = decided

@@ -59,7 +59,7 @@ export function encodeBatch(id: string, items: readonly BatchItem[]): EncodedBat
     hosts: [],
     ports: [],
     fences: [],
-    standings: [],
+    workerPreconditions: [],
     keys: [],
   }
   for (const [ord, item] of items.entries()) addItem(rows, item, ord)
@@ -68,7 +68,7 @@ export function encodeBatch(id: string, items: readonly BatchItem[]): EncodedBat
   if (rows.versions.length > 0) needed.add('versions')
   if (rows.created.length > 0) needed.add('created')
   if (
-    rows.hosts.length + rows.fences.length + rows.standings.length > 0 ||
+    rows.hosts.length + rows.fences.length + rows.workerPreconditions.length > 0 ||
     items.some(({ change }) => change.quota.delta !== 0)
   )
     needed.add('resources')
@@ -111,7 +111,7 @@ function addItem(rows: Record<Input, Row[]>, { change, remember }: BatchItem, or
       ord,
       position: index + 1,
       kind: fact.kind,
-      data: fact.kind === 'said' ? null : fact.data,
+      data: fact.kind === 'eventOnly' ? null : fact.data,
       event: event?.kind,
       message: event?.message,
       actor: event?.actor,
@@ -130,8 +130,8 @@ function addItem(rows: Record<Input, Row[]>, { change, remember }: BatchItem, or
   for (const [kind, dueAt] of change.timers.upserted) rows.timers.push({ ord, kind, dueAt: encodeInstant(dueAt) })
   for (const kind of change.timers.deleted) rows.timers.push({ ord, kind })
   for (const use of change.hosts) addHostUse(rows, use, ord)
-  for (const { workerId: worker, reachability, draining, addresses } of change.standings)
-    rows.standings.push({ ord, worker, reachability, draining, addresses })
+  for (const { workerId: worker, reachability, draining, addresses } of change.workerPreconditions)
+    rows.workerPreconditions.push({ ord, worker, reachability, draining, addresses })
   for (const fence of change.fences) rows.fences.push({ ord, worker: fence.workerId, epoch: fence.epoch })
 }
 

@@ -10,7 +10,7 @@ import { type Draft, isFull, openDraft } from '../../../rules/draft/draft.ts'
 import { createDraft } from '../../../rules/service/create.ts'
 import type { CreateEntry, IntentEntry, ServiceEntry } from '../entry.ts'
 import type { Remember } from '../outcome.ts'
-import { type Place, placesOfIntent } from './preconditions.ts'
+import { type Precondition, preconditionsOf } from './preconditions.ts'
 
 export interface Answered {
   readonly entry: ServiceEntry
@@ -35,14 +35,14 @@ export interface Decision {
 export function foldIntents(snapshot: ServiceSnapshot, entries: readonly IntentEntry[], context: Context): Decision {
   const draft = openDraft(snapshot)
   const answered: Answered[] = []
-  const claims = new Map<Place, ServiceIntent['kind']>()
+  const claims = new Map<Precondition, ServiceIntent['kind']>()
   let taken = 0
   for (const entry of entries) {
     const { intent } = entry
     if (isFull(draft)) break
     // What it expects is compared with a specRevision that is known only after this commit.
     if (draft.specChanged && expectsRevision(entry)) break
-    const places = placesOfIntent(intent)
+    const places = preconditionsOf(intent)
     if (places.some((place) => (claims.get(place) ?? intent.kind) !== intent.kind)) break
     for (const place of places) claims.set(place, intent.kind)
     taken++

@@ -5,8 +5,8 @@ import type { Database } from '../../database/database.ts'
 import { loadSnapshots } from '../../read/snapshot.ts'
 import type { IntentEntry } from '../entry.ts'
 import { type Decision, remembersOf } from './fold.ts'
-import { type Place, placesOfIntent } from './preconditions.ts'
-import { type Answer, runBatch } from './sendBatch.ts'
+import { type Precondition, preconditionsOf } from './preconditions.ts'
+import { type Answer, sendBatch } from './sendBatch.ts'
 
 interface LockedWrite {
   readonly database: Database
@@ -43,13 +43,13 @@ export function writeLocked({ database, clock, batchId, id, entries, decideOn }:
     await sql.$executeRawUnsafe(`SELECT set_config('lock_timeout', '10s', true)`)
     await sql.$queryRawUnsafe(lockText, id, JSON.stringify(placesOf(entries)))
     const decision = decideOn((await loadSnapshots(sql, [id])).get(id))
-    return decision && runBatch(sql, clock, batchId, [{ change: decision.change, remember: remembersOf(decision) }])
+    return decision && sendBatch(sql, clock, batchId, [{ change: decision.change, remember: remembersOf(decision) }])
   })
 }
 
 /** Ids of hosts and workers, which are never the same. */
-function placesOf(entries: readonly IntentEntry[]): Place[] {
+function placesOf(entries: readonly IntentEntry[]): Precondition[] {
   return entries.flatMap(({ intent }) =>
-    ['reporter' in intent ? [intent.reporter.workerId] : [], placesOfIntent(intent)].flat(),
+    ['reporter' in intent ? [intent.reporter.workerId] : [], preconditionsOf(intent)].flat(),
   )
 }

@@ -2,9 +2,9 @@ import type { HostId, WorkerId } from '../../../model/id.ts'
 import type { ServiceIntent } from '../../../model/intent.ts'
 
 /** What the commit compares for an intent, beside the service itself: a host whose room it takes, or how a worker stands. */
-export type Place = HostId | WorkerId
+export type Precondition = HostId | WorkerId
 
-export function placesOfIntent(intent: ServiceIntent): readonly Place[] {
+export function preconditionsOf(intent: ServiceIntent): readonly Precondition[] {
   switch (intent.kind) {
     case 'grant':
       return intent.grants.map(({ hostId }) => hostId)
@@ -16,7 +16,7 @@ export function placesOfIntent(intent: ServiceIntent): readonly Place[] {
     case 'lose':
     case 'drain':
     case 'undrain':
-    case 'readdress':
+    case 'hostAddresses':
       return [intent.worker]
     default:
       return []

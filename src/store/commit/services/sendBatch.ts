@@ -3,13 +3,13 @@ import { addTo } from '../../../model/groupBy.ts'
 import type { Revision, WorkerId } from '../../../model/id.ts'
 import type { DatabaseClock } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
-import { DatabaseTrouble, patienceMillis, troubleOf } from '../../database/databaseErrors.ts'
+import { DatabaseError, databaseErrorOf, patienceMillis } from '../../database/databaseErrors.ts'
 import { sqlErrorOf, uniqueViolation } from '../../database/sqlError.ts'
 import type { Sql } from '../../read/snapshot.ts'
 import { type BatchItem, encodeBatch } from './batch.ts'
-import type { Place } from './preconditions.ts'
+import type { Precondition } from './preconditions.ts'
 
-export type Verdict = 'stale' | 'fenced' | 'place' | 'quota'
+export type Verdict = 'stale' | 'fenced' | 'precondition' | 'quota'
 
 /** What the statement answered. Positions are those in the batch. */
 export interface Answer {
@@ -20,7 +20,7 @@ export interface Answer {
   /** Workers whose epoch is another by now. */
   readonly fenced: ReadonlyMap<number, readonly WorkerId[]>
   /** Hosts and workers that are not as the intents took them to be. */
-  readonly places: ReadonlyMap<number, readonly Place[]>
+  readonly preconditions: ReadonlyMap<number, readonly Precondition[]>
 }
 
 /** The batch was cut and is certain never to be applied: decide its intents again. */
@@ -29,22 +29,22 @@ export class BatchAbandoned extends Error {
 }
 
 interface ResultRow {
-  readonly said: string
+  readonly result: string
   readonly clock: number
 }
 
 /** What is kept in Batch.result. */
-interface Said {
+interface StatementAnswer {
   readonly base: string | null
   readonly head: string | null
   readonly refused: readonly { readonly ord: number; readonly verdict: Verdict }[] | null
   readonly fenced?: readonly { readonly ord: number; readonly worker: WorkerId }[] | null
-  readonly places?: readonly { readonly ord: number; readonly place: Place }[] | null
+  readonly preconditions?: readonly { readonly ord: number; readonly precondition: Precondition }[] | null
   readonly abandoned?: true
 }
 
 /** Runs the statement once, in `sql`. Errors of the database are thrown as they come. */
-export async function runBatch(
+export async function sendBatch(
   sql: Sql,
   clock: DatabaseClock,
   id: string,
@@ -55,7 +55,7 @@ export async function runBatch(
   const [row] = await sql.$queryRawUnsafe<ResultRow[]>(text, ...parameters)
   if (!row) throw new Error('The commit statement gave no answer.')
   clock.observe(row.clock, sentAt)
-  return toAnswer(JSON.parse(row.said) as Said)
+  return toAnswer(JSON.parse(row.result) as StatementAnswer)
 }
 
 /**
@@ -72,20 +72,20 @@ export async function outcomeOfCutBatch(
   const askedAt = performance.now()
   for (let attempt = 0; ; attempt++) {
     try {
-      const said = await claim(database, id)
-      if (said.abandoned) throw new BatchAbandoned('The batch was cut before it was committed.', { cause })
-      return toAnswer(said)
+      const answer = await claim(database, id)
+      if (answer.abandoned) throw new BatchAbandoned('The batch was cut before it was committed.', { cause })
+      return toAnswer(answer)
     } catch (error) {
       if (error instanceof BatchAbandoned) throw error
       if (isStopping() || performance.now() - askedAt > patienceMillis)
-        throw new DatabaseTrouble('UNREACHABLE', 'UNKNOWN', cause)
+        throw new DatabaseError('UNREACHABLE', 'UNKNOWN', cause)
       await wait(Math.min(2_000, 20 * 2 ** attempt))
     }
   }
 }
 
 /** Takes the batch's id, or reads what took it before. Waits for a statement that still runs under this id. */
-async function claim({ prisma }: Database, id: string): Promise<Said> {
+async function claim({ prisma }: Database, id: string): Promise<StatementAnswer> {
   try {
     await prisma.$queryRawUnsafe(
       `INSERT INTO "Batch" ("id", "result", "at") VALUES ($1, '{"abandoned": true}', clock_timestamp()) RETURNING 1 AS done`,
@@ -93,19 +93,19 @@ async function claim({ prisma }: Database, id: string): Promise<Said> {
     )
   } catch (error) {
     // A database that has become read-only takes no id, and still shows the ones it has.
-    if (sqlErrorOf(error)?.state !== uniqueViolation && troubleOf(error) !== 'READ_ONLY') throw error
+    if (sqlErrorOf(error)?.state !== uniqueViolation && databaseErrorOf(error) !== 'READ_ONLY') throw error
   }
   const batch = await prisma.batch.findUniqueOrThrow({ where: { id } })
-  return batch.result as unknown as Said
+  return batch.result as unknown as StatementAnswer
 }
 
-function toAnswer(said: Said): Answer {
+function toAnswer(answer: StatementAnswer): Answer {
   return {
-    base: said.base === null ? null : BigInt(said.base),
-    head: said.head === null ? null : BigInt(said.head),
-    refused: new Map((said.refused ?? []).map(({ ord, verdict }) => [ord, verdict])),
-    fenced: grouped(said.fenced ?? [], ({ worker }) => worker),
-    places: grouped(said.places ?? [], ({ place }) => place),
+    base: answer.base === null ? null : BigInt(answer.base),
+    head: answer.head === null ? null : BigInt(answer.head),
+    refused: new Map((answer.refused ?? []).map(({ ord, verdict }) => [ord, verdict])),
+    fenced: grouped(answer.fenced ?? [], ({ worker }) => worker),
+    preconditions: grouped(answer.preconditions ?? [], ({ precondition }) => precondition),
   }
 }
 

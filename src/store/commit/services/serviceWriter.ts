@@ -6,7 +6,7 @@ import type { ServiceSnapshot } from '../../../model/service.ts'
 import type { Context } from '../../../rules/draft/context.ts'
 import type { DatabaseClock } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
-import { isNeverSent, notDone, troubleOf } from '../../database/databaseErrors.ts'
+import { databaseErrorOf, isNeverSent, notDone } from '../../database/databaseErrors.ts'
 import { isTransient, type SqlError, sqlErrorOf, uniqueViolation } from '../../database/sqlError.ts'
 import { loadSnapshots } from '../../read/snapshot.ts'
 import { type IntentEntry, noTries, type ServiceEntry, serviceOf } from '../entry.ts'
@@ -15,8 +15,8 @@ import { withFreeNames, withoutKnownKeys } from './admission.ts'
 import { isWritten } from './batch.ts'
 import { type Decision, foldCreation, foldIntents, remembersOf } from './fold.ts'
 import { writeLocked } from './locked.ts'
-import { type Place, placesOfIntent } from './preconditions.ts'
-import { type Answer, BatchAbandoned, outcomeOfCutBatch, runBatch } from './sendBatch.ts'
+import { type Precondition, preconditionsOf } from './preconditions.ts'
+import { type Answer, BatchAbandoned, outcomeOfCutBatch, sendBatch } from './sendBatch.ts'
 import type { SnapshotCache } from './snapshotCache.ts'
 
 export interface ServiceWriterOptions {
@@ -120,7 +120,7 @@ export class ServiceWriter {
     const items = decisions.map((decision) => ({ change: decision.change, remember: remembersOf(decision) }))
     const sentAt = clock.mark()
     try {
-      const answer = await runBatch(database.prisma, clock, id, items)
+      const answer = await sendBatch(database.prisma, clock, id, items)
       meter.observe('commitSeconds', (clock.mark() - sentAt) / 1000)
       meter.observe('commitServices', items.length)
       this.#apply(decisions, answer)
@@ -130,14 +130,14 @@ export class ServiceWriter {
       if (isNeverSent(error)) throw error
       if (refused === null) {
         await this.#recover(decisions, () => outcomeOfCutBatch(database, id, error, isStopping))
-      } else if (troubleOf(error) !== null) {
-        this.#troubled(decisions.flatMap(entriesOf), error)
+      } else if (databaseErrorOf(error) !== null) {
+        this.#failAll(decisions.flatMap(entriesOf), error)
       } else if (decisions.length > 1) {
         const half = Math.ceil(decisions.length / 2)
         await this.#commit(decisions.slice(0, half))
         await this.#commit(decisions.slice(half))
       } else {
-        for (const decision of decisions) this.#refusedAlone(decision, refused, error)
+        for (const decision of decisions) this.#answerRefused(decision, refused, error)
       }
     }
   }
@@ -148,7 +148,7 @@ export class ServiceWriter {
     } catch (error) {
       for (const decision of decisions) {
         if (error instanceof BatchAbandoned) {
-          this.#again(entriesOf(decision), error)
+          this.#retry(entriesOf(decision), error)
           continue
         }
         // It may be committed, or be about to.
@@ -176,11 +176,11 @@ export class ServiceWriter {
       else answerAll(entries, (entry) => entry.resolve(notFound(id)))
     } catch (error) {
       const isRefused = sqlErrorOf(error) !== null
-      const isTroubled = troubleOf(error) !== null
+      const isTroubled = databaseErrorOf(error) !== null
       // It did not come to a decision: the database may answer in a moment.
       if (!isRefused && isTroubled && decided.length === 0) throw error
-      if (isRefused && isTroubled) this.#troubled(entries, error)
-      else if (isRefused || decided.length === 0) this.#again(entries, error)
+      if (isRefused && isTroubled) this.#failAll(entries, error)
+      else if (isRefused || decided.length === 0) this.#retry(entries, error)
       else await this.#recover(decided, () => outcomeOfCutBatch(database, batchId, error, isStopping))
     }
   }
@@ -193,27 +193,27 @@ export class ServiceWriter {
     for (const [ord, decision] of decisions.entries()) {
       switch (answer.refused.get(ord)) {
         case undefined:
-          this.#accepted(decision, revision)
+          this.#answerAccepted(decision, revision)
           revision += BigInt(decision.change.facts.length)
           break
         case 'stale':
-          this.#stale(decision)
+          this.#requeueStale(decision)
           break
         case 'fenced':
-          this.#fencedOut(decision, answer.fenced.get(ord) ?? [])
+          this.#answerFenced(decision, answer.fenced.get(ord) ?? [])
           break
-        case 'place':
-          this.#withoutPlaces(decision, answer.places.get(ord) ?? [])
+        case 'precondition':
+          this.#dropUnmet(decision, answer.preconditions.get(ord) ?? [])
           break
         case 'quota':
-          this.#withoutGrants(decision)
+          this.#dropGrants(decision)
           break
       }
     }
     if (answer.head !== null) this.#o.committed(answer.head)
   }
 
-  #accepted({ change, answered, deferred }: Decision, before: Revision): void {
+  #answerAccepted({ change, answered, deferred }: Decision, before: Revision): void {
     if (isWritten(change)) {
       const { next, facts, specFact, created } = change
       const spec = specFact ?? (created ? facts.length : null)
@@ -233,7 +233,7 @@ export class ServiceWriter {
     this.#o.requeue([...unfinished, ...deferred])
   }
 
-  #stale(decision: Decision): void {
+  #requeueStale(decision: Decision): void {
     this.#o.cache.drop(decision.id)
     const entries = entriesOf(decision)
     for (const { tries } of entries) tries.stale++
@@ -241,56 +241,60 @@ export class ServiceWriter {
     this.#o.requeue(entries)
   }
 
-  #fencedOut(decision: Decision, workers: readonly WorkerId[]): void {
+  #answerFenced(decision: Decision, workers: readonly WorkerId[]): void {
     const [out, rest] = split(entriesOf(decision), (entry) => {
       const reporter = entry.kind === 'intent' && 'reporter' in entry.intent ? entry.intent.reporter : null
       if (reporter === null || !workers.includes(reporter.workerId)) return false
       entry.resolve(fenced(reporter))
       return true
     })
-    this.#again(rest, new Error(`The reports of ${decision.id} were fenced, ${out.length} of them by name.`))
+    this.#retry(rest, new Error(`The reports of ${decision.id} were fenced, ${out.length} of them by name.`))
   }
 
   /** Grants that lost are no failure: placement looks at what is true now and tries again. */
-  #withoutGrants(decision: Decision): void {
+  #dropGrants(decision: Decision): void {
     const [out, rest] = split(entriesOf(decision), (entry) => {
       if (entry.kind !== 'intent' || entry.intent.kind !== 'grant') return false
       entry.resolve({ kind: 'done', changed: false })
       return true
     })
-    this.#again(rest, new Error(`The grants of ${decision.id} were refused, ${out.length} of them.`))
+    this.#retry(rest, new Error(`The grants of ${decision.id} were refused, ${out.length} of them.`))
   }
 
   /** Hosts or workers are not as these intents took them to be. Whoever sent them looks at what is true now. Deferred ones take them for something else. */
-  #withoutPlaces(decision: Decision, places: readonly Place[]): void {
+  #dropUnmet(decision: Decision, unmet: readonly Precondition[]): void {
     this.#o.requeue(decision.deferred)
     const decided = decision.answered.map(({ entry }) => entry)
     const [out, rest] = split(decided, (entry) => {
-      if (entry.kind !== 'intent' || !placesOfIntent(entry.intent).some((place) => places.includes(place))) return false
+      if (
+        entry.kind !== 'intent' ||
+        !preconditionsOf(entry.intent).some((precondition) => unmet.includes(precondition))
+      )
+        return false
       entry.resolve(
         entry.intent.kind === 'report' ? workerSilent(entry.intent.reporter) : { kind: 'done', changed: false },
       )
       return true
     })
-    this.#again(rest, new Error(`Workers of ${decision.id} have changed, for ${out.length} of its intents.`))
+    this.#retry(rest, new Error(`Workers of ${decision.id} have changed, for ${out.length} of its intents.`))
   }
 
   /** No service's part was at fault: the database takes nothing now. */
-  #troubled(entries: readonly ServiceEntry[], error: unknown): void {
-    if (troubleOf(error) === 'FULL') this.#o.full()
+  #failAll(entries: readonly ServiceEntry[], error: unknown): void {
+    if (databaseErrorOf(error) === 'FULL') this.#o.full()
     this.#o.log.warn({ err: error, intents: entries.length }, 'The database takes no commits now.')
     answerAll(entries, (entry) => entry.reject(notDone(error)))
   }
 
   /** The database refused this one service's statement as a whole. */
-  #refusedAlone(decision: Decision, { state, constraint }: SqlError, error: unknown): void {
+  #answerRefused(decision: Decision, { state, constraint }: SqlError, error: unknown): void {
     const entries = entriesOf(decision)
     const isUnique = state === uniqueViolation
     if (isTransient(state) || (isUnique && constraint === 'IdempotencyKey_pkey')) {
       // With the key, another server was faster: its answer is found at the next look-up.
-      this.#again(entries, error)
+      this.#retry(entries, error)
     } else if (isUnique && constraint === 'HostPort_pkey') {
-      this.#withoutGrants(decision)
+      this.#dropGrants(decision)
     } else if (isUnique && constraint === 'Service_projectId_heldName_key') {
       for (const entry of entries) if (entry.kind === 'create') entry.resolve(nameTaken(entry.service))
     } else {
@@ -300,7 +304,7 @@ export class ServiceWriter {
     }
   }
 
-  #again(entries: readonly ServiceEntry[], reason: unknown): void {
+  #retry(entries: readonly ServiceEntry[], reason: unknown): void {
     const [tired, fit] = split(entries, ({ tries }) => ++tries.again > mostTries)
     this.#o.meter.count('retries', fit.length)
     answerAll(tired, (entry) => entry.reject(reason))

@@ -70,7 +70,13 @@ export const inputs = {
     act: 'text',
   },
   fences: { ord: 'int', worker: 'text', epoch: 'int' },
-  standings: { ord: 'int', worker: 'text', reachability: '"Reachability"', draining: 'boolean', addresses: 'text[]' },
+  workerPreconditions: {
+    ord: 'int',
+    worker: 'text',
+    reachability: '"Reachability"',
+    draining: 'boolean',
+    addresses: 'text[]',
+  },
   keys: { ord: 'int', subject: 'text', operation: 'text', key: 'text', hash: 'text', result: 'jsonb' },
 } as const satisfies Record<string, Columns>
 export type Input = keyof typeof inputs
@@ -79,7 +85,7 @@ const inputsOf: Readonly<Record<Section, readonly Input[]>> = {
   settled: ['rollouts', 'timers', 'slots'],
   versions: ['versions'],
   created: ['created'],
-  resources: ['hosts', 'ports', 'fences', 'standings'],
+  resources: ['hosts', 'ports', 'fences', 'workerPreconditions'],
   keys: ['keys'],
 }
 
@@ -151,25 +157,25 @@ project AS MATERIALIZED (
   WHERE t."id" IN (SELECT w.project FROM services w WHERE w.quota <> 0) ORDER BY t."id" FOR NO KEY UPDATE OF t),
 host AS MATERIALIZED (
   SELECT t."id", t."allocation", t."usedCpuMillis", t."usedMemoryMiB", t."usedPorts", t."lastPort", t."scheduling" = 'DRAINING' AS draining, t."addresses" FROM "Host" t
-  WHERE t."id" IN (SELECT x.host FROM hosts x UNION SELECT k."hostId" FROM "Worker" k JOIN standings x ON x.worker = k."id")
+  WHERE t."id" IN (SELECT x.host FROM hosts x UNION SELECT k."hostId" FROM "Worker" k JOIN workerPreconditions x ON x.worker = k."id")
     AND (SELECT count(*) FROM project) >= 0 ORDER BY t."id" FOR NO KEY UPDATE OF t),
 worker AS MATERIALIZED (
   SELECT t."id", t."epoch", t."reachability", t."draining", t."hostId" FROM "Worker" t
-  WHERE t."id" IN (SELECT x.worker FROM fences x UNION SELECT x.worker FROM standings x) AND (SELECT count(*) FROM host) >= 0
+  WHERE t."id" IN (SELECT x.worker FROM fences x UNION SELECT x.worker FROM workerPreconditions x) AND (SELECT count(*) FROM host) >= 0
   ORDER BY t."id" FOR SHARE OF t),
 ${serviceLocks('(SELECT count(*) FROM worker) >= 0').trim()},
 fenced AS MATERIALIZED (
   SELECT x.ord, x.worker FROM fences x LEFT JOIN worker k ON k."id" = x.worker WHERE k."epoch" IS DISTINCT FROM x.epoch),
-moved AS MATERIALIZED (
-  SELECT x.ord, x.host AS place FROM hosts x LEFT JOIN host h ON h."id" = x.host
+unmet AS MATERIALIZED (
+  SELECT x.ord, x.host AS precondition FROM hosts x LEFT JOIN host h ON h."id" = x.host
   WHERE x.allocation IS NOT NULL AND h."allocation" IS DISTINCT FROM x.allocation
-  UNION SELECT x.ord, x.worker FROM standings x LEFT JOIN worker k ON k."id" = x.worker LEFT JOIN host h ON h."id" = k."hostId"
+  UNION SELECT x.ord, x.worker FROM workerPreconditions x LEFT JOIN worker k ON k."id" = x.worker LEFT JOIN host h ON h."id" = k."hostId"
   WHERE coalesce(k."reachability", 'LOST') <> coalesce(x.reachability, k."reachability", 'LOST')
     OR (k."draining" OR h.draining) IS DISTINCT FROM coalesce(x.draining, k."draining" OR h.draining)
     OR (x.addresses IS NOT NULL AND h."addresses" IS DISTINCT FROM x.addresses)),
 passing AS MATERIALIZED (
   SELECT w.ord, w.project, w.quota FROM services w LEFT JOIN locked l ON l."id" = w.id
-  WHERE (w.guard < 0 OR l."id" IS NOT NULL) AND w.ord NOT IN (SELECT ord FROM fenced) AND w.ord NOT IN (SELECT ord FROM moved)),
+  WHERE (w.guard < 0 OR l."id" IS NOT NULL) AND w.ord NOT IN (SELECT ord FROM fenced) AND w.ord NOT IN (SELECT ord FROM unmet)),
 over AS MATERIALIZED (
   SELECT s.ord FROM (
     SELECT ord, project, sum(quota) OVER (PARTITION BY project ORDER BY ord) AS taken FROM passing WHERE quota > 0) s
@@ -178,7 +184,7 @@ verdicts AS MATERIALIZED (
   SELECT w.ord, CASE
     WHEN w.guard >= 0 AND l."id" IS NULL THEN 'stale'
     WHEN w.ord IN (SELECT ord FROM fenced) THEN 'fenced'
-    WHEN w.ord IN (SELECT ord FROM moved) THEN 'place'
+    WHEN w.ord IN (SELECT ord FROM unmet) THEN 'precondition'
     WHEN w.ord IN (SELECT ord FROM over) THEN 'quota'
     ELSE 'done' END AS verdict
   FROM services w LEFT JOIN locked l ON l."id" = w.id)`
@@ -298,13 +304,13 @@ answer AS MATERIALIZED (
     'base', (SELECT base::text FROM counter), 'head', (SELECT head::text FROM counter),
     'at', extract(epoch FROM statement_timestamp()) * 1000,
     'refused', (SELECT json_agg(json_build_object('ord', ord, 'verdict', verdict)) FROM verdicts WHERE verdict <> 'done')
-    ${hasResources ? `, 'fenced', (SELECT json_agg(f) FROM fenced f), 'places', (SELECT json_agg(m) FROM moved m)` : ''}) AS said
+    ${hasResources ? `, 'fenced', (SELECT json_agg(f) FROM fenced f), 'preconditions', (SELECT json_agg(m) FROM unmet m)` : ''}) AS result
   WHERE ${counted}),
 batch_row AS (
-  INSERT INTO "Batch" ("id", "result", "at") SELECT $1, said, statement_timestamp() FROM answer
+  INSERT INTO "Batch" ("id", "result", "at") SELECT $1, result, statement_timestamp() FROM answer
   WHERE EXISTS (SELECT FROM accepted WHERE written))`
 
 const result = `
-SELECT said::text AS said, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS clock,
+SELECT result::text AS result, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS clock,
   (SELECT pg_notify('facts', head::text)::text FROM counter) AS notified
 FROM answer`

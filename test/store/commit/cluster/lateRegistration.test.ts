@@ -4,7 +4,7 @@ import type { Reporter } from '../../../../src/model/intent.ts'
 import { noMeter } from '../../../../src/model/metrics.ts'
 import type { RegisterWorker } from '../../../../src/store/commit/outcome.ts'
 import type { Database } from '../../../../src/store/database/database.ts'
-import { settleHosts } from '../../../../src/systems/workers/tellServices.ts'
+import { tellServices } from '../../../../src/systems/workers/tellServices.ts'
 import { registerWorker } from '../../../../src/systems/workers/workerRegistration.ts'
 import { reportReplicas } from '../../../../src/systems/workers/workerReports.ts'
 import { leasedStores } from '../../../support/drivers/leasedStores.ts'
@@ -51,7 +51,7 @@ eachDatabase((database) => {
   async function lose(reporter: Reporter): Promise<void> {
     for (const to of ['UNREACHABLE', 'LOST'] as const)
       expect(await judge(reporter, to)).toMatchObject({ changed: true })
-    await settleHosts({ database: database(), committer: store.committer }, [reporter.hostId])
+    await tellServices({ database: database(), committer: store.committer }, [reporter.hostId])
   }
   const partsOf = ({ committer }: TestStore, of = database()) => ({ committer, database: of, log: silent })
   /** With the server that is not slow, as one that runs nothing. */

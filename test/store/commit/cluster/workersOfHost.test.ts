@@ -4,7 +4,7 @@ import type { ServiceId, WorkerId } from '../../../../src/model/id.ts'
 import type { Reporter } from '../../../../src/model/intent.ts'
 import type { RegisterWorker } from '../../../../src/store/commit/outcome.ts'
 import { readAssignments } from '../../../../src/store/read/readAssignments.ts'
-import { settleHosts } from '../../../../src/systems/workers/tellServices.ts'
+import { tellServices } from '../../../../src/systems/workers/tellServices.ts'
 import { leasedStores } from '../../../support/drivers/leasedStores.ts'
 import type { TestStore } from '../../../support/drivers/store.ts'
 import { eachDatabase } from '../../../support/fixtures/databases.ts'
@@ -157,7 +157,7 @@ eachDatabase((database) => {
     expect(own).toHaveLength(2)
     await judge(b, 'UNREACHABLE')
     await judge(b, 'LOST', {}, other)
-    await settleHosts({ database: database(), committer: store.committer }, [b.hostId])
+    await tellServices({ database: database(), committer: store.committer }, [b.hostId])
     const lost = await hostOf(host)
     expect(lost).toMatchObject({ reachability: 'REACHABLE', cpuMillis: 10_000, usedCpuMillis: 200, usedPorts: 2 })
     expect(
@@ -198,7 +198,7 @@ eachDatabase((database) => {
     expect(await remove(`${host}-1`)).toMatchObject({
       refusal: { message: expect.stringContaining('are being replaced: try again') },
     })
-    await settleHosts({ database: database(), committer: store.committer }, [b.hostId])
+    await tellServices({ database: database(), committer: store.committer }, [b.hostId])
     // Another registration does not take the ports away.
     await store.register({ name: `${host}-0`, host })
     expect((await hostOf(host)).workers.map(({ name }) => name)).toEqual([`${host}-0`, `${host}-1`, `${host}-2`])
@@ -233,7 +233,7 @@ eachDatabase((database) => {
     const { host, all } = await workers({}, {})
     const [a, b] = all as [Reporter, Reporter]
     const id = await running(all, 4)
-    const settled = () => settleHosts({ database: database(), committer: store.committer }, [a.hostId])
+    const settled = () => tellServices({ database: database(), committer: store.committer }, [a.hostId])
     const leaving = async (reporter: Reporter) =>
       (await on(id, reporter)).map(({ state, leaving: why }) => (state === 'STOPPING' ? state : why))
     const drain = () => store.committer.write({ kind: 'drainWorker', ...a, actor: 'alice' })
@@ -286,7 +286,7 @@ eachDatabase((database) => {
     expect(await store.committer.write({ kind: 'leaveHost', ...renamed, to: `${host}-b` })).toMatchObject({
       changed: true,
     })
-    await settleHosts({ database: database(), committer: store.committer }, [a.hostId])
+    await tellServices({ database: database(), committer: store.committer }, [a.hostId])
     expect(await on(id, a)).toEqual([])
     expect(await store.committer.write({ ...moved, clean: true })).toMatchObject({
       kind: 'worker',
@@ -321,7 +321,7 @@ eachDatabase((database) => {
     // Also before the services are told: it is not the one that had their replicas.
     const next = await store.register(taken)
     expect(next.workerId).not.toBe(old.workerId)
-    await settleHosts({ database: database(), committer: store.committer }, [old.hostId])
+    await tellServices({ database: database(), committer: store.committer }, [old.hostId])
     expect((await rowsOf(id)).map(({ state }) => state)).toEqual(['PENDING', 'PENDING'])
     expect(await store.place([id])).toBe(0)
     const [aside] = (await hostOf(host)).workers.filter((worker) => worker.id === old.workerId)
@@ -362,7 +362,7 @@ eachDatabase((database) => {
     await judge(a, 'LOST')
     const elsewhere = { name: `${host}-0`, host: `${host}-b`, instance: one, clean: true }
     await expect(store.register(elsewhere)).rejects.toThrow('not registered')
-    await settleHosts({ database: database(), committer: store.committer }, [a.hostId])
+    await tellServices({ database: database(), committer: store.committer }, [a.hostId])
     expect(await store.register(elsewhere)).toMatchObject({ workerId: a.workerId })
     expect((await rowsOf(id)).map(({ state }) => state)).toEqual(['PENDING', 'PENDING'])
     expect(await hostOf(host)).toMatchObject({ reachability: 'LOST', workers: [] })
@@ -407,7 +407,7 @@ eachDatabase((database) => {
     const [a] = all as [Reporter]
     const id = await running(all, 2)
     await database().prisma.worker.delete({ where: { id: a.workerId } })
-    await settleHosts({ database: database(), committer: store.committer }, [a.hostId])
+    await tellServices({ database: database(), committer: store.committer }, [a.hostId])
     expect((await rowsOf(id)).map(({ state }) => state).sort()).toEqual(['PENDING', 'RUNNING'])
     expect(await database().prisma.hostPort.count({ where: { lostWorkerId: a.workerId } })).toBe(0)
   })

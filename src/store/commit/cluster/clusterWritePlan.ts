@@ -3,18 +3,18 @@ import type { Content } from '../../../model/content.ts'
 import type { ProfileId, ProfileRevisionId, ProjectId, QueueId } from '../../../model/id.ts'
 import { sameContent } from '../../../rules/version/content.ts'
 import type { Database } from '../../database/database.ts'
-import type { CatalogueChange } from '../outcome.ts'
-import { type CataloguePlan, said } from './clusterFacts.ts'
+import type { ClusterChange } from '../outcome.ts'
+import { type ClusterWritePlan, clusterEvent } from './clusterFacts.ts'
 import { planHost } from './hostPlan.ts'
 import { planRegistration } from './registrationPlan.ts'
 
 type NewId = () => string
-type ApplyProfile = Extract<CatalogueChange, { kind: 'applyProfile' }>
-type ApplyProject = Extract<CatalogueChange, { kind: 'applyProject' }>
-type ApplyQueue = Extract<CatalogueChange, { kind: 'applyQueue' }>
+type ApplyProfile = Extract<ClusterChange, { kind: 'applyProfile' }>
+type ApplyProject = Extract<ClusterChange, { kind: 'applyProject' }>
+type ApplyQueue = Extract<ClusterChange, { kind: 'applyQueue' }>
 
 /** Reads what the change is about and decides on it. The write's guard finds out whether that still holds. */
-export function planCatalogue(database: Database, change: CatalogueChange, newId: NewId): Promise<CataloguePlan> {
+export function planClusterWrite(database: Database, change: ClusterChange, newId: NewId): Promise<ClusterWritePlan> {
   switch (change.kind) {
     case 'applyProfile':
       return planProfile(database, change, newId)
@@ -29,7 +29,7 @@ export function planCatalogue(database: Database, change: CatalogueChange, newId
   }
 }
 
-async function planProfile({ prisma }: Database, change: ApplyProfile, newId: NewId): Promise<CataloguePlan> {
+async function planProfile({ prisma }: Database, change: ApplyProfile, newId: NewId): Promise<ClusterWritePlan> {
   const { name, content, settings, actor } = change
   const known = await prisma.profile.findUnique({ where: { name } })
   const newest =
@@ -68,14 +68,14 @@ async function planProfile({ prisma }: Database, change: ApplyProfile, newId: Ne
         kind: 'profile',
         hostId: null,
         data: { format: 1, profileId, wakesPlacement: false },
-        event: said('PROFILE', message, actor),
+        event: clusterEvent('PROFILE', message, actor),
       },
     },
     outcome: { kind: 'profile', profileId, profileRevisionId, created: true },
   }
 }
 
-async function planProject({ prisma }: Database, change: ApplyProject, newId: NewId): Promise<CataloguePlan> {
+async function planProject({ prisma }: Database, change: ApplyProject, newId: NewId): Promise<ClusterWritePlan> {
   const { name, maxReplicas, actor } = change
   const known = await prisma.project.findUnique({ where: { name } })
   const projectId = (known?.id ?? newId()) as ProjectId
@@ -91,14 +91,14 @@ async function planProject({ prisma }: Database, change: ApplyProject, newId: Ne
         kind: 'project',
         hostId: null,
         data: { format: 1, projectId, wakesPlacement: true },
-        event: said('PROJECT', message, actor),
+        event: clusterEvent('PROJECT', message, actor),
       },
     },
     outcome: { kind: 'project', projectId, changed: true },
   }
 }
 
-async function planQueue({ prisma }: Database, change: ApplyQueue, newId: NewId): Promise<CataloguePlan> {
+async function planQueue({ prisma }: Database, change: ApplyQueue, newId: NewId): Promise<ClusterWritePlan> {
   const { name, priority, actor } = change
   const known = await prisma.queue.findUnique({ where: { name } })
   const queueId = (known?.id ?? newId()) as QueueId
@@ -115,7 +115,7 @@ async function planQueue({ prisma }: Database, change: ApplyQueue, newId: NewId)
         kind: 'queue',
         hostId: null,
         data: { format: 1, queueId, wakesPlacement: true },
-        event: said('PROJECT', message, actor),
+        event: clusterEvent('PROJECT', message, actor),
       },
     },
     outcome: { kind: 'queue', queueId, changed: true },
