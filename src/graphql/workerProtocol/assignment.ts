@@ -1,6 +1,6 @@
 import type { EnvironmentVariable } from '../../model/content.ts'
 import type { Assignment as AssignmentValue } from '../../store/read/readAssignments.ts'
-import type { LogRequest as LogRequestValue } from '../../systems/logs/logRequests.ts'
+import type { LogRequest as LogRequestValue } from '../../systems/logs/logText.ts'
 import { AllocatedPort, Probe, RestartPolicy, StopPolicy } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'

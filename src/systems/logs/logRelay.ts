@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { WorkerId } from '../../model/id.ts'
 import type { Database } from '../../store/database/database.ts'
 import { longestMessage, notify } from '../../store/database/notify.ts'
-import type { LogRequest, LogText } from './logRequests.ts'
+import type { LogRequest, LogText } from './logText.ts'
 
 const compress = promisify(gzip)
 const expand = promisify(gunzip)

@@ -1,19 +1,6 @@
 import type { ReplicaId, WorkerId } from '../../model/id.ts'
 import type { LogRelay, RelayedRequest } from './logRelay.ts'
-
-/** The last lines of a replica's output. `truncated`: there was more than was asked for or kept. */
-export interface LogText {
-  readonly stdout: readonly string[]
-  readonly stderr: readonly string[]
-  readonly truncated: boolean
-}
-
-/** What a worker is asked for. `id` is named in its answer. */
-export interface LogRequest {
-  readonly id: string
-  readonly replica: ReplicaId
-  readonly tailLines: number
-}
+import type { LogRequest, LogText } from './logText.ts'
 
 interface Waiting {
   readonly workerId: WorkerId

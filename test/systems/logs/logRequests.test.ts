@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ReplicaId, WorkerId } from '../../../src/model/id.ts'
-import { type LogRequest, LogRequests } from '../../../src/systems/logs/logRequests.ts'
+import { LogRequests } from '../../../src/systems/logs/logRequests.ts'
+import type { LogRequest } from '../../../src/systems/logs/logText.ts'
 
 const worker = 'worker' as WorkerId
 const replica = 'replica' as ReplicaId
