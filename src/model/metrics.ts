@@ -24,7 +24,7 @@ export const counters = {
   },
   conflicts: {
     name: 'xce_commit_conflicts_total',
-    help: 'Changes of services that a guard refused: stale (another server was faster), fenced, place (a host or a worker is not as it was taken to be), quota.',
+    help: 'Changes of services that a guard refused: stale (another server was faster), fenced, precondition (a host or a worker is not as it was taken to be), quota.',
     label: 'verdict',
   },
   retries: { name: 'xce_commit_retries_total', help: 'Intents that were decided again.' },
@@ -50,11 +50,11 @@ export const counters = {
     help: 'Judgements on silent workers that this server wrote: UNREACHABLE, LOST, HELD (kept from being LOST by the brake).',
     label: 'to',
   },
-  leasesAnew: {
+  leasesRestarted: {
     name: 'xce_lease_restarts_total',
-    help: 'Times that every lease started anew, because this server could not have taken their renewals.',
+    help: 'Times that every lease started again, because this server could not have taken their renewals.',
   },
-  trimmed: { name: 'xce_upkeep_deleted_rows_total', help: 'Rows of history that upkeep deleted.', label: 'rows' },
+  trimmed: { name: 'xce_retention_deleted_rows_total', help: 'Rows of history that retention deleted.', label: 'rows' },
 } as const satisfies Record<string, Described>
 
 /** Spread over buckets, of which each counts what is at most its bound. */

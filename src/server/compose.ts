@@ -147,9 +147,9 @@ async function start(
   drains.start()
   started('the drains of hosts', () => drains.stop())
 
-  const upkeep = new RetentionRunner({ database, tail, log, retention: config.retention, meter: metrics })
-  upkeep.start()
-  started('upkeep', () => upkeep.stop())
+  const retention = new RetentionRunner({ database, tail, log, retention: config.retention, meter: metrics })
+  retention.start()
+  started('retention', () => retention.stop())
 
   metrics.read(metricReaders(app))
   await ensureTokens(app)

@@ -11,7 +11,7 @@ import type { Previews } from './placement/previews.ts'
 import type { Sessions } from './tokens/sessions.ts'
 import type { WorkerRefusals } from './workers/workerRefusals.ts'
 
-/** What a running server consists of, as the edges (GraphQL, HTTP) see it. Made once, by `compose.ts`. */
+/** The parts of a running server as the edges (GraphQL, HTTP) see them. `server/compose.ts` makes it once. */
 export interface ServerContext {
   readonly config: Config
   readonly log: Logger
@@ -19,7 +19,7 @@ export interface ServerContext {
   readonly committer: Committer
   readonly tail: Tail
   readonly clock: DatabaseClock
-  /** A new UUID (version 7). */
+  /** Makes a new UUID (version 7). */
   readonly newId: () => string
   readonly feed: Feed
   readonly sessions: Sessions

@@ -1,4 +1,4 @@
-// The embedded database's size while services churn, with upkeep and without, in one run: npm run bench:churn
+// The embedded database's size while services churn, with retention and without, in one run: npm run bench:churn
 // Each round kills and replaces every replica of 10 services 7 times. Rows of earlier rounds are dated back by 2 hours, so that ages pass too.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,18 +34,18 @@ interface Sizes {
   readonly log: number
 }
 
-async function run(withUpkeep: boolean, rounds: number): Promise<Sizes[]> {
+async function run(withRetention: boolean, rounds: number): Promise<Sizes[]> {
   const directory = mkdtempSync(path.join(tmpdir(), 'xce-churn-'))
   const database = await openDatabase({ dataDirectory: directory, log })
   try {
     const store = await TestStore.on(database)
     const tail = new Tail({ database, committer: store.committer, log })
     await tail.start()
-    const upkeep = new RetentionRunner({ database, tail, retention, log })
-    if (withUpkeep) upkeep.start()
+    const runner = new RetentionRunner({ database, tail, retention, log })
+    if (withRetention) runner.start()
     const churn = await Churn.on(store, services, replicas)
     console.log(
-      `\n${withUpkeep ? 'With' : 'Without'} upkeep: MiB of tables, of write-ahead log; rows kept; how long a commit waited (ms)`,
+      `\n${withRetention ? 'With' : 'Without'} retention: MiB of tables, of write-ahead log; rows kept; how long a commit waited (ms)`,
     )
     console.log('round   tables      log   head   facts  events  ended  batches    p50    p99    max')
     const sizes: Sizes[] = []
@@ -57,7 +57,7 @@ async function run(withUpkeep: boolean, rounds: number): Promise<Sizes[]> {
       sizes.push(await measure(database, directory, round, millis))
       await dateBack(database)
     }
-    await upkeep.stop()
+    await runner.stop()
     await tail.stop()
     await store.committer.stop()
     return sizes
@@ -115,9 +115,9 @@ const kept = await run(true, rounds)
 // It is as clear after half of them.
 const grown = await run(false, steadyFrom)
 console.log(
-  `\nThe most of the second half to the most of the quarter before: × ${growth(kept, steadyFrom).toFixed(2)} with upkeep, × ${growth(grown, Math.ceil(steadyFrom / 2)).toFixed(2)} without.`,
+  `\nThe most of the second half to the most of the quarter before: × ${growth(kept, steadyFrom).toFixed(2)} with retention, × ${growth(grown, Math.ceil(steadyFrom / 2)).toFixed(2)} without.`,
 )
 if (!(growth(kept, steadyFrom) < mostGrowth)) {
-  console.error(`With upkeep the size should grow by less than × ${mostGrowth}.`)
+  console.error(`With retention the size should grow by less than × ${mostGrowth}.`)
   process.exitCode = 1
 }

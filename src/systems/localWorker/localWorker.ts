@@ -7,32 +7,33 @@ import { runningWorker } from './workerLock.ts'
 
 const lookEveryMillis = 1_000
 const respawnMillis = { first: 100, last: 30_000 } as const
-/** A worker that lived so long did not die of its start. */
+/** A worker that lived this long did not die of a failed start. */
 const steadyMillis = 60_000
 const goneWithinMillis = 18_000
 
 export interface LocalWorkerOptions {
   readonly log: Logger
-  /** The compiled worker. */
+  /** The path of the compiled worker program. */
   readonly program: string
   readonly dataDirectory: string
-  /** Stop its replicas with it. */
+  /** Whether the worker's replicas are stopped when the server stops. */
   readonly stopReplicas: boolean
-  /** What the server listens on. */
+  /** The address on which the server listens. */
   readonly host: string
-  /** Of the server. */
+  /** The server's environment. */
   readonly env: NodeJS.ProcessEnv
 }
 
 /**
- * The worker of this machine, as a process of its own that outlives the server: one that is still there from before is found by the lock of
- * its state directory and reconnects by itself, through the file with the server's address. One that died is started again.
+ * The worker of this machine, a process of its own that outlives the server. A worker that still runs from an earlier
+ * server is found by the lock on its state directory; it reconnects through the file that names the server's address. A
+ * worker that died is started again.
  */
 export class LocalWorker {
   readonly #options: LocalWorkerOptions
   readonly #stopping = new AbortController()
   #supervision: Promise<void> | null = null
-  /** The worker that this server has started last. */
+  /** The worker process that this server started last. */
   #child: ChildProcess | null = null
 
   constructor(options: LocalWorkerOptions) {
@@ -48,7 +49,10 @@ export class LocalWorker {
     this.#supervision = this.#supervise()
   }
 
-  /** Ends the worker and waits for that. Its replicas run on unless they are to be stopped, which takes as long as their stop policies say. */
+  /**
+   * Ends the worker and waits for its end. Its replicas run on unless they are to be stopped, which takes as long as
+   * their stop policies say.
+   */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#supervision
@@ -72,7 +76,10 @@ export class LocalWorker {
     )
   }
 
-  /** The worker that runs; null: none does. One that has only just been started would not know what a signal means: it gets the time to. */
+  /**
+   * The process id of the running worker; null when none runs. A worker that was just started would not understand a
+   * signal yet, so this waits until it does.
+   */
   async #listening(until: number): Promise<number | null> {
     for (;;) {
       const pid = await runningWorker(this.#stateDirectory)
@@ -117,15 +124,15 @@ export class LocalWorker {
     return localWorkerEnvironment(this.#options.env, this.#options)
   }
 
-  /** Resolves when the worker has ended, or the server stops. */
+  /** Resolves when the worker has ended, or when the server stops. */
   async #runOnce(): Promise<void> {
     const { program, log } = this.#options
-    // What it says before it has its log, and why it broke.
+    // Catches what the worker prints before it has its log, and why it broke.
     const output = await open(this.#logFile, 'a', 0o600)
     try {
       if (this.#stopping.signal.aborted) return
       const child = spawn(process.execPath, [program], {
-        // Its own session: a Ctrl-C for the server is none for the worker.
+        // The worker has its own session, so that a Ctrl-C meant for the server does not reach it.
         detached: true,
         stdio: ['ignore', output.fd, output.fd],
         env: this.#environment,
@@ -157,7 +164,7 @@ export class LocalWorker {
     })
   }
 
-  /** A worker that is no child of this server tells nobody of its end: its lock is looked at. */
+  /** A worker that is not a child of this server cannot report its end to it, so its lock is checked. */
   async #untilGone(): Promise<void> {
     while (!this.#stopping.signal.aborted && (await runningWorker(this.#stateDirectory)) !== null)
       await this.#pause(lookEveryMillis)
@@ -168,7 +175,7 @@ export class LocalWorker {
   }
 }
 
-/** Without the lock of its state directory it can only be on its way to it, or to its end. */
+/** A worker without the lock of its state directory is either about to take it or about to end. */
 function lives(child: ChildProcess | null): boolean {
   return child?.pid !== undefined && child.exitCode === null && child.signalCode === null
 }
@@ -177,6 +184,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It ended by itself just now.
+    // The process ended in this moment.
   }
 }

@@ -3,8 +3,8 @@ import path from 'node:path'
 import { tryLock } from 'fs-native-extensions'
 
 /**
- * The process id of the worker that runs on a state directory; null when none does. Each worker holds the lock of its state directory for as
- * long as it lives, however it ends.
+ * The process id of the worker that runs on a state directory; null when none does. A worker holds the lock of its
+ * state directory for as long as it lives, however it ends.
  */
 export async function runningWorker(stateDirectory: string): Promise<number | null> {
   const file = path.join(stateDirectory, 'lock')
@@ -12,7 +12,7 @@ export async function runningWorker(stateDirectory: string): Promise<number | nu
   try {
     if (tryLock(handle.fd)) return null
     const pid = Number.parseInt(await readFile(file, 'utf8'), 10)
-    // Held, and not written yet: it is just starting.
+    // The lock is held but its file is still empty: the worker is just starting.
     return Number.isNaN(pid) ? await runningWorker(stateDirectory) : pid
   } finally {
     await handle.close()

@@ -9,19 +9,19 @@ import type { LogRequest, LogText } from './logText.ts'
 const compress = promisify(gzip)
 const expand = promisify(gunzip)
 
-/** All servers listen to it. */
+/** The channel on which every server hears the requests of the others. */
 const requestChannel = 'xce_log_requests'
-/** Each server listens to its own. */
+/** The channel on which one server hears the answers to its own requests. */
 const answerChannel = (server: string) => `xce_log_answers_${server}`
 
-/** What another server asks. */
+/** A request for a log that comes from another server. */
 export interface RelayedRequest extends LogRequest {
   readonly workerId: WorkerId
-  /** Its answers are sent there. */
+  /** The server that asked, to which the answer is sent. */
   readonly server: string
 }
 
-/** A piece of an answer, in base64 of its compressed JSON. */
+/** A piece of an answer: base64 of its compressed JSON. */
 interface Piece {
   readonly id: string
   readonly at: number
@@ -29,7 +29,7 @@ interface Piece {
   readonly bytes: string
 }
 
-/** Room for the rest of a piece. */
+/** The bytes of an answer per message; 200 bytes are left for the piece's other fields. */
 const pieceLength = longestMessage - 200
 
 interface Heard {
@@ -38,15 +38,16 @@ interface Heard {
 }
 
 /**
- * Requests for logs between servers on one PostgreSQL, and their answers, by NOTIFY: the worker may be connected to any of them. Nothing is stored; what
- * is lost with a connection is an answer that did not come in time.
+ * Carries requests for logs, and their answers, between the servers on one PostgreSQL by NOTIFY, because the worker may
+ * be connected to any of them. Nothing is stored: a message that is lost with a connection is an answer that does not
+ * come in time.
  */
 export class LogRelay {
   readonly #database: Database
   readonly #log: Logger
   readonly #server: string
   readonly #leave: (() => Promise<void>)[] = []
-  /** Of answers that are waited for, and not whole yet. */
+  /** The pieces so far of each answer that somebody waits for. */
   readonly #pieces = new Map<string, Map<number, string>>()
 
   constructor(options: { readonly database: Database; readonly log: Logger; readonly newId: () => string }) {
@@ -60,7 +61,7 @@ export class LogRelay {
       if (request.server !== this.#server) onRequest(request)
     }
     await this.#listen<RelayedRequest>(requestChannel, takeRequest)
-    await this.#listen<Piece>(answerChannel(this.#server), (piece) => this.#take(piece, onAnswer))
+    await this.#listen<Piece>(answerChannel(this.#server), (piece) => this.#takePiece(piece, onAnswer))
   }
 
   async stop(): Promise<void> {
@@ -74,12 +75,12 @@ export class LogRelay {
     this.#send(requestChannel, async () => [JSON.stringify(relayed)])
   }
 
-  /** Nobody waits for the answer any more. */
+  /** Drops an answer's pieces: nobody waits for it any more. */
   forget(id: string): void {
     this.#pieces.delete(id)
   }
 
-  /** Brings an answer to the server that asked. */
+  /** Sends an answer to the server that asked. */
   answer({ id, server }: RelayedRequest, text: LogText): void {
     this.#send(answerChannel(server), async () => {
       const bytes = (await compress(JSON.stringify(text))).toString('base64')
@@ -110,7 +111,7 @@ export class LogRelay {
       )
   }
 
-  #take({ id, at, of, bytes }: Piece, onAnswer: Heard['onAnswer']): void {
+  #takePiece({ id, at, of, bytes }: Piece, onAnswer: Heard['onAnswer']): void {
     const pieces = this.#pieces.get(id)?.set(at, bytes)
     if (pieces === undefined || pieces.size < of) return
     const whole = Array.from({ length: of }, (_, each) => pieces.get(each) ?? '').join('')

@@ -7,22 +7,25 @@ interface Waiting {
   readonly answered: (text: LogText | null) => void
 }
 
-/** How long a reader of a log waits for the worker. */
+/** A reader of a log waits this long for the worker. */
 const answerWithinMillis = 5_000
 
 /**
- * Passes requests for logs to the workers whose assignments are followed on this server or, by the relay, on another, and their answers back. Nothing
- * of it is stored and none of it is a fact.
+ * Passes requests for logs to the workers whose assignments are followed on this server or, through the relay, on
+ * another one, and passes their answers back. Nothing of it is stored and none of it is a fact.
  */
 export class LogRequests {
   readonly #newId: () => string
   readonly #followers = new Map<WorkerId, Set<(request: LogRequest) => void>>()
   readonly #waiting = new Map<string, Waiting>()
-  /** Asked by other servers: any server may be told the answer, because a worker changes servers. In the order of their ends. */
+  /**
+   * Requests of other servers, in the order in which they expire. The worker may answer at any server, because it can
+   * change servers meanwhile.
+   */
   readonly #relayed = new Map<string, { readonly request: RelayedRequest; readonly until: number }>()
   readonly #relay: LogRelay | null
 
-  /** `relay`: to the other servers; null: there are none. */
+  /** `relay` reaches the other servers; null means that there are none. */
   constructor(newId: () => string, relay: LogRelay | null = null) {
     this.#newId = newId
     this.#relay = relay
@@ -30,8 +33,8 @@ export class LogRequests {
 
   async start(): Promise<void> {
     await this.#relay?.start({
-      onRequest: (request) => this.#take(request),
-      onAnswer: (id, text) => this.#finish(id, text),
+      onRequest: (request) => this.#takeRelayed(request),
+      onAnswer: (id, text) => this.#answerWaiting(id, text),
     })
   }
 
@@ -46,13 +49,16 @@ export class LogRequests {
     }
   }
 
-  /** The last `tailLines` lines of a replica's output; null when its worker is not connected or does not answer within 5 seconds. */
+  /**
+   * The last `tailLines` lines of a replica's output; null when its worker is not connected or does not answer within 5
+   * seconds.
+   */
   async request(workerId: WorkerId, replica: ReplicaId, tailLines: number): Promise<LogText | null> {
     const followers = this.#followers.get(workerId)
     if (followers === undefined && this.#relay === null) return null
     const id = this.#newId()
     return new Promise((resolve) => {
-      const timeout = setTimeout(() => this.#finish(id, null), answerWithinMillis)
+      const timeout = setTimeout(() => this.#answerWaiting(id, null), answerWithinMillis)
       this.#waiting.set(id, {
         workerId,
         answered: (text) => {
@@ -62,15 +68,18 @@ export class LogRequests {
       })
       const request = { id, replica, tailLines }
       for (const listener of followers ?? []) listener(request)
-      // Also where somebody follows here: the worker may be elsewhere already, and its old socket not have noticed.
+      // The other servers are asked even when somebody follows here: the worker may have moved on while its old socket
+      // has not noticed.
       this.#relay?.ask(workerId, request)
     })
   }
 
-  /** A worker's answer. False: nobody waits for it any more, or it is another worker's to give. */
+  /**
+   * Takes a worker's answer. Returns false when nobody waits for it any more, or when another worker has to give it.
+   */
   answer(workerId: WorkerId, id: string, text: LogText): boolean {
     if (this.#waiting.get(id)?.workerId === workerId) {
-      this.#finish(id, text)
+      this.#answerWaiting(id, text)
       return true
     }
     const asked = this.#relayed.get(id)
@@ -80,13 +89,13 @@ export class LogRequests {
     return true
   }
 
-  /** Answers everyone who waits with null: the server stops. */
+  /** The server stops: everyone who waits gets null. */
   async stop(): Promise<void> {
-    for (const id of [...this.#waiting.keys()]) this.#finish(id, null)
+    for (const id of [...this.#waiting.keys()]) this.#answerWaiting(id, null)
     await this.#relay?.stop()
   }
 
-  #take(request: RelayedRequest): void {
+  #takeRelayed(request: RelayedRequest): void {
     const now = performance.now()
     for (const [id, { until }] of this.#relayed) {
       if (until >= now) break
@@ -97,7 +106,7 @@ export class LogRequests {
     for (const listener of this.#followers.get(workerId) ?? []) listener({ id, replica, tailLines })
   }
 
-  #finish(id: string, text: LogText | null): void {
+  #answerWaiting(id: string, text: LogText | null): void {
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
     this.#relay?.forget(id)

@@ -5,29 +5,33 @@ const name = 'placement'
 const usualLeaseSeconds = 3
 
 export interface Turn {
-  /** 0: it is this server's turn. Otherwise how long another one's goes on, unless that renews it. */
+  /**
+   * Zero when it is this server's turn, otherwise the remaining milliseconds of another server's turn unless that
+   * renews it.
+   */
   readonly waitMillis: number
-  /** Another server may have had it since the last time. */
+  /** Whether another server may have had the turn since the last time. */
   readonly isNew: boolean
 }
 
 /**
- * Whose turn it is to place: one server's at a time, by a lease on the database's clock, because placers at once refuse each other's hosts most of the
- * time. Two that both think it is theirs (one was frozen) are slow, never wrong: grants are guarded by the hosts' rows.
+ * Whose turn it is to place. One server places at a time, by a lease on the database's clock, because concurrent
+ * placers refuse each other's hosts two thirds of the time. Two servers that both believe it is their turn (one of them
+ * was frozen) are slow, never wrong: the hosts' rows guard the grants.
  */
 export class PlacementTurn {
   readonly #database: Database
   readonly #holder: string
   readonly #leaseSeconds: number
-  /** On this process's monotonic clock. */
+  /** The end of this server's turn, on its monotonic clock. */
   #mineUntil = 0
   #othersUntil = 0
 
-  /** `leaseSeconds`: so long after its last run a server that died keeps others from placing. */
+  /** `leaseSeconds` is how long a server that died keeps the others from placing, counted from its last run. */
   constructor(database: Database, newId: () => string, leaseSeconds = usualLeaseSeconds) {
     this.#database = database
     this.#leaseSeconds = leaseSeconds
-    // An embedded database has one server: when that is started again after a crash, it need not wait for itself.
+    // An embedded database has one server, which need not wait for itself when it is started again after a crash.
     this.#holder = database.kind === 'embedded' ? 'embedded' : newId()
   }
 
@@ -42,7 +46,7 @@ export class PlacementTurn {
     return { waitMillis: mine ? 0 : Math.max(leftMillis, 1), isNew }
   }
 
-  /** Another server may go on at once. */
+  /** Lets another server place at once. */
   async give(): Promise<void> {
     if (this.#mineUntil === 0) return
     this.#mineUntil = 0

@@ -10,10 +10,10 @@ import {
 } from '../../store/read/readPlacement.ts'
 
 /**
- * What placement looks at, kept from run to run, so that a run costs what has changed since the last one and not what there is. Facts say what
- * to read anew: a service's fact itself, its project and the hosts where its replicas came or went; a fact of the catalogue what it is about. What is
- * read is at least as new as the facts that were noted before. It may be older than the database, like everything that is read without a lock:
- * then the guard of a grant finds that out.
+ * Everything placement looks at, kept from run to run, so that a run costs what has changed and not what there is. A
+ * service's fact invalidates that service, its project and the hosts where its replicas came or went; any other fact
+ * invalidates the row it names. What is read is at least as new as the facts that were applied before. It may be older
+ * than the database, as everything that is read without a lock; the guard of a grant notices that.
  */
 export class PlacementView {
   readonly #source: PlacementSource
@@ -25,7 +25,7 @@ export class PlacementView {
     this.#source = source
   }
 
-  /** Facts that were committed, by whatever server. */
+  /** Applies committed facts, whichever server committed them. */
   note(facts: readonly CommittedFact[]): void {
     for (const { kind, data, serviceId, hostId } of facts) {
       if (data === null) continue
@@ -43,7 +43,10 @@ export class PlacementView {
     }
   }
 
-  /** Grants are on their way: whether they are taken or refused, their facts may come later than the next run. */
+  /**
+   * Marks what these grants touch as stale: whether they are accepted or refused, their facts may come later than the
+   * next run.
+   */
   noteGrants(grants: readonly (Grant & { readonly serviceId: ServiceId })[]): void {
     for (const { serviceId, hostId } of grants) {
       for (const { projectId } of this.#waiting.rows.get(serviceId)?.slice(0, 1) ?? []) this.#projects.touch(projectId)
@@ -52,7 +55,7 @@ export class PlacementView {
     }
   }
 
-  /** Facts were missed: everything is read anew. */
+  /** Facts were missed: everything is read again. */
   forget(): void {
     this.#waiting.forget()
     this.#hosts.forget()
@@ -72,7 +75,7 @@ export class PlacementView {
   }
 }
 
-/** Rows by their ids, each as it was read when it was touched last. */
+/** Rows by their ids. A row that was touched since it was read is stale. */
 class Kept<Id extends string, Row> {
   readonly rows = new Map<Id, Row>()
   #stale: Set<Id> | 'all' = 'all'
@@ -85,7 +88,7 @@ class Kept<Id extends string, Row> {
     this.#stale = 'all'
   }
 
-  /** Reads what is stale. What is touched meanwhile stays so for the next time. */
+  /** Reads the stale rows. A row that is touched meanwhile stays stale for the next time. */
   async renew(read: (ids: readonly Id[] | 'all') => Promise<ReadonlyMap<Id, Row>>): Promise<void> {
     const asked = this.#stale
     if (asked !== 'all' && asked.size === 0) return

@@ -16,21 +16,21 @@ import { DatabaseAlarm } from '../timers/databaseAlarm.ts'
 import { PlacementTurn } from './placementTurn.ts'
 import { PlacementView } from './placementView.ts'
 
-/** After a run that failed, or whose grants were all refused. */
+/** The wait after a run that failed, or whose grants were all refused. */
 const againAfterMillis = 200
-/** While it goes on failing, as it does without a database that takes changes. */
+/** The longest wait while runs go on failing, as they do when the database takes no changes. */
 const againAtLastMillis = 2_000
 
-interface Hold {
+interface Unplaced {
   readonly replica: ReplicaId
   readonly blocker: Blocker
 }
 
 /**
- * Places what waits (R14). It runs when a fact says that its answer could be another now, one run at a time, each over everything that waits:
- * what wakes it during a run makes one more. Its grants are commits of the services, guarded by the hosts' allocations; a grant that is
- * refused because something else was faster is decided again in the next run. Of several servers one places at a time; the others look again when its
- * turn is over.
+ * Places waiting replicas (R14). A run starts when a fact may have changed the answer, and looks at everything that
+ * waits; a wake-up during a run starts one more. Grants are commits of the services, guarded by the hosts' allocations;
+ * a grant that is refused because another change was faster is decided again in the next run. Of several servers one
+ * places at a time; the others look again when its turn is over.
  */
 export class Placer {
   readonly #committer: Committer
@@ -41,7 +41,7 @@ export class Placer {
   readonly #meter: Meter
   readonly #news = new BlockerNews()
   readonly #runs: CoalescedRuns
-  /** Wakes when something ends that holds a replica and that no fact tells of, such as a port's quarantine. */
+  /** Rings when something ends that keeps a replica waiting and makes no fact, such as a port's quarantine. */
   readonly #ending: DatabaseAlarm
   #unsubscribe: (() => void) | null = null
 
@@ -72,7 +72,7 @@ export class Placer {
   start(): void {
     this.#unsubscribe = this.#tail.subscribe(
       (facts) => {
-        // Also while another server has the turn: it may be this one's next.
+        // This server looks again also while another one has the turn, because it may be next.
         this.#view.note(facts)
         if (facts.some(wakesPlacement)) this.#runs.wake()
       },
@@ -93,7 +93,7 @@ export class Placer {
 
   async #run(): Promise<void> {
     const { waitMillis, isNew } = await this.#turn.take()
-    // Another server may have told them something else.
+    // Another server may have set other blockers meanwhile.
     if (isNew) this.#news.forget()
     if (waitMillis > 0) {
       this.#runs.wakeWithin(waitMillis)
@@ -108,8 +108,8 @@ export class Placer {
     else this.#runs.wakeWithin(againAfterMillis)
   }
 
-  #wakeAtEnd(holds: readonly Hold[], now: Instant): void {
-    const ends = holds.flatMap(({ blocker }) => (blocker.until === null ? [] : [blocker.until]))
+  #wakeAtEnd(blockers: readonly Unplaced[], now: Instant): void {
+    const ends = blockers.flatMap(({ blocker }) => (blocker.until === null ? [] : [blocker.until]))
     this.#ending.set(
       ends.length === 0
         ? null
@@ -128,12 +128,12 @@ export class Placer {
       return { granted: 0, refused: 0 }
     }
     const now = this.#clock.now()
-    const { grants, holds } = place({ ...input, now })
-    this.#wakeAtEnd(holds, now)
+    const { grants, holds: blockers } = place({ ...input, now })
+    this.#wakeAtEnd(blockers, now)
     this.#view.noteGrants(grants)
     const submitted = [
       ...[...byService(grants)].map(([serviceId, own]) => this.#grant(serviceId, own)),
-      ...[...byService(this.#news.of(holds))].map(([serviceId, own]) => this.#hold(serviceId, own)),
+      ...[...byService(this.#news.of(blockers))].map(([serviceId, own]) => this.#setBlockers(serviceId, own)),
     ]
     const refused = (await Promise.all(submitted)).filter((taken) => !taken).length
     return { granted: submitted.length - refused, refused }
@@ -141,14 +141,14 @@ export class Placer {
 
   async #grant(serviceId: ServiceId, grants: readonly Grant[]): Promise<boolean> {
     const outcome = await this.#committer.submit(serviceId, { kind: 'grant', grants })
-    // A guard that refused it changed nothing: what waits must be looked at again.
+    // A guard that refused the grant changed nothing, so the waiting replicas must be looked at again.
     const granted = outcome.kind === 'done' && outcome.changed
     this.#meter.count('grants', grants.length, granted ? 'granted' : 'refused')
     return granted
   }
 
-  async #hold(serviceId: ServiceId, holds: readonly Hold[]): Promise<boolean> {
-    await this.#committer.submit(serviceId, { kind: 'setBlockers', blockers: holds })
+  async #setBlockers(serviceId: ServiceId, blockers: readonly Unplaced[]): Promise<boolean> {
+    await this.#committer.submit(serviceId, { kind: 'setBlockers', blockers })
     return true
   }
 }

@@ -8,10 +8,10 @@ import type { DatabaseClock } from '../../store/database/clock.ts'
 import type { Database } from '../../store/database/database.ts'
 import { readForPreview } from '../../store/read/readForPreview.ts'
 
-/** Between two looks at what else is to be done: a preview only takes what time is left. */
+/** A preview yields to other work after this many milliseconds: it only takes time that is left over. */
 const sliceMillis = 20
 
-/** What intents would lead to. One at a time, however many are asked for. */
+/** Computes what intents would lead to, one preview at a time however many are asked for. */
 export class Previews {
   readonly #database: Database
   readonly #clock: DatabaseClock
@@ -28,7 +28,7 @@ export class Previews {
     this.#log = log
   }
 
-  /** From the service and the cluster as they are when its turn comes. Nothing is changed. */
+  /** Computes a preview from the service and the cluster as they are when its turn comes. It changes nothing. */
   preview(serviceId: ServiceId, intent: ServiceIntent, readyAfterSeconds: number): Promise<RolloutPlan | Refusal> {
     const turn = this.#running.then(() => this.#run(serviceId, intent, readyAfterSeconds))
     this.#running = turn.catch(() => undefined)

@@ -8,14 +8,14 @@ import { moveFloor } from '../../store/retention/trimFacts.ts'
 import { vacuumSteps } from '../../store/retention/vacuum.ts'
 import { type StartTimeout, startTimeout } from '../timers/timeout.ts'
 
-/** Facts after which there is enough to trim for a run to be worth it. */
+/** A run is worth its cost after this many facts. */
 const factsPerRun = 5_000
-/** Ages pass without any fact. */
+/** A run follows after one hour in any case, because ages pass without facts too. */
 const longestMillis = 3_600_000
 const shortestMillis = 1_000
-/** A server that is started again and again never counts so many facts, nor sees so much time pass. */
+/** The first run follows soon after the start, so that a server which is restarted again and again still trims. */
 const firstMillis = 10_000
-/** A statement deletes at most so many rows, and commits pass between two. */
+/** One statement deletes at most this many rows, so that commits pass between two statements. */
 const rowsPerStatement = 1_000
 const pauseMillis = 20
 
@@ -25,27 +25,28 @@ export interface RetentionRunnerOptions {
   readonly retention: Retention
   readonly log: Logger
   readonly meter?: Meter
-  readonly setAlarm?: StartTimeout
+  readonly startTimeout?: StartTimeout
 }
 
 /**
- * Deletes history that is no longer kept, and takes care of the embedded database's tables. A run follows every 5,000 facts, whichever server
- * committed them, an hour without a run, and a start. It makes no fact and nothing waits for it; several servers may do it at once.
+ * Deletes history that is no longer kept and vacuums the embedded database's tables. A run follows every 5,000 facts
+ * (whichever server committed them), an hour without a run, and a start. A run makes no fact and nothing waits for it,
+ * so several servers may run at once.
  */
 export class RetentionRunner {
   readonly #o: RetentionRunnerOptions
-  readonly #setAlarm: StartTimeout
+  readonly #startTimeout: StartTimeout
   #facts = 0
   #running: Promise<void> | null = null
   #unsubscribe: (() => void) | null = null
   #disarm: (() => void) | null = null
   #armedMillis = 0
-  /** Ends a pause at once. */
+  /** Ends the current pause at once. */
   #resume: (() => void) | null = null
 
   constructor(options: RetentionRunnerOptions) {
     this.#o = options
-    this.#setAlarm = options.setAlarm ?? startTimeout
+    this.#startTimeout = options.startTimeout ?? startTimeout
   }
 
   start(): void {
@@ -64,14 +65,14 @@ export class RetentionRunner {
     await this.#running
   }
 
-  /** Sets the alarm for the next run: soon when enough has changed. */
+  /** Sets the time-out for the next run; it is short when enough facts have come. */
   #arm(idleMillis = longestMillis): void {
     if (this.#unsubscribe === null) return
     const millis = this.#facts >= factsPerRun ? shortestMillis : idleMillis
     if (this.#disarm !== null && this.#armedMillis <= millis) return
     this.#disarm?.()
     this.#armedMillis = millis
-    this.#disarm = this.#setAlarm(millis, () => {
+    this.#disarm = this.#startTimeout(millis, () => {
       this.#disarm = null
       this.#running ??= this.#run().finally(() => {
         this.#running = null
@@ -90,10 +91,9 @@ export class RetentionRunner {
         if (await this.#pausedAndStopped()) break
         await step()
       }
-      log.debug({ deleted, careSteps: care.length }, 'Upkeep is done')
+      log.debug({ deleted, careSteps: care.length }, 'The history is trimmed')
     } catch (error) {
-      if (this.#unsubscribe !== null)
-        log.warn({ err: error }, 'Upkeep of the database failed: it is tried again later.')
+      if (this.#unsubscribe !== null) log.warn({ err: error }, 'Trimming the history failed; it is tried again later.')
     }
   }
 
@@ -116,7 +116,7 @@ export class RetentionRunner {
   async #pausedAndStopped(): Promise<boolean> {
     if (this.#unsubscribe === null) return true
     await new Promise<void>((resolve) => {
-      const disarm = this.#setAlarm(pauseMillis, resolve)
+      const disarm = this.#startTimeout(pauseMillis, resolve)
       this.#resume = () => {
         disarm()
         resolve()

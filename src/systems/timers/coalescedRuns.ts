@@ -3,24 +3,25 @@ import type { Logger } from 'pino'
 interface RunsOptions {
   readonly run: () => Promise<void>
   readonly log: Logger
-  /** Told when a run fails: what could not be done. */
+  /** What could not be done; it is logged when a run fails. */
   readonly failure: string
-  /** How long a run that failed waits for the next, by how many failed in a row. */
+  /** How many milliseconds to wait after a failed run, by the number of failures in a row. */
   readonly againAfterMillis: (failures: number) => number
 }
 
 /**
- * Work that looks at everything there is whenever something may have changed. One run at a time; what wakes it during a run makes one more, for that run
- * may have read already what changed. A run that fails is told, and tried again a while later.
+ * Work that looks at everything whenever something may have changed. One run goes on at a time. A wake-up during a run
+ * starts one more run afterwards, because the current one may already have read what changed. A failed run is logged
+ * and tried again later.
  *
- * States: idle → running → (woken meanwhile) running once more, else idle; stopped, from any of them.
+ * States: idle → running → (woken meanwhile) running once more, else idle. `stop` leads to stopped from any state.
  */
 export class CoalescedRuns {
   readonly #o: RunsOptions
   #running: Promise<void> | null = null
   #again = false
   #failures = 0
-  /** Of the monotonic clock. */
+  /** The time of the next delayed run, on the monotonic clock. */
   #laterAt = Number.POSITIVE_INFINITY
   #later: NodeJS.Timeout | undefined
   #stopped = false
@@ -38,7 +39,7 @@ export class CoalescedRuns {
     })
   }
 
-  /** Wakes it so many milliseconds from now at the latest. */
+  /** Starts a run in `millis` milliseconds at the latest. */
   wakeWithin(millis: number): void {
     const at = performance.now() + millis
     if (this.#stopped || at >= this.#laterAt) return
@@ -50,12 +51,12 @@ export class CoalescedRuns {
     }, millis)
   }
 
-  /** Resolves when the run that is under way has ended, if there is one. Never rejects. */
+  /** Resolves when the current run has ended, at once when there is none. It never rejects. */
   async idle(): Promise<void> {
     await this.#running
   }
 
-  /** Resolves when the run that is under way has ended; there is no other after it. */
+  /** Resolves when the current run has ended. No run starts after it. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#later)

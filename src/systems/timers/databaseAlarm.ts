@@ -1,12 +1,12 @@
 import type { Instant } from '../../model/id.ts'
 import type { Clock } from '../../store/database/clock.ts'
 
-/** The longest that one setTimeout can wait is 24.8 days. */
+/** One day. A setTimeout can wait for 24.8 days at most. */
 const longestMillis = 86_400_000
 
 /**
- * One wake-up, by the database's clock, at the earliest of the instants it was armed for. It may come too early (a long wait is cut in pieces, a
- * clock is set), so that whoever is woken looks what is due, and arms it for the rest.
+ * Rings once, by the database's clock, at the earliest instant it was armed for. It may ring too early, because a long
+ * wait is cut into pieces and clocks are set: whoever is called looks at what is due and arms it for the rest.
  */
 export class DatabaseAlarm {
   readonly #clock: Clock
@@ -19,16 +19,16 @@ export class DatabaseAlarm {
   constructor(clock: Clock, wake: () => void) {
     this.#clock = clock
     this.#wake = wake
-    // What it waits for comes sooner or later then than the time-out that is set.
+    // A step of the clock moves the awaited instant, so the time-out is set again.
     this.#leaveClock = clock.onStep(() => this.set(this.#at))
   }
 
-  /** Wakes at `at` at the latest. */
+  /** Rings at `at` or earlier. */
   arm(at: Instant): void {
     if (this.#at === null || at < this.#at) this.set(at)
   }
 
-  /** Wakes at `at`, and not at what was said before; null: not at all. */
+  /** Rings at `at` instead of at the instant set before; null disarms it. */
   set(at: Instant | null): void {
     clearTimeout(this.#timeout)
     this.#at = this.#stopped ? null : at

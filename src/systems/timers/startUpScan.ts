@@ -6,8 +6,9 @@ import type { Database } from '../../store/database/database.ts'
 const pageSize = 1_000
 
 /**
- * The one scan: every service that is not gone decides once, as if a timer were due. On a committed state with no timer due it makes no fact;
- * what a crash left half way has its timer or its PENDING replica, which timers and placement take up by themselves.
+ * The only scan: every service that is not gone decides once, as if a timer were due. On a committed state with no
+ * timer due it makes no fact. What a crash left half done has a timer or a PENDING replica, which the timers and
+ * placement pick up.
  */
 export async function scanServices(options: {
   readonly database: Database

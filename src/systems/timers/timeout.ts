@@ -1,4 +1,4 @@
-/** Rings once after a while. `ring` is not called any more after the returned function was. Tests ring by hand. */
+/** Calls `ring` once after `millis`. The returned function cancels it. Tests pass their own and ring by hand. */
 export type StartTimeout = (millis: number, ring: () => void) => () => void
 
 export const startTimeout: StartTimeout = (millis, ring) => {

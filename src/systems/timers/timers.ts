@@ -9,15 +9,16 @@ import { readDueServices, readEarliestDue } from '../../store/read/readDue.ts'
 import { CoalescedRuns } from './coalescedRuns.ts'
 import { DatabaseAlarm } from './databaseAlarm.ts'
 
-/** Services whose timers are run in one go. */
+/** At most this many services run their timers in one round. */
 const atOnce = 256
-/** After a run that failed, or that left what it ran still due. */
+/** The wait after a round that failed, or whose timers are still due. */
 const againAfterMillis = 1_000
 
 /**
- * Runs the rules of a service when a timer of it is due. Timers are rows; here is one wake-up, for the earliest. It is armed from the rows at
- * the start and from every fact after that, whichever server committed it, so that every server wakes for a dead one's timers. Rows are read
- * and never locked: the commit of the `tick` deletes what was due, and a second server's `tick` finds nothing to do.
+ * Runs a service's rules when one of its timers is due. Timers are rows; this class has one alarm for the earliest. The
+ * alarm is armed from the rows at the start and from every later fact, whichever server committed it, so every server
+ * wakes for the timers of a dead one. Rows are read and never locked: the commit of the `tick` deletes what was due,
+ * and the `tick` of a second server finds nothing to do.
  */
 export class Timers {
   readonly #database: Database
@@ -80,7 +81,8 @@ export class Timers {
     await Promise.all(due.map((serviceId) => this.#committer.submit(serviceId, { kind: 'tick' })))
     const earliest = await readEarliestDue(this.#database)
     if (earliest === null) return
-    // More than one go's worth was due, or another server was faster: go on. What was ticked and is still due must not make a busy loop.
+    // More was due than one round takes, or another server was faster: go on. Timers that are still due after their
+    // tick must not cause a busy loop.
     const isLeft = earliest <= now && due.length < atOnce
     this.#wakeUp.arm(isLeft ? this.#clock.now() + againAfterMillis : earliest)
   }

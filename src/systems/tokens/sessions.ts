@@ -2,22 +2,22 @@ import { SharedRead } from '../../feed/sharedRead.ts'
 import { readTokens } from '../../store/access/tokens.ts'
 import type { Database } from '../../store/database/database.ts'
 
-/** Of a token: who holds it, with which roles. */
+/** The roles of a token. */
 export interface TokenView {
-  /** Left out: not of a token, so that it can't be taken away. */
+  /** Absent when the caller has no token of the database, which therefore can't be revoked. */
   readonly tokenId?: string
   readonly roles: readonly string[]
 }
 
 interface Followed {
-  /** As they were when the first follower came. */
+  /** The roles when the first follower came. */
   readonly roles: string
   readonly ends: Set<() => void>
 }
 
 /**
- * Tokens that something long-lived depends on. One that is removed, or gets other roles, ends it: the tail calls `revalidate` before it tells
- * a fact that was committed after the change (R16).
+ * Tokens on which something long-lived depends. A token that is removed, or gets other roles, ends everything that
+ * depends on it: the tail calls `revalidate` before it delivers a fact that was committed after the change (R16).
  */
 export class Sessions {
   readonly #followed = new Map<string, Followed>()
@@ -27,19 +27,19 @@ export class Sessions {
     this.#reading = new SharedRead(() => this.#read(database))
   }
 
-  /** Tokens that are followed. */
+  /** The number of tokens that are followed. */
   get open(): number {
     return this.#followed.size
   }
 
-  /** Calls `end` once when the token is no longer what it was. Returns what stops following. */
+  /** Calls `end` once, when the token is no longer what it was. The returned function stops following. */
   follow({ tokenId, roles }: TokenView, end: () => void): () => void {
     if (tokenId === undefined) return () => undefined
     const known = this.#followed.get(tokenId)
     const followed = known ?? { roles: rolesKey(roles), ends: new Set() }
     this.#followed.set(tokenId, followed)
     followed.ends.add(end)
-    // It may have changed between its look-up and now.
+    // The token may have changed between its look-up and now.
     if (known === undefined || known.roles !== rolesKey(roles)) void this.revalidate().catch(() => undefined)
     return () => {
       followed.ends.delete(end)

@@ -3,8 +3,9 @@ import { createToken, findToken } from '../../store/access/tokens.ts'
 import type { Database } from '../../store/database/database.ts'
 
 /**
- * Makes sure that `file`, readable by its owner only, has a token that this database knows: makes one when the file is not there, or is of
- * another database. Returns whether it did. The file appears whole: a crash before that leaves a token that nobody knows.
+ * Makes sure that `file`, which only its owner can read, has a token that this database knows: a new one is made when
+ * the file is missing or its token is from another database. Returns whether one was made. The file appears whole; a
+ * crash before that leaves a token that nobody knows.
  */
 export async function ensureToken(
   database: Database,

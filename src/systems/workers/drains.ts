@@ -10,15 +10,16 @@ import { CoalescedRuns } from '../timers/coalescedRuns.ts'
 const againAfterMillis = 1_000
 
 /**
- * Says that a host is drained, once its last replica has left (R15). It looks at a host when its own facts or the end of a replica there could
- * have made it so, and at all of them at the start. Every server does; it is said once, for the host's row is the guard.
+ * Records that a host is drained once its last replica has left (R15). It looks at a host when that host's own facts or
+ * the end of a replica there could have completed the drain, and at all of them at the start. Every server does this;
+ * the event is recorded once, because the host's row is the guard.
  */
 export class Drains {
   readonly #database: Database
   readonly #committer: Committer
   readonly #tail: Tail
   readonly #runs: CoalescedRuns
-  /** Hosts that are being drained, and those that may be. */
+  /** Hosts that are being drained, or may be. */
   readonly #watched = new Set<HostId>()
   #toLookAt: Set<HostId> | 'all' = 'all'
   #unsubscribe: (() => void) | null = null
@@ -94,7 +95,7 @@ export class Drains {
     )
   }
 
-  /** It is not being drained, unless a fact has come meanwhile that may say so. */
+  /** The host is not being drained, unless a fact that came meanwhile says otherwise. */
   #forget(host: HostId): void {
     if (this.#toLookAt !== 'all' && !this.#toLookAt.has(host)) this.#watched.delete(host)
   }

@@ -3,14 +3,14 @@ import type { ReplicaId, ServiceId } from '../../model/id.ts'
 import type { ReplicaReport, Reporter } from '../../model/intent.ts'
 import type { Database } from '../../store/database/database.ts'
 
-/** Whose a reported replica is. */
+/** The service and worker of a reported replica. */
 export interface ReplicaOwner {
   readonly serviceId: ServiceId
-  /** Whether it has not ended and is the reporter's, on the host that this one speaks for. */
+  /** Whether the replica is alive and belongs to the reporting worker, on the host for which that worker speaks. */
   aliveOn(reporter: Pick<Reporter, 'workerId' | 'hostId'>): boolean
 }
 
-/** The owners of replicas, as the database has them now; unknown ids are left out. */
+/** Reads the owners of replicas as the database has them now. Unknown ids are left out. */
 export async function ownersOf(
   database: Database,
   ids: readonly ReplicaId[],
@@ -31,7 +31,7 @@ export async function ownersOf(
   )
 }
 
-/** Services that have replicas on a worker, on the host that it speaks for, that have not ended. */
+/** Services with alive replicas on a worker, on the host for which it speaks. */
 export async function servicesOn(
   database: Database,
   { hostId, workerId }: Pick<Reporter, 'hostId' | 'workerId'>,
@@ -44,7 +44,7 @@ export async function servicesOn(
   return rows.map(({ serviceId }) => serviceId as ServiceId)
 }
 
-/** Reports of known replicas, by service, in the order they came in. */
+/** Groups the reports of known replicas by service, in the order of their arrival. */
 export function reportsByService(
   reports: readonly ReplicaReport[],
   owners: ReadonlyMap<ReplicaId, ReplicaOwner>,

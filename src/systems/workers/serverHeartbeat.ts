@@ -5,13 +5,13 @@ import { forgetServer, shortenLeases, writeHeartbeat } from '../../store/access/
 import type { DatabaseClock } from '../../store/database/clock.ts'
 import type { Database } from '../../store/database/database.ts'
 
-/** Heartbeats in a lease: with two of them missing, half of it is over. */
+/** Four heartbeats fit into a lease: when two of them are missing, half of the lease is over. */
 const beatsPerLease = 4
 
 /**
- * This server's heartbeat, a row that it writes again and again. A lease of a worker counts only time in which a server could have taken its renewal
- * (R15): when more than half a lease passed between two beats (the database was away, the process was frozen, the machine slept, the clock was set), every
- * lease starts anew here.
+ * This server's heartbeat, a row that it writes again and again. A worker's lease counts only time in which a server
+ * could have taken its renewal (R15). When more than half a lease passed between two heartbeats (the database was away,
+ * the process was frozen, the machine slept or the clock was set), every lease starts again from that moment.
  */
 export class ServerHeartbeat {
   readonly #database: Database
@@ -19,14 +19,14 @@ export class ServerHeartbeat {
   readonly #log: Logger
   readonly #meter: Meter
   readonly #leaseSeconds: number
-  readonly #onAnew: () => void
+  readonly #onLeasesRestarted: () => void
   #at: Instant = 0
   #countsFrom: Instant = 0
   #beating: Promise<boolean> | null = null
   #interval: NodeJS.Timeout | undefined
   readonly serverId: string
 
-  /** `onAnew` is called when every lease starts anew. */
+  /** `onLeasesRestarted` is called when every lease starts again. */
   constructor(options: {
     readonly database: Database
     readonly clock: DatabaseClock
@@ -34,28 +34,28 @@ export class ServerHeartbeat {
     readonly newId: () => string
     readonly meter?: Meter
     readonly leaseSeconds: number
-    readonly onAnew: () => void
+    readonly onLeasesRestarted: () => void
   }) {
     this.#database = options.database
     this.#clock = options.clock
     this.#log = options.log
     this.#meter = options.meter ?? noMeter
     this.#leaseSeconds = options.leaseSeconds
-    this.#onAnew = options.onAnew
+    this.#onLeasesRestarted = options.onLeasesRestarted
     this.serverId = options.newId()
   }
 
-  /** Of the last beat that was written. */
+  /** The instant of the last heartbeat that was written. */
   get at(): Instant {
     return this.#at
   }
 
-  /** Every lease is as good as begun then. */
+  /** Leases that began earlier count as begun at this instant. */
   get countsFrom(): Instant {
     return this.#countsFrom
   }
 
-  /** Between two beats. */
+  /** The milliseconds between two heartbeats. */
   get periodMillis(): number {
     return (this.#leaseSeconds * 1000) / beatsPerLease
   }
@@ -71,7 +71,7 @@ export class ServerHeartbeat {
     await forgetServer(this.#database, this.serverId)
   }
 
-  /** True: it was written. Never rejects: a heartbeat that failed is a late one. */
+  /** Writes a heartbeat and returns whether it was written. It never rejects: a failed heartbeat is a late one. */
   beat(): Promise<boolean> {
     this.#beating ??= this.#write().finally(() => {
       this.#beating = null
@@ -87,7 +87,7 @@ export class ServerHeartbeat {
       const pauseMillis = at - this.#at
       this.#at = at
       if (pauseMillis < 0) await shortenLeases(this.#database, this.#leaseSeconds)
-      if (pauseMillis < 0 || pauseMillis > this.#leaseSeconds * 500) this.#beginAnew(pauseMillis)
+      if (pauseMillis < 0 || pauseMillis > this.#leaseSeconds * 500) this.#restartLeases(pauseMillis)
       return true
     } catch (error) {
       this.#log.warn({ err: error }, 'The heartbeat could not be written.')
@@ -95,13 +95,13 @@ export class ServerHeartbeat {
     }
   }
 
-  #beginAnew(pauseMillis: number): void {
+  #restartLeases(pauseMillis: number): void {
     this.#countsFrom = this.#at
-    this.#meter.count('leasesAnew')
+    this.#meter.count('leasesRestarted')
     this.#log.warn(
       { pauseMillis },
-      'This server could not write its heartbeat for more than half a lease, or the database’s clock was set: every lease starts anew.',
+      'This server could not write its heartbeat for more than half a lease, or the database’s clock was set: every lease starts again.',
     )
-    this.#onAnew()
+    this.#onLeasesRestarted()
   }
 }

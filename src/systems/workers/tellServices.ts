@@ -7,7 +7,10 @@ import type { ServerContext } from '../serverContext.ts'
 
 type Parts = Pick<ServerContext, 'committer' | 'database'>
 
-/** Settles the hosts as far as it goes now: a service that can't be told is told a while later, by the leases of workers. */
+/**
+ * Tells the services of these hosts what can be told now. A service that could not be told is told later, when the
+ * workers' leases are judged.
+ */
 export async function tellServicesIfPossible(
   parts: Parts & Pick<ServerContext, 'log'>,
   hosts: readonly HostId[],
@@ -19,17 +22,21 @@ export async function tellServicesIfPossible(
   }
 }
 
-/** Something is wrong with a service: the others, and the worker, go on. With the database nothing goes on. */
+/**
+ * Logs a fault of one service, so that the others and the worker go on. An error of the database stops everything and
+ * is thrown.
+ */
 export function logAndGoOn({ log }: Pick<ServerContext, 'log'>, error: unknown, sentence: string): void {
   if (databaseErrorOf(error) !== null) throw error
   log.error({ err: error }, sentence)
 }
 
 /**
- * Tells the services what became of the workers of these hosts that run their replicas, and of the hosts' addresses (R12, R15): one intent per
- * worker and service, a commit's worth at once, again until nothing is left to tell. What a server left half done is found by whoever looks next; told
- * twice, it changes nothing. Then hosts get the ports back that were kept for workers of which nothing is left. A service that can't be told keeps
- * nobody from the rest: afterwards this rejects with why.
+ * Tells the services what became of the workers of these hosts that run their replicas, and of the hosts' addresses
+ * (R12, R15). It submits one intent per worker and service, at most a commit's worth at once, and repeats until nothing
+ * is left to tell. Whoever looks next finds what a dead server left half told; telling twice changes nothing.
+ * Afterwards hosts get back the ports that were kept for workers of which nothing is left. A service that can't be told
+ * does not keep the others from being told; the promise then rejects with its error.
  */
 export async function tellServices(parts: Parts, hosts: readonly HostId[] | 'all'): Promise<void> {
   let failures: readonly PromiseRejectedResult[] = []
@@ -37,7 +44,7 @@ export async function tellServices(parts: Parts, hosts: readonly HostId[] | 'all
     const unsettled = await readUnsettled(parts.database, hosts)
     const told = await tell(parts, unsettled)
     failures = told.failures
-    // Without a change something else was faster: it has told them, or tells them now.
+    // When nothing changed, another server was faster: it has told them or is telling them now.
     if (!told.changed) break
   }
   for (const hostId of await readFreeable(parts.database)) await parts.committer.write({ kind: 'freePorts', hostId })
@@ -55,7 +62,9 @@ async function tell(
     const outcomes = await Promise.allSettled(
       batch.map(({ serviceId, ...intent }) => committer.submit(serviceId, intent)),
     )
-    changed ||= outcomes.some((said) => said.status === 'fulfilled' && said.value.kind === 'done' && said.value.changed)
+    changed ||= outcomes.some(
+      (outcome) => outcome.status === 'fulfilled' && outcome.value.kind === 'done' && outcome.value.changed,
+    )
     failures.push(...outcomes.filter((outcome) => outcome.status === 'rejected'))
   }
   return { changed, failures }

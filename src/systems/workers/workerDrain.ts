@@ -4,32 +4,35 @@ import type { ServerContext } from '../serverContext.ts'
 import { tellServicesIfPossible } from './tellServices.ts'
 import { type Claimed, findRegistration, type RegistrationClaim } from './workerReports.ts'
 
-/** A service as its users name it. */
+/** A service by the names that its users give it. */
 export interface NamedService {
   readonly project: string
   readonly name: string
 }
 
-/** How far a service is that loses replicas to a drain. */
+/** How far the drain is for a service that loses replicas to it. */
 export interface DrainedService extends NamedService {
   readonly desiredReplicas: number
   readonly readyReplicas: number
-  /** What it waits for, as sentences. */
+  /** What the service waits for, as sentences. */
   readonly blockers: readonly string[]
 }
 
 export interface DrainState {
-  /** The worker is being drained, by itself or with its host. */
+  /** Whether the worker is being drained, by its own request or with its host. */
   readonly isDraining: boolean
-  /** Replicas on the worker that have not ended. */
+  /** The number of alive replicas on the worker. */
   readonly replicas: number
-  /** Of the services that were asked about, those that there are; in the order of their names. */
+  /** Those of the requested services that exist, ordered by name. */
   readonly services: readonly DrainedService[]
 }
 
 type Parts = Pick<ServerContext, 'committer' | 'database' | 'meter' | 'log'>
 
-/** A worker is to end and moves its replicas first (R15). That it is being drained already is as good. */
+/**
+ * Starts a drain: the worker is to end and moves its replicas first (R15). A worker that is being drained already is
+ * accepted too.
+ */
 export async function beginDrain(parts: Parts, claim: RegistrationClaim): Promise<Claimed<{ reporter: Reporter }>> {
   const registration = await findRegistration(parts, claim)
   if (registration.kind === 'refused') return registration
@@ -40,7 +43,7 @@ export async function beginDrain(parts: Parts, claim: RegistrationClaim): Promis
   return { kind: 'done', reporter }
 }
 
-/** How far the drain of a worker is, and the services that it asks about. */
+/** Reads how far the drain of a worker and of the requested services is. */
 export async function readDrain(
   parts: Pick<ServerContext, 'database' | 'meter'>,
   claim: RegistrationClaim,

@@ -13,13 +13,14 @@ import { DatabaseAlarm } from '../timers/databaseAlarm.ts'
 import { ServerHeartbeat } from './serverHeartbeat.ts'
 import { tellServices } from './tellServices.ts'
 
-/** Between two looks that fail. */
+/** The wait between two rounds that fail. */
 const longestBetweenLooksMillis = 600_000
 
 /**
- * The leases of workers (R15). It wakes when the earliest lease or grace may be over, judges by the database's clock, writes what it found, and
- * tells the services. Every server does: what two of them say at once is said once, for the host's row is the guard. The server's heartbeat guards
- * the write as well: a server that froze between its judgement and its write changes nothing.
+ * Judges the leases of workers (R15). It wakes when the earliest lease or grace may be over, judges by the database's
+ * clock, writes its findings and tells the services. Every server does this; what two of them find at the same time is
+ * written once, because the host's row is the guard. The server's heartbeat guards the write as well, so a server that
+ * froze between judgement and write changes nothing.
  */
 export class WorkerLeases {
   readonly #parts: { readonly database: Database; readonly committer: Committer }
@@ -32,7 +33,10 @@ export class WorkerLeases {
   readonly #judgements: CoalescedRuns
   readonly #wakeUp: DatabaseAlarm
   readonly #looks: CoalescedRuns
-  /** Hosts that changed, by whatever server: looked at once more a while later, in case that one died before it had told all services. */
+  /**
+   * Hosts that changed, whichever server changed them. They are looked at once more later, in case that server died
+   * before it had told all services.
+   */
   #changed: Set<HostId> | 'all' = new Set()
   #unsubscribe: (() => void) | null = null
 
@@ -56,7 +60,7 @@ export class WorkerLeases {
     this.#heartbeat = new ServerHeartbeat({
       ...options,
       leaseSeconds: config.leaseSeconds,
-      onAnew: () => this.#judgements.wake(),
+      onLeasesRestarted: () => this.#judgements.wake(),
     })
     const againAfterMillis = () => this.#heartbeat.periodMillis
     const judging = 'Workers could not be judged by their leases'
@@ -67,12 +71,12 @@ export class WorkerLeases {
       run: () => this.#lookAgain(),
       log,
       failure: looking,
-      // A service that is broken stays so for a while.
+      // A broken service stays broken for a while, so the next attempt waits.
       againAfterMillis: (failures) => Math.min(longestBetweenLooksMillis, againAfterMillis() * 2 ** failures),
     })
   }
 
-  /** Call it when workers can reach this server: leases count from now on. */
+  /** Call this when workers can reach the server: leases count from then on. */
   async start(): Promise<void> {
     await this.#heartbeat.start()
     this.#unsubscribe = this.#tail.subscribe(
@@ -82,7 +86,7 @@ export class WorkerLeases {
         this.#lookLater('all')
       },
     )
-    // A service that can't be told keeps no server from starting.
+    // A service that can't be told must not keep the server from starting.
     this.#changed = 'all'
     this.#looks.wake()
     await this.#looks.idle()
@@ -99,7 +103,8 @@ export class WorkerLeases {
   #take(facts: readonly CommittedFact[]): void {
     const hosts = facts.flatMap((fact) => (fact.kind === 'host' && fact.hostId !== null ? [fact.hostId] : []))
     if (hosts.length === 0) return
-    // Whatever a host's fact brings ends a lease or a grace later: a thousand registrations are one look at all workers.
+    // Whatever a host's fact starts ends a lease or a grace later, so a thousand registrations cause one look at all
+    // workers.
     this.#judgements.wakeWithin(this.#heartbeat.periodMillis)
     this.#lookLater(hosts)
   }
@@ -110,7 +115,7 @@ export class WorkerLeases {
     this.#looks.wakeWithin((this.#leaseSeconds * 1000) / 2)
   }
 
-  /** And again where it fails: who else would tell what a server that died did not? */
+  /** Looks once more, and again when that fails, because nobody else tells what a dead server left untold. */
   async #lookAgain(): Promise<void> {
     const hosts = this.#changed === 'all' ? 'all' : [...this.#changed]
     this.#changed = new Set()
@@ -128,9 +133,10 @@ export class WorkerLeases {
   }
 
   async #judge(): Promise<void> {
-    // First: what is judged then was read after a heartbeat that came in time, or every lease has just started anew.
+    // The heartbeat comes first: everything judged afterwards was read after a heartbeat in time, or every lease has
+    // just started again.
     if (!(await this.#heartbeat.beat())) {
-      // Which was told.
+      // The heartbeat has logged its failure already.
       this.#judgements.wakeWithin(this.#heartbeat.periodMillis)
       return
     }
@@ -150,7 +156,7 @@ export class WorkerLeases {
     this.#lookLater(changed)
     await tellServices(this.#parts, changed)
     for (const one of written) if (one.status === 'rejected') throw one.reason
-    // What was judged has another end to wait for now; what was refused is looked at anew, but not in a busy loop.
+    // Judged workers have another deadline now. A refused write is looked at again, but not in a busy loop.
     this.#judgements.wakeWithin(changed.length > 0 ? 0 : this.#heartbeat.periodMillis)
   }
 

@@ -1,27 +1,27 @@
 import type { Logger } from 'pino'
 
 const againAfterMillis = 600_000
-/** So many different ones are told in that time: names come from whoever connects. */
+/** At most this many different workers are logged in that time, because anybody who connects can choose names. */
 const mostAtOnce = 1_000
 
-/** Who is refused, as far as it is known. */
+/** The refused worker, as far as it is known. */
 export interface RefusedWorker {
   readonly worker?: string
   readonly host?: string
-  /** Of the token. */
+  /** The token's subject. */
   readonly subject?: string
-  /** Where it connects from. */
+  /** The address from which it connects. */
   readonly address?: string | undefined
 }
 
 /**
- * Tells the server's log which workers are refused, so that an operator finds there why a host does not appear. A refused worker tries for ever: it
- * is told once in ten minutes.
+ * Logs which workers are refused, so that an operator finds out why a host does not appear. A refused worker tries for
+ * ever, so each one is logged once in ten minutes.
  */
 export class WorkerRefusals {
   readonly #log: Logger
   readonly #now: () => number
-  /** When each was told, the earliest first. */
+  /** When each was logged, the earliest first. */
   readonly #toldAt = new Map<string, number>()
 
   constructor(log: Logger, now: () => number = () => performance.now()) {

@@ -15,16 +15,17 @@ export interface Registered {
   readonly workerId: WorkerId
   readonly hostId: HostId
   readonly epoch: number
-  /** What runs there and should not: replicas that are not this worker's, or that have ended. */
+  /** Replicas that run there and should not: they belong to another worker or have ended. */
   readonly stop: readonly ReplicaId[]
 }
 
 type Parts = Pick<ServerContext, 'committer' | 'database' | 'log'>
 
 /**
- * A worker (re)starts (R15): it gets a new epoch, which fences what it said before; then each service that has replicas on it, or that it still
- * runs replicas of, adopts them in a commit of its own. A service that can't be told keeps no worker out: the worker is asked for everything once more, and
- * who looks at the host next tells the service the rest.
+ * Registers a worker that (re)starts (R15). It gets a new epoch, which fences everything it reported before. Then each
+ * service that has replicas on it, or of which it still runs replicas, adopts them in a commit of its own. A service
+ * that can't be told does not keep the worker out: the worker is asked for everything once more, and whoever looks at
+ * the host next tells the service.
  */
 export async function registerWorker(
   parts: Parts,
@@ -39,9 +40,11 @@ export async function registerWorker(
   const { workerId, hostId, epoch } = outcome
   const reporter: Reporter = { workerId, hostId, epoch }
   if (outcome.returned) await adoptAll(parts, reporter, running)
-  // A drain of before is over, ports may have been kept for it elsewhere, and the host's addresses may be others, by its word or another worker's.
+  // An earlier drain is over, ports may have been kept for the worker elsewhere, and this registration or another
+  // worker's may have changed the host's addresses.
   await tellServicesIfPossible(parts, [hostId])
-  // It was lost, and is so until it has stopped what was replaced meanwhile: it says so by a full report without that.
+  // The worker was lost and stays so until it has stopped what was replaced meanwhile; a full report without those
+  // replicas proves it.
   if (!outcome.returned) return { kind: 'registered', workerId, hostId, epoch, stop: alive }
   const owners = await ownersOf(parts.database, alive)
   return {
@@ -84,8 +87,9 @@ async function viewOf({ database }: Parts, hostId: HostId): Promise<HostView> {
 }
 
 /**
- * What the worker ran on the host before ends there: it is told to stop that, and takes nothing on the new host before it has. Where it is lost there
- * already, its services are told of that first. Who is refused leaves nothing.
+ * Ends what the worker ran on its previous host: it is told to stop that and gets nothing on the new host before it
+ * has. If it is already lost there, its services are told of the loss first. A refused registration leaves its previous
+ * host as it was.
  */
 async function leaveOtherHost(parts: Parts, worker: Omit<RegisterWorker, 'kind'>): Promise<void> {
   const who = await readIdentity(parts.database, worker)

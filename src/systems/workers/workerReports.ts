@@ -8,17 +8,20 @@ import type { ServerContext } from '../serverContext.ts'
 import { ownersOf, reportsByService, servicesOn } from './replicaOwners.ts'
 import { logAndGoOn, tellServicesIfPossible } from './tellServices.ts'
 
-/** A registration as its worker names it, and the token that it is used with. */
+/** A registration as the worker names it, and the token with which it is used. */
 export interface RegistrationClaim {
   readonly workerId: WorkerId
   readonly epoch: number
-  /** The token's subject; null: an admin, who may speak for any worker. */
+  /** The token's subject; null for an admin, who may speak for any worker. */
   readonly subject: string | null
 }
 
 export type Claimed<T> = ({ readonly kind: 'done' } & T) | { readonly kind: 'refused'; readonly refusal: Refusal }
 
-/** The registration that a claim names. FENCED where it is not the newest of its worker; FORBIDDEN with another's token. */
+/**
+ * Finds the registration that a claim names. The answer is FENCED when it is not its worker's newest one, and FORBIDDEN
+ * with another worker's token.
+ */
 export async function findRegistration(
   parts: Pick<ServerContext, 'database' | 'meter'>,
   claim: RegistrationClaim,
@@ -51,12 +54,13 @@ function fenced(
 }
 
 /**
- * Takes reports, service by service. `fenced`: replicas that are not this worker's any more, or have ended, and must be stopped. FENCED where
- * the worker has registered anew meanwhile, even during this.
+ * Takes reports, service by service. `fenced` are replicas that no longer belong to this worker or have ended, so that
+ * it must stop them. The answer is FENCED when the worker has registered again meanwhile, even during this call.
  *
- * `full`: these are all. A worker that was silent is back with them (R15): REACHABLE in one write, and then in the commit of each service that has
- * replicas there. One that was LOST is back when it runs nothing; until then everything that it runs is fenced. A service that can't take its reports
- * keeps none of the others from it.
+ * `full` means that these are all its replicas. A silent worker is back with a full report (R15): one write makes it
+ * REACHABLE, then each service with replicas there commits. A worker that was LOST is back only when it runs nothing;
+ * until then everything it runs is fenced. A service that can't take its reports does not keep the others from taking
+ * theirs.
  */
 export async function reportReplicas(
   parts: Pick<ServerContext, 'committer' | 'database' | 'meter' | 'log'>,
@@ -71,11 +75,11 @@ export async function reportReplicas(
   const { reporter, reachability } = registration
   const running = reports.flatMap(({ replica, state }) => (state === 'ENDED' ? [] : [replica]))
   if (reachability === 'LOST' && (running.length > 0 || !full)) return { kind: 'done', fenced: running }
-  // What was there ends while the worker is LOST, also where a server died before it had told every service.
+  // What ran there ends while the worker is LOST, also when a server died before it had told every service.
   if (reachability === 'LOST') await tellServicesIfPossible(parts, [reporter.hostId])
   if (reachability !== 'REACHABLE' && full) {
     await committer.write({ kind: 'returnWorker', ...reporter })
-    // Ports may be kept for it on a host that it left.
+    // Ports may still be kept for it on a host that it left.
     if (reachability === 'LOST') await tellServicesIfPossible(parts, [reporter.hostId])
   }
   const owners = await ownersOf(
@@ -104,7 +108,10 @@ export async function reportReplicas(
   return { kind: 'done', fenced: running.filter((replica) => !owners.get(replica)?.aliveOn(reporter)) }
 }
 
-/** A full report of a worker that is silent again (by another server, say) is a plain one: addresses return with the next. */
+/**
+ * The full report of a worker that has fallen silent again (at another server, for example) is taken as a plain one;
+ * the next full report returns its addresses.
+ */
 async function submitReport(
   { committer }: Pick<ServerContext, 'committer'>,
   id: ServiceId,
@@ -115,7 +122,10 @@ async function submitReport(
   return committer.submit(id, { kind: 'report', ...said, full: false })
 }
 
-/** Prolongs a worker's lease on the database's clock. That is no fact. `resync`: it was silent and is back when it has reported everything. */
+/**
+ * Renews a worker's lease on the database's clock, which is not a fact. `resync` means that the worker was silent and
+ * is back once it has reported everything.
+ */
 export async function keepLease(
   parts: Pick<ServerContext, 'database' | 'config' | 'meter'>,
   claim: RegistrationClaim,

@@ -42,12 +42,12 @@ eachDatabase((database) => {
   let store: TestStore
   let tail: Tail
   let bell: Bell
-  let upkeep: RetentionRunner
+  let runner: RetentionRunner
 
   const start = async (retention: Retention = nothing) => {
     bell = new Bell()
-    upkeep = new RetentionRunner({ database: database(), tail, retention, log: silent, setAlarm: bell.set })
-    upkeep.start()
+    runner = new RetentionRunner({ database: database(), tail, retention, log: silent, startTimeout: bell.set })
+    runner.start()
   }
   /** One run, to its end: the next alarm is set then. */
   const run = async () => {
@@ -63,7 +63,7 @@ eachDatabase((database) => {
     await tail.start()
   })
   afterEach(async () => {
-    await upkeep.stop()
+    await runner.stop()
     await tail.stop()
     await store.committer.stop()
   })
@@ -160,12 +160,12 @@ eachDatabase((database) => {
     await start()
     await run()
     const keys = await database().prisma.idempotencyKey.findMany({
-      where: { subject: 'upkeep' },
+      where: { subject: 'retention' },
       orderBy: { key: 'asc' },
     })
     expect(keys.map(({ key }) => key)).toEqual(['0.5', '1.5', '23'])
-    const batches = await database().prisma.batch.findMany({ where: { id: { startsWith: 'upkeep' } } })
-    expect(batches.map(({ id }) => id)).toEqual(['upkeep 0.5'])
+    const batches = await database().prisma.batch.findMany({ where: { id: { startsWith: 'retention' } } })
+    expect(batches.map(({ id }) => id)).toEqual(['retention 0.5'])
   })
 
   test('old versions and rollouts go, but not what runs, what a replica runs, what a rollback leads to, and what a kept rollout names', async () => {
@@ -198,7 +198,7 @@ eachDatabase((database) => {
       tail,
       retention: nothing,
       log: silent,
-      setAlarm: other.set,
+      startTimeout: other.set,
     })
     second.start()
     const ring = other.ring
@@ -215,7 +215,7 @@ eachDatabase((database) => {
       let told = true
       const facts = (count: number) => Array.from({ length: count }) as CommittedFact[]
       bell = new Bell()
-      upkeep = new RetentionRunner({
+      runner = new RetentionRunner({
         database: database(),
         tail: {
           subscribe: (listener) => {
@@ -227,9 +227,9 @@ eachDatabase((database) => {
         },
         retention: nothing,
         log: silent,
-        setAlarm: bell.set,
+        startTimeout: bell.set,
       })
-      upkeep.start()
+      runner.start()
       // Whoever is started again and again trims all the same.
       expect(bell.millis).toBe(10_000)
       await run()
@@ -247,7 +247,7 @@ eachDatabase((database) => {
       tell(facts(6_000))
       await until(() => bell.ring !== null, 'the run ends')
       expect(bell.millis).toBe(1_000)
-      await upkeep.stop()
+      await runner.stop()
       expect(bell.ring).toBeNull()
       expect(told).toBe(false)
     })
@@ -262,9 +262,9 @@ async function rows({ prisma }: Database, table: string): Promise<number> {
 async function rowsOfAges({ prisma }: Database, hours: readonly number[]): Promise<void> {
   for (const age of hours) {
     const at = new Date(Date.now() - age * hour)
-    await prisma.batch.create({ data: { id: `upkeep ${age}`, result: {}, at } })
+    await prisma.batch.create({ data: { id: `retention ${age}`, result: {}, at } })
     await prisma.idempotencyKey.create({
-      data: { subject: 'upkeep', operation: 'x', key: String(age), inputHash: '', result: {}, at },
+      data: { subject: 'retention', operation: 'x', key: String(age), inputHash: '', result: {}, at },
     })
   }
 }

@@ -8,8 +8,8 @@ import type { ClusterEntry } from '../entry.ts'
 import { lookUpKey } from '../keys.ts'
 import type { ClusterOutcome, Json, Remember } from '../outcome.ts'
 import { BatchAbandoned, outcomeOfCutBatch } from '../services/sendBatch.ts'
-import { planClusterWrite } from './clusterWritePlan.ts'
 import type { ClusterWritePlan } from './clusterFacts.ts'
+import { planClusterWrite } from './clusterWritePlan.ts'
 import { encodeClusterWrite } from './clusterWriteStatement.ts'
 
 interface ClusterWriter {
