@@ -16,6 +16,7 @@ const constants = page.rows().flatMap(([name = '', figure = '', , file = '']) =>
 
 test('every link leads to a file, and to a heading where it names one', () => {
   expect(page.brokenLinks()).toEqual([])
+  expect(new Markdown('README.md').brokenLinks()).toEqual([])
 })
 
 test.each(constants)('%s is %s in %s', (constant, figure, file) => {
