@@ -9,14 +9,14 @@ import { restart, restartOf, stop, stopOf } from './policies.ts'
 import { ports } from './ports.ts'
 import { probe, probeOf, probePortFaults } from './probe.ts'
 import { settings, settingsOf } from './settings.ts'
-import { command, type Fault, faultless, name, pathFaults, whole } from './values.ts'
+import { command, directoryFaults, type Fault, faultless, name, whole } from './values.ts'
 
 const applyProfile = faultless(
   z.object({
     name,
     command,
     env: profileEnvironment.nullish(),
-    workingDirectory: faultless(z.string(), (text) => pathFaults('The directory', text)).nullish(),
+    workingDirectory: faultless(z.string(), directoryFaults).nullish(),
     ports: ports.nullish(),
     cpuMillis: whole('thousandths of a core', bounds.cpuMillis).nullish(),
     memoryMiB: whole('MiB of memory', bounds.memoryMiB).nullish(),
