@@ -17,8 +17,8 @@ export interface WorkerOffer {
 export interface RegisteringWorker extends WorkerOffer {
   readonly softwareVersion: string
   readonly protocolVersion: number
-  /** Of its state directory: tells a restart from another worker. Left out or null: it does not say. */
-  readonly instance?: string | null | undefined
+  /** The id of its state directory: tells a restart from another worker. */
+  readonly instance: string
   /** Of this registration among those of its state directory: one that comes late is known by it. Left out or null: it does not say. */
   readonly registrationNumber?: number | null | undefined
 }

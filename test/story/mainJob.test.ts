@@ -1,4 +1,8 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import path from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
+import { readmeOperations } from '../graphql/readme.ts'
 import type { ApiClient } from '../support/drivers/apiClient.ts'
 import { aliveReplicas, change, createService, remove, scale } from '../support/drivers/apiService.ts'
 import { EndpointWatch, type WatchedAddress } from '../support/drivers/endpointWatch.ts'
@@ -40,6 +44,44 @@ function watch(client: ApiClient): EndpointWatch {
 function createWeb(client: ApiClient, replicas: number): Promise<void> {
   return createService(client, 'web', replicas, helloProfile())
 }
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
+test.skipIf(!hasPython)(
+  'the first profile of the README serves nothing of where the server or the worker run',
+  async () => {
+    const server = await startServer('on')
+    const client = server.client()
+    // As in a checkout: the server, and with it the worker, was started where there is something to serve.
+    expect(existsSync('package.json')).toBe(true)
+    const profile = readmeOperations().find(({ name }) => name === 'Profile')
+    expect(profile?.document).toContain('python3 -m http.server')
+    await client.ask(profile?.document ?? '')
+    await change(client, 'createService', 'CreateServiceInput', { name: 'web', profile: 'hello', replicas: 2 })
+    const seen = watch(client)
+    const table = await seen.until('2 addresses', (addresses) => addresses.length === 2)
+    const stateDirectory = server.file('worker')
+    for (const { hostPort, replicaId } of table) {
+      const get = (file: string) => fetch(`http://${hostPort}${file}`)
+      const listing = await get('/')
+      expect(listing.status).toBe(200)
+      expect(await listing.text()).not.toContain('href')
+      for (const file of [
+        '/package.json',
+        '/.xce/admin-token',
+        '/admin-token',
+        '/worker-token',
+        '/stdout.log',
+        '/state.json',
+      ])
+        expect((await get(file)).status).toBe(404)
+      expect(readdirSync(path.join(stateDirectory, 'homes', replicaId))).toEqual([])
+    }
+    expect(statSync(path.join(stateDirectory, 'homes')).mode & 0o777).toBe(0o700)
+    await remove(client, 'web')
+    await until(() => seen.gone, 'the endpoint is gone', 60)
+  },
+)
 
 interface Answer {
   readonly index: number

@@ -175,6 +175,7 @@ describe('settings', () => {
       portRange: { from: 1, to: 2 },
       reservedPorts: [],
       softwareVersion: '',
+      instance: 'a',
     }
     expect(workerIssues({ name, host: name, protocolVersion: workerProtocolVersion, ...rest }).length === 0).toBe(isOne)
   })

@@ -62,8 +62,6 @@ afterEach(async () => {
 function run(change: Record<string, string> = {}, ...words: string[]): Program {
   const env = {
     PATH: process.env['PATH'] ?? '',
-    // Replicas take it over: so their processes can be told from others.
-    TMPDIR: directory,
     XCE_WORKER_SERVER_FILE: path.join(directory, 'server-url'),
     XCE_WORKER_TOKEN_FILE: path.join(directory, 'token'),
     XCE_WORKER_STATE_DIR: path.join(directory, 'state'),
@@ -435,7 +433,8 @@ test('a disk that is full: replicas go on, the worker says so and lives, and wha
     // What its log could not take then it takes now.
     await until(() => readFileSync(log, 'utf8').includes('The state directory takes no new replica'), 'its log says so')
   } finally {
-    await endProcessesWith(directory)
+    // The replicas too, which start on the disk.
+    await endProcessesWith(directory, disk.directory)
     await disk.unmount()
   }
 })

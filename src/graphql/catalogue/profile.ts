@@ -48,12 +48,13 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
     }),
     env: t.field({
       type: [EnvironmentVariable],
-      description: 'The environment; the system adds XCE_… and PORT.',
+      description: 'The environment; the system adds XCE_… and PORT, and where they are not set HOME and TMPDIR.',
       resolve: (row) => contentOf(row).env,
     }),
     workingDirectory: t.string({
       nullable: true,
-      description: "Where the program starts; null: the replica's own directory.",
+      description:
+        "Where the program starts; a relative path begins in the replica's own directory. Null: that directory.",
       resolve: (row) => contentOf(row).workingDirectory,
     }),
     ports: t.field({

@@ -9,14 +9,14 @@ import { ports } from '../content/portChecks.ts'
 import { probe, probeOf, probePortFaults } from '../content/probeChecks.ts'
 import { settings, settingsOf } from '../content/settingsChecks.ts'
 import { check } from '../kit/check.ts'
-import { command, type Fault, faultless, name, pathFaults, whole } from '../kit/values.ts'
+import { command, directoryFaults, type Fault, faultless, name, whole } from '../kit/values.ts'
 
 const applyProfile = faultless(
   z.object({
     name,
     command,
     env: profileEnvironment.nullish(),
-    workingDirectory: faultless(z.string(), (text) => pathFaults('The directory', text)).nullish(),
+    workingDirectory: faultless(z.string(), directoryFaults).nullish(),
     ports: ports.nullish(),
     cpuMillis: whole('thousandths of a core', bounds.cpuMillis).nullish(),
     memoryMiB: whole('MiB of memory', bounds.memoryMiB).nullish(),

@@ -187,10 +187,10 @@ export const ApplyProfileInput = builder.inputType('ApplyProfileInput', {
     env: t.field({
       type: [EnvironmentVariableInput],
       required: { list: false, items: true },
-      description: `At most ${bounds.variables.max} variables, each name once.`,
+      description: `At most ${bounds.variables.max} variables, each name once. HOME and TMPDIR are the replica's own directory where they are left out.`,
     }),
     workingDirectory: t.string({
-      description: `An absolute path of at most ${bounds.pathLength} characters; null: the replica's own directory.`,
+      description: `Where the program starts, at most ${bounds.pathLength} characters: an absolute path on the host, or a relative one, without "..", which begins in the replica's own directory and is made there. Null: the replica's own directory. That is empty at first, kept over restarts in place, and removed some time after the replica has ended.`,
     }),
     ports: t.field({
       type: [PortInput],

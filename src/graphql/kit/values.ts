@@ -47,9 +47,26 @@ export function textFaults(what: string, text: string): Fault[] {
 /** An absolute path on a host, or of a request. */
 export function pathFaults(what: string, text: string): Fault[] {
   if (!text.startsWith('/')) return [{ message: `${what} ${quoted(text)} does not begin with "/".` }]
+  return pathLengthFaults(what, text)
+}
+
+function pathLengthFaults(what: string, text: string): Fault[] {
   if (text.length > bounds.pathLength)
     return [{ message: `${what} has ${text.length} characters: at most ${bounds.pathLength} are allowed.` }]
   return textFaults(what, text)
+}
+
+/** Where a program starts: a path on its host, or one in the replica's own directory. */
+export function directoryFaults(text: string): Fault[] {
+  if (text.startsWith('/')) return pathFaults('The directory', text)
+  if (text === '') return [{ message: "The directory is empty: leave it out for the replica's own directory." }]
+  if (text.split('/').includes('..'))
+    return [
+      {
+        message: `The directory ${quoted(text)} has ".." in it: a relative one begins in the replica's own directory and can't leave it.`,
+      },
+    ]
+  return pathLengthFaults('The directory', text)
 }
 
 export const command = faultless(z.array(z.string()), (words) => {

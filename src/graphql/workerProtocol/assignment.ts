@@ -37,12 +37,14 @@ export const Assignment = builder.objectRef<AssignmentValue>('Assignment').imple
     }),
     env: t.field({
       type: [AssignedVariable],
-      description: 'The variables of the version.',
+      description:
+        'The variables of the version. The worker adds XCE_… and PORT, and where they are not set HOME and TMPDIR.',
       resolve: ({ content }) => content.env,
     }),
     workingDirectory: t.string({
       nullable: true,
-      description: "Where the program starts; null: the replica's own directory.",
+      description:
+        "Where the program starts; a relative path begins in the replica's own directory. Null: that directory.",
       resolve: ({ content }) => content.workingDirectory,
     }),
     ports: t.field({

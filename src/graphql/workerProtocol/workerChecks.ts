@@ -8,6 +8,7 @@ import { protocolFault, serverProtocols } from '../../model/workerProtocol.ts'
 const address = /^[0-9A-Za-z.:%_-]{1,253}$/
 const mostAddresses = 16
 const printable = /^[\x20-\x7e]{0,100}$/
+const directoryId = /^[\x20-\x7e]{1,100}$/
 
 /** Everything that is wrong with a registration. */
 export function workerIssues(worker: RegisteringWorker): readonly InputIssue[] {
@@ -40,8 +41,8 @@ export function workerIssues(worker: RegisteringWorker): readonly InputIssue[] {
   }
   if (!printable.test(softwareVersion))
     refuse(['softwareVersion'], `${quoted(softwareVersion)} is no version: use at most 100 printable ASCII characters.`)
-  if (!printable.test(instance ?? ''))
-    refuse(['instance'], `${quoted(instance ?? '')} is no instance: use at most 100 printable ASCII characters.`)
+  if (!directoryId.test(instance))
+    refuse(['instance'], `${quoted(instance)} is no id of a state directory: use 1 to 100 printable ASCII characters.`)
   if ((registrationNumber ?? 1) < 1)
     refuse(
       ['registrationNumber'],

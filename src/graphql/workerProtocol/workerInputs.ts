@@ -94,8 +94,9 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
     }),
     running: t.field({ type: [ReplicaReportInput], required: true, description: 'Everything that it still runs.' }),
     instance: t.string({
+      required: true,
       description:
-        'Of its state directory, at most 100 printable ASCII characters. The same one again is a restart; with another one a name that a worker has is refused until that one is LOST. Left out: whoever has the name is taken for the same worker.',
+        'The id of its state directory, 1 to 100 printable ASCII characters, hard to guess: the same one again is a restart of the same worker. With another one a name that a worker has is refused until that worker is LOST.',
     }),
     registrationNumber: t.int({
       description:

@@ -4,6 +4,7 @@ import type { Reachability } from '../../generated/prisma/enums.ts'
 export interface Registered {
   readonly name: string
   readonly host: string
+  /** The id of its state directory; null: it is not known, and equals none. */
   readonly instance: string | null
   readonly reachability: Reachability
   /** The highest that its state directory has given to one; 0: it gives none. */
@@ -14,8 +15,8 @@ export interface Registered {
 export interface Newcomer {
   readonly name: string
   readonly host: string
-  /** Of its state directory; null: it does not say, and is taken for the one that had its name before. */
-  readonly instance: string | null
+  /** The id of its state directory. An empty one equals none. */
+  readonly instance: string
   /** Of this registration among those of its state directory. Left out or null: it does not say, and is taken for the latest one. */
   readonly registrationNumber?: number | null | undefined
 }
@@ -31,21 +32,16 @@ export function nameHeldBy(held: Registered, newcomer: Newcomer): string | null 
   return `A worker named ${name} is registered already, with another state directory, on host ${host}: give this one another XCE_WORKER_NAME. ${gone}`
 }
 
-/** The same worker, started again: by its state directory, or by its name where it says nothing of that. */
-export function isSame(
-  held: Pick<Registered, 'name' | 'instance'>,
-  newcomer: Pick<Newcomer, 'name' | 'instance'>,
-): boolean {
-  return isSameDirectory(held, newcomer) ?? held.name === newcomer.name
+/**
+ * The same worker, started again: only its state directory says so. A name is no proof, because every worker's token can give any name: whoever was
+ * taken for a live worker by its name would fence it and be told its assignments, with their secrets.
+ */
+export function isSame(held: Pick<Registered, 'instance'>, newcomer: Pick<Newcomer, 'instance'>): boolean {
+  return newcomer.instance !== '' && held.instance === newcomer.instance
 }
 
 /** A later registration of the same state directory was taken already: this one comes late, and its worker has registered anew since. */
 export function isOvertaken(held: Registered, newcomer: Newcomer): boolean {
   const number = newcomer.registrationNumber ?? null
-  return number !== null && number <= held.registrationNumber && isSameDirectory(held, newcomer) === true
-}
-
-/** Null: one of them does not say. */
-function isSameDirectory(held: Pick<Registered, 'instance'>, newcomer: Pick<Newcomer, 'instance'>): boolean | null {
-  return held.instance === null || newcomer.instance === null ? null : held.instance === newcomer.instance
+  return number !== null && number <= held.registrationNumber && isSame(held, newcomer)
 }

@@ -19,6 +19,21 @@ export class ReplicaFiles {
     return path.join(this.root, 'exits')
   }
 
+  /** The directories that belong to the replicas themselves: apart from what the worker writes about them, which no replica may serve or forge. */
+  get homes(): string {
+    return path.join(this.root, 'homes')
+  }
+
+  home(replica: ReplicaName): string {
+    return path.join(this.homes, replica)
+  }
+
+  /** Own directories of replicas that nobody asks for any more, until all that is in them is removed. */
+  get removed(): string {
+    return path.join(this.root, 'removed')
+  }
+
+  /** Of the worker's files about a replica. */
   directory(replica: ReplicaName): string {
     return path.join(this.replicas, replica)
   }

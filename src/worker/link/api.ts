@@ -92,7 +92,6 @@ export const assignmentsChanged = /* GraphQL */ `
 export interface RegisterWorkerInput extends RegisteringWorker {
   /** All that this worker knows of: also ends that no server has taken yet, so that they are not mistaken for losses. */
   readonly running: readonly Report[]
-  readonly instance: string
 }
 
 /** An expected failure of a mutation. */

@@ -1,12 +1,16 @@
 import type { Assignment } from '../assignment.ts'
 
 /** What a replica takes over from the worker's own environment. Everything else, the worker's settings first, stays with the worker. */
-const inherited = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TMPDIR', 'TZ', 'USER', 'LOGNAME', 'SHELL']
+const inherited = ['PATH', 'LANG', 'LANGUAGE', 'TZ', 'USER', 'LOGNAME', 'SHELL']
 
-/** A replica's environment (R13): a minimal inherited one, over it the user's variables, over them those that the system promises. */
+/**
+ * A replica's environment (R13): a minimal inherited one with the replica's own directory, over it the user's variables, over them those that the
+ * system promises.
+ */
 export function replicaEnvironment(
   assignment: Assignment,
   hostAddress: string | null,
+  ownDirectory: string,
   own: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   const environment: Record<string, string> = {}
@@ -14,6 +18,8 @@ export function replicaEnvironment(
     if (value !== undefined && (inherited.includes(name) || name.startsWith('LC_'))) environment[name] = value
   }
   environment['PATH'] ??= '/usr/local/bin:/usr/bin:/bin'
+  // Not the worker's: what is under its home, above all keys and tokens, is none of a replica's business.
+  environment['HOME'] = environment['TMPDIR'] = ownDirectory
   for (const { name, value } of assignment.env) environment[name] = value
   const [only, ...others] = assignment.ports
   if (only !== undefined && others.length === 0) environment['PORT'] = String(only.port)

@@ -84,6 +84,8 @@ export class Replica {
   /** Its files are there, or written anew and told: somebody has removed them, and the replica goes on. */
   keepFiles(): void {
     try {
+      // Its probes run in its own directory. What is in the place of that is told by the next start.
+      if (!this.ended) this.#starter.directories.make(this.assignment)
       const made = this.#starter.records.restore(this.assignment, this.#state)
       this.#filesGone = false
       if (!made) return

@@ -3,6 +3,7 @@ import type { Assignment, ReplicaName } from '../assignment.ts'
 import type { Exit } from '../files/exit.ts'
 import { describeExit } from '../files/exit.ts'
 import type { ExitFiles } from '../files/exitFiles.ts'
+import type { OwnDirectories } from '../files/ownDirectories.ts'
 import type { ReplicaFiles } from '../files/replicaFiles.ts'
 import type { ReplicaRecords, ReplicaState } from '../files/replicaRecords.ts'
 import { bootSeconds } from '../machine/bootClock.ts'
@@ -20,6 +21,7 @@ import { ownProcess } from './replicaProcess.ts'
 export interface StarterParts {
   readonly files: ReplicaFiles
   readonly records: ReplicaRecords
+  readonly directories: OwnDirectories
   readonly exits: ExitFiles
   readonly sessions: Sessions
   readonly cgroups: Cgroups | null
@@ -31,6 +33,7 @@ export interface StarterParts {
 
 export class Starter {
   readonly records: ReplicaRecords
+  readonly directories: OwnDirectories
   readonly sessions: Sessions
   readonly log: Logger
   readonly life: AbortSignal
@@ -39,6 +42,7 @@ export class Starter {
   constructor(parts: StarterParts) {
     this.#parts = parts
     this.records = parts.records
+    this.directories = parts.directories
     this.sessions = parts.sessions
     this.log = parts.log
     this.life = parts.life
@@ -60,7 +64,7 @@ export class Starter {
         start,
         command: [found.file, ...assignment.command.slice(1)],
         environment: this.#environment(assignment),
-        workingDirectory: workingDirectory(assignment),
+        workingDirectory: this.directories.workingDirectory(assignment),
         cgroup: this.#parts.cgroups?.create(assignment) ?? null,
       })
       return ownProcess(child, assignment.replica, start, this.#parts.exits)
@@ -74,7 +78,7 @@ export class Starter {
       address: this.#parts.hostAddress ?? '127.0.0.1',
       ports: assignment.ports,
       environment: this.#environment(assignment),
-      workingDirectory: workingDirectory(assignment),
+      workingDirectory: this.directories.workingDirectory(assignment),
     }
   }
 
@@ -90,18 +94,16 @@ export class Starter {
   }
 
   #executable(assignment: Assignment): ReturnType<typeof findExecutable> {
+    const fault = this.directories.make(assignment)
+    if (fault !== null) return { kind: 'fault', message: fault }
     const searchPath = this.#environment(assignment)['PATH'] ?? ''
-    return findExecutable(assignment.command[0] ?? '', searchPath, workingDirectory(assignment))
+    return findExecutable(assignment.command[0] ?? '', searchPath, this.directories.workingDirectory(assignment))
   }
 
   #environment(assignment: Assignment): Record<string, string> {
-    return replicaEnvironment(assignment, this.#parts.hostAddress, process.env)
+    const own = this.directories.of(assignment.replica)
+    return replicaEnvironment(assignment, this.#parts.hostAddress, own, process.env)
   }
-}
-
-/** A profile that names no directory gets the one that the worker was started in. */
-function workingDirectory(assignment: Assignment): string {
-  return assignment.workingDirectory ?? process.cwd()
 }
 
 /** A process without a readiness probe counts as not yet ready for this long, when it is judged why it ended. */

@@ -7,6 +7,7 @@ import { ExitFiles } from '../files/exitFiles.ts'
 import { rotateLog } from '../files/logRotation.ts'
 import type { LogTail } from '../files/logTail.ts'
 import { tailReplica } from '../files/logTail.ts'
+import { OwnDirectories } from '../files/ownDirectories.ts'
 import { logStreams, ReplicaFiles } from '../files/replicaFiles.ts'
 import type { ReplicaState } from '../files/replicaRecords.ts'
 import { ReplicaRecords } from '../files/replicaRecords.ts'
@@ -38,6 +39,7 @@ export class Supervisor {
   readonly #life = new AbortController()
   readonly #files: ReplicaFiles
   readonly #records: ReplicaRecords
+  readonly #directories: OwnDirectories
   readonly #exits: ExitFiles
   readonly #sessions = new Sessions()
   readonly #starter: Starter
@@ -58,8 +60,11 @@ export class Supervisor {
     this.#records = new ReplicaRecords(this.#files)
     this.#exits = new ExitFiles(this.#files)
     const { log, hostAddress, cgroups } = options
+    const life = this.#life.signal
+    this.#directories = new OwnDirectories(this.#files, log, life)
     const [files, records, exits, sessions] = [this.#files, this.#records, this.#exits, this.#sessions]
-    this.#starter = new Starter({ files, records, exits, sessions, cgroups, hostAddress, log, life: this.#life.signal })
+    const directories = this.#directories
+    this.#starter = new Starter({ files, records, directories, exits, sessions, cgroups, hostAddress, log, life })
     this.#rotation = setInterval(() => {
       // One at a time: a slow disk must not have them queue up.
       this.#rotating ??= this.#lookAfterFiles().finally(() => {
@@ -70,6 +75,7 @@ export class Supervisor {
 
   /** Takes over what earlier workers left. Call it once, before anything is assigned. Resolves with how many run. */
   async recover(): Promise<number> {
+    void this.#directories.sweep()
     const [files, records, exits, sessions] = [this.#files, this.#records, this.#exits, this.#sessions]
     const found = await recover({ files, records, exits, sessions, life: this.#life.signal })
     for (const { assignment, recovered } of found) this.#add(assignment, recovered.state, recovered)
@@ -182,7 +188,7 @@ export class Supervisor {
     clearInterval(this.#rotation)
     this.#life.abort()
     this.#exits.close()
-    await Promise.all([...this.#runs.values(), this.#rotating])
+    await Promise.all([...this.#runs.values(), this.#rotating, this.#directories.sweep()])
   }
 
   #add(assignment: Assignment, state: ReplicaState, recovered: Recovered | null): void {
@@ -218,7 +224,9 @@ export class Supervisor {
       this.#records.forget(id)
       this.#records.clearStart(id, start)
       this.#records.clearStart(id, start - 1)
-      this.#records.prune((candidate) => this.#replicas.has(candidate))
+      const isAlive = (candidate: ReplicaName) => this.#replicas.has(candidate)
+      this.#records.prune(isAlive)
+      this.#directories.discard(isAlive)
     } catch (error) {
       this.#options.log.warn({ err: error, replica: id }, 'files of a replica that has ended could not be removed')
     }

@@ -32,7 +32,10 @@ export const settingsHelp: readonly (readonly [string, string])[] = [
   ],
   ['XCE_WORKER_SERVER_FILE', 'instead of XCE_WORKER_SERVERS: a file with one URL, read at every connect'],
   ['XCE_WORKER_TOKEN_FILE', 'a file with a worker token, such as the servers write to worker-token (required)'],
-  ['XCE_WORKER_STATE_DIR', 'where replicas are recorded and logged, on a local disk; one worker each (.xce-worker)'],
+  [
+    'XCE_WORKER_STATE_DIR',
+    'where replicas are recorded and logged and have their own directories, on a local disk; one worker each (.xce-worker)',
+  ],
   ...offerSettings,
   ['XCE_WORKER_LOG_FILE', 'where it logs to, kept at two files of 10 MiB (standard output)'],
   ['XCE_LOG_LEVEL', 'trace, debug, info, warn, error, fatal or silent (info)'],

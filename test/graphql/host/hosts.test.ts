@@ -30,6 +30,7 @@ beforeAll(async () => {
       host: name,
       softwareVersion: '1',
       protocolVersion: 1,
+      instance: `of ${name}`,
       subject: 'worker',
     } as const
     await opened().app.committer.write(change)

@@ -18,6 +18,7 @@ const input = {
   portRange: { from: 20_000, to: 20_100 },
   softwareVersion: '1.2.3',
   protocolVersion: 1,
+  instance: 'of worker-1',
   running: [],
 }
 let registered: Data
@@ -211,6 +212,7 @@ describe('a worker', () => {
       portRange: { from: 1, to: 2 },
       softwareVersion: '',
       protocolVersion: 1,
+      instance: 'of worker-2',
       running: [],
     }
     const { errors } = await api().ask(

@@ -29,7 +29,13 @@ const mutate = async (mutation: string, input: Data, viewer?: Viewer): Promise<D
 beforeAll(async () => {
   const input = {
     ...{ name: 'worker-1', host: 'node1', addresses: ['10.0.0.1'], cpuMillis: 64_000, memoryMiB: 65_536 },
-    ...{ portRange: { from: 20_000, to: 20_999 }, softwareVersion: '1', protocolVersion: 1, running: [] },
+    ...{
+      portRange: { from: 20_000, to: 20_999 },
+      softwareVersion: '1',
+      protocolVersion: 1,
+      instance: 'of worker-1',
+      running: [],
+    },
   }
   registered = (await api().data(documentOf('registerWorker', 'worker { id } epoch'), { input }, worker)).registerWorker
   await withProfile(api(), { readiness: { tcp: { port: 'http' } } })

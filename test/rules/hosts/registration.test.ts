@@ -50,7 +50,6 @@ describe('who registers (R15)', () => {
       ['a new one', {}, null, [], null, null],
       ['the one that it was, started again', {}, on('n1', a), [a], 'a', null],
       ['the same by its state directory, under a new name', { instance: 'dir-b' }, null, [earlier('b')], 'b', null],
-      ['the same by its name, for it says no state directory', { instance: null }, on('n1', a), [a], 'a', null],
       ['the one that was lost', {}, on('n1', lost('a')), [lost('a')], 'a', null],
       ['the one that was lost on another host', {}, on('n2', lost('a')), [on('n2', lost('a'))], 'a', null],
       ['the one that is on another host', {}, on('n2', a), [on('n2', a)], 'a', null],
@@ -98,12 +97,12 @@ describe('who registers (R15)', () => {
         'a',
       ],
       [
-        'one that has told its state directory only now',
+        'one that gives its state directory, where the lost one of that name gave none',
         { registrationNumber: 1 },
-        { ...a, instance: null },
+        lost('a', { instance: null }),
         [],
-        'a',
         null,
+        'a',
       ],
     ],
   )('%s', (_what, over, named, alike, known, replaced) => {
@@ -115,16 +114,23 @@ describe('who registers (R15)', () => {
     })
   })
 
-  test.each<[string, Partial<Registering>, WorkerBefore & { readonly host: string }, string]>([
-    [
-      'another one has the name',
-      { instance: 'new' },
-      on('n2', a),
-      'A worker named a is registered already, with another state directory, on host n2: give this one another XCE_WORKER_NAME. If that one is gone for good: this one is taken when it is lost, after its grace, or at once by confirmHostLoss of n2.',
-    ],
-  ])('refused: %s', (_what, over, named, message) => {
+  // A name is no proof: what does not show the state directory of the one that has the name is another worker, whatever it leaves out.
+  test.each<[string, string, Partial<WorkerBefore>]>([
+    ['with another state directory', 'new', {}],
+    ['with the name for a state directory', 'a', {}],
+    ['with an empty one', '', {}],
+    ['with an empty one, where none is known', '', { instance: null }],
+    ['with an empty one, where an empty one is known', '', { instance: '' }],
+    ['with a state directory, where none is known', 'dir-a', { instance: null }],
+    ['with another one, where the one of that name is silent', 'new', { reachability: 'UNREACHABLE' }],
+    ['with an empty one, where the one of that name is silent', '', { reachability: 'UNREACHABLE' }],
+  ])('refused: another one has the name, and this one comes %s', (_what, instance, over) => {
+    const message =
+      'A worker named a is registered already, with another state directory, on host n2: give this one another XCE_WORKER_NAME. If that one is gone for good: this one is taken when it is lost, after its grace, or at once by confirmHostLoss of n2.'
     const refusal = { code: 'INVALID_INPUT', message, issues: [{ path: ['input', 'name'], message }] }
-    expect(identify(registering(over), named, [])).toEqual({ kind: 'refused', refusal })
+    const named = on('n2', earlier('a', over))
+    for (const more of [{}, { asAdmin: true }, { registrationNumber: 6 }])
+      expect(identify(registering({ instance, ...more }), named, [])).toEqual({ kind: 'refused', refusal })
   })
 
   test('refused: it is another token’s, also by its state directory', () => {

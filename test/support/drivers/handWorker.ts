@@ -62,6 +62,7 @@ export class HandWorker {
         portRange: { from: 20_000, to: 29_999 },
         softwareVersion: 'test',
         protocolVersion: 1,
+        instance: `of ${this.name}`,
         running: running.map(asReport),
         ...over,
       },

@@ -24,6 +24,8 @@ export function registrationOf(
     reservedPorts: [],
     softwareVersion: '1',
     protocolVersion: 1,
+    // Its state directory: the same name again is a restart, where nothing else is said.
+    instance: `of ${over.name}`,
     subject: 'worker',
     ...over,
   }

@@ -142,6 +142,7 @@ describe('a registration', () => {
       softwareVersion: '\u0000',
       protocolVersion: 99,
       running: [],
+      instance: '',
       registrationNumber: 0,
     }
     const { registerWorker } = await server.client.ask<{ registerWorker: { issues: { path: string[] }[] } }>(query, {
@@ -157,6 +158,7 @@ describe('a registration', () => {
       'input.portRange.to',
       'input.reservedPorts.0',
       'input.softwareVersion',
+      'input.instance',
       'input.registrationNumber',
       'input.protocolVersion',
     ])
@@ -192,6 +194,73 @@ describe('a registration', () => {
       },
     })
     expect(await worker.report()).toMatchObject({ __typename: 'ReportReplicasPayload' })
+  })
+
+  test('of another worker under the name of a live one is refused, whatever it says of its state directory: the live one goes on, and is alone with its assignments', async () => {
+    const token = await createToken(server.app.database, { subject: 'workers', roles: ['worker'] })
+    const client = new ApiClient(server.url, token)
+    const worker = new HandWorker(client, 'alive')
+    await cordonOthers('alive')
+    await worker.register([], { instance: 'hard to guess' })
+    const secret = 'the-secret-of-alive'
+    await createService(server.client, 'alive', 1, { env: [{ name: 'KEY', value: secret, secret: true }] })
+    const [replica] = await placedReplicas(server.client, 'alive', 1)
+    await worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready: true })
+    const frames = follow(worker)
+    expect(JSON.stringify((await frames.next()).value)).toContain(secret)
+    const { epoch, id } = worker
+    const { prisma } = server.app.database
+    // What of it only a registration changes: the lease of a live worker goes on, and with it when it was seen last.
+    const rowOf = () =>
+      prisma.worker.findUniqueOrThrow({
+        where: { name: 'alive' },
+        select: { id: true, epoch: true, instance: true, registrationNumber: true, registeredAt: true, hostId: true },
+      })
+    const before = await rowOf()
+
+    const offer = {
+      ...{ name: 'alive', host: 'alive', addresses: ['10.6.6.6'], cpuMillis: 64_000, memoryMiB: 65_536 },
+      ...{ portRange: { from: 20_000, to: 29_999 }, softwareVersion: 'test', protocolVersion: 1 },
+    }
+    const query = `mutation ($input: RegisterWorkerInput!) { registerWorker(input: $input) {
+      __typename ... on RegisterWorkerPayload { worker { id } epoch } ... on Error { code message } ... on InvalidInputError { issues { path message } }
+    } }`
+    const ran = [{ replica: replica?.id ?? '', start: 1, state: 'RUNNING', ready: true }]
+    // The same token, with and without the replicas that it would take over.
+    for (const by of [client, server.client])
+      for (const running of [[], ran]) {
+        const refusalOf = async (said: Record<string, unknown>) => {
+          const { data, errors } = await by.send<{
+            registerWorker: { __typename: string; issues?: { path: string[]; message: string }[] }
+          }>(query, { input: { ...offer, running, ...said } })
+          return data === null ? errors.map(({ message }) => message) : data.registerWorker.issues
+        }
+        // What gives no state directory is no registration: it does not come as far as to the name.
+        for (const said of [{}, { instance: null }])
+          expect(await refusalOf(said)).toEqual([expect.stringContaining('"String!"')])
+        const taken = {
+          path: ['input', 'name'],
+          message:
+            'A worker named alive is registered already, with another state directory, on host alive: give this one another XCE_WORKER_NAME. If that one is gone for good: this one is taken when it is lost, after its grace, or at once by confirmHostLoss of alive.',
+        }
+        for (const instance of ['another', 'alive', ' ', 'hard to guess ', 'HARD TO GUESS'])
+          expect(await refusalOf({ instance })).toEqual([taken])
+        expect(await refusalOf({ instance: 'another', registrationNumber: 2_000_000_000 })).toEqual([taken])
+        const empty = '"" is no id of a state directory: use 1 to 100 printable ASCII characters.'
+        expect(await refusalOf({ instance: '' })).toEqual([{ path: ['input', 'instance'], message: empty }])
+      }
+
+    expect(await rowOf()).toEqual(before)
+    expect(before).toMatchObject({ epoch })
+    expect(await worker.renew()).toMatchObject({ __typename: 'RenewLeasePayload', resync: false })
+    // Its stream goes on, under its epoch: the next frame is of its replica, which has not ended before.
+    expect((await aliveReplicas(server.client, 'alive')).map((seen) => seen.id)).toEqual([replica?.id])
+    await remove(server.client, 'alive')
+    const { value } = await frames.next()
+    expect(value?.data?.assignmentsChanged.assignments).toMatchObject([{ replica: replica?.id, goal: 'STOP' }])
+    await frames.return?.()
+    expect(worker).toMatchObject({ id, epoch })
+    expect(await worker.report(ended({ id: replica?.id ?? '' }))).toMatchObject({ fenced: [] })
   })
 
   test('belongs to its token: another worker’s may neither take the name nor speak for it', async () => {
@@ -345,7 +414,7 @@ describe('several workers on one host', () => {
     for (const own of Object.values(frames)) await own.return?.()
   })
 
-  test('a name is one worker’s: another state directory is refused, the same one is a restart, and so is one that says nothing', async () => {
+  test('a name is one worker’s: another state directory is refused, the same one is a restart', async () => {
     const worker = new HandWorker(server.client, 'named')
     await worker.register([], { instance: 'of named' })
     const other = new HandWorker(server.client, 'named')
@@ -357,11 +426,7 @@ describe('several workers on one host', () => {
       epoch: worker.epoch,
       __typename: 'RegisterWorkerPayload',
     })
-    expect(await new HandWorker(server.client, 'named').register()).toMatchObject({
-      __typename: 'RegisterWorkerPayload',
-    })
     // A worker that was given another name is the same one by its state directory.
-    await worker.register([], { instance: 'of named' })
     expect(
       await new HandWorker(server.client, 'renamed').register([], { host: 'named', instance: 'of named' }),
     ).toMatchObject({

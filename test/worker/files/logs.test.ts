@@ -1,9 +1,11 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { logBytes, rotateLog } from '../../../src/worker/files/logRotation.ts'
 import { tailBytes, tailFiles } from '../../../src/worker/files/logTail.ts'
+import { OwnDirectories } from '../../../src/worker/files/ownDirectories.ts'
 import { ReplicaFiles } from '../../../src/worker/files/replicaFiles.ts'
 import { keptEndedReplicas, ReplicaRecords } from '../../../src/worker/files/replicaRecords.ts'
 import { assignmentOf, Supervision } from '../../support/drivers/supervision.ts'
@@ -95,18 +97,24 @@ describe('a rotation', () => {
   })
 })
 
-test('logs of replicas that have ended are kept, but not of all', () => {
+test('logs and own directories of replicas that have ended are kept, but not of all', async () => {
   const files = new ReplicaFiles(directory)
   const records = new ReplicaRecords(files)
   const ids = Array.from({ length: keptEndedReplicas + 5 }, (_, index) => `Replica_${String(index).padStart(4, '0')}`)
+  const directories = new OwnDirectories(files, pino({ level: 'silent' }), new AbortController().signal)
   for (const replica of ids) {
     records.create(assignmentOf({ replica }))
+    expect(directories.make({ replica, workingDirectory: null })).toBe(null)
     records.forget(replica)
   }
   const alive = ids[0] ?? ''
   records.prune((replica) => replica === alive)
+  directories.discard((replica) => replica === alive)
   const left = ids.filter((replica) => statSync(files.directory(replica), { throwIfNoEntry: false }) !== undefined)
   expect(left).toHaveLength(keptEndedReplicas + 1)
   expect(left).toContain(alive)
   expect(left).toContain(ids.at(-1))
+  expect(readdirSync(files.homes).sort()).toEqual(left)
+  await directories.sweep()
+  expect(readdirSync(files.removed)).toEqual([])
 })

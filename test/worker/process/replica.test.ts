@@ -91,7 +91,8 @@ describe('a start', () => {
     const allowed =
       /^(PATH|HOME|LANG|LANGUAGE|LC_.*|TMPDIR|TZ|USER|LOGNAME|SHELL|PORT|PWD|OLDPWD|SHLVL|_|stat|spring.profiles.active|XCE_(PORT_HTTP_API|HOST_ADDRESS|PROJECT|SERVICE|REPLICA_INDEX|REPLICA_ID|VERSION))$/
     expect(Object.keys(env).filter((name) => !allowed.test(name))).toEqual([])
-    expect(directory).toBe(process.cwd())
+    expect(directory).toBe(path.join(supervision.directory, 'homes', assignment.replica))
+    expect([env['HOME'], env['TMPDIR']]).toEqual([directory, directory])
   })
 
   test.each([

@@ -8,7 +8,7 @@ import { type ClusterWritePlan, factOfHost, refused } from './clusterFacts.ts'
 import type { ClusterWrite } from './clusterWriteStatement.ts'
 import { readKeptElsewhere, readKeptFor } from './keptPorts.ts'
 import { countReplicasLeft } from './replicasLeft.ts'
-import { type KnownWorker, readIdentity, registeringOf } from './workerIdentity.ts'
+import { type KnownWorker, readIdentity } from './workerIdentity.ts'
 
 type HostRow = Host & { readonly workers: readonly Worker[] }
 type Registered = Extract<RegistrationDecision, { readonly kind: 'registered' }>
@@ -38,7 +38,7 @@ export async function planRegistration(
   // After its replicas, whose ports are kept when they end.
   const keptElsewhere = known === null ? [] : await readKeptElsewhere(database, { workerId, hostId })
   const decision = decideRegistration({
-    worker: registeringOf(change),
+    worker: change,
     known,
     replaced,
     hasReplicasElsewhere,
@@ -110,7 +110,7 @@ function rowOf(
     reason,
     knownEpoch: known?.epoch ?? 0,
     epoch,
-    instance: change.instance ?? null,
+    instance: change.instance,
     registrationNumber: change.registrationNumber ?? known?.registrationNumber ?? 0,
     leaseSeconds: change.leaseSeconds ?? leaseSeconds,
     cpuMillis,

@@ -1,5 +1,6 @@
 import type { Worker } from '../../../generated/prisma/client.ts'
-import { type Identity, identify, type Registering } from '../../../rules/hosts/registration.ts'
+import { type Identity, identify } from '../../../rules/hosts/registration.ts'
+import { isSame } from '../../../rules/hosts/workerName.ts'
 import type { Database } from '../../database/database.ts'
 import type { RegisterWorker } from '../outcome.ts'
 
@@ -11,19 +12,14 @@ export async function readIdentity(
   { prisma }: Database,
   change: Omit<RegisterWorker, 'kind'>,
 ): Promise<Identity<KnownWorker>> {
-  const { name } = change
-  const instance = change.instance ?? null
+  const { name, instance } = change
   const rows = await prisma.worker.findMany({
-    where: instance === null ? { name } : { OR: [{ name }, { instance }] },
+    where: { OR: [{ name }, { instance }] },
     include: { host: { select: { name: true } } },
     orderBy: { registeredAt: 'desc' },
   })
   const workers = rows.map((row) => ({ ...row, host: row.host.name }))
   const named = workers.find((worker) => worker.name === name) ?? null
-  const alike = workers.filter((worker) => instance !== null && worker.instance === instance)
-  return identify<KnownWorker>(registeringOf(change), named, alike)
-}
-
-export function registeringOf(change: Omit<RegisterWorker, 'kind'>): Registering {
-  return { ...change, instance: change.instance ?? null }
+  const alike = workers.filter((worker) => isSame(worker, change))
+  return identify<KnownWorker>(change, named, alike)
 }

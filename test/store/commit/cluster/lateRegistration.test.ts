@@ -27,7 +27,7 @@ eachDatabase((database) => {
     await cordonAll()
     return `late-${++made}`
   }
-  const said = (over: Parameters<typeof registrationOf>[0]) => registrationOf({ instance: over.name, ...over })
+  const said = registrationOf
   /** A server that stands still once, when it has decided on a registration and is about to write it, until `meanwhile` is over. */
   async function slow(
     meanwhile: () => Promise<unknown>,
@@ -140,7 +140,7 @@ eachDatabase((database) => {
     expect(row).toMatchObject({ hostId: newer.hostId, epoch: newer.epoch, reachability: 'REACHABLE' })
   })
 
-  test('a worker of before, which gives no number, is taken as before; the numbers go on after it', async () => {
+  test('a registration without a number counts as the latest; the numbers go on after it', async () => {
     const host = await only()
     const { workerId } = await register(said({ name: host, host, registrationNumber: 2 }))
     expect(await register(said({ name: host, host }))).toMatchObject({ workerId, epoch: 2 })

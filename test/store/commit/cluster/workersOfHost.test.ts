@@ -6,7 +6,7 @@ import type { RegisterWorker } from '../../../../src/store/commit/outcome.ts'
 import { readAssignments } from '../../../../src/store/read/readAssignments.ts'
 import { tellServices } from '../../../../src/systems/workers/tellServices.ts'
 import { leasedStores } from '../../../support/drivers/leasedStores.ts'
-import type { TestStore } from '../../../support/drivers/store.ts'
+import { registrationOf, type TestStore } from '../../../support/drivers/store.ts'
 import { eachDatabase } from '../../../support/fixtures/databases.ts'
 import { content, reportOf } from '../../../support/fixtures/services.ts'
 
@@ -295,6 +295,40 @@ eachDatabase((database) => {
     })
     expect((await hostOf(host)).hostPorts.filter(({ lostWorkerId }) => lostWorkerId !== null)).toEqual([])
     expect((await hostOf(host)).workers.map(({ name }) => name)).toEqual([`${host}-1`])
+  })
+
+  test('a live worker is taken over by nobody who does not give its state directory, nor is one whose state directory is not known', async () => {
+    const { host, all } = await workers({ instance: randomUUID() })
+    const [worker] = all as [Reporter]
+    const id = await running(all, 1)
+    const name = `${host}-0`
+    const { prisma } = database()
+    const rowOf = () => prisma.worker.findUniqueOrThrow({ where: { id: worker.workerId } })
+    const take = (instance: string, clean: boolean) =>
+      store.committer.write({
+        kind: 'registerWorker',
+        ...registrationOf({ name, host, instance, clean, asAdmin: true, registrationNumber: 1_000 }),
+      })
+    const message = `A worker named ${name} is registered already, with another state directory, on host ${host}: give this one another XCE_WORKER_NAME. If that one is gone for good: this one is taken when it is lost, after its grace, or at once by confirmHostLoss of ${host}.`
+    const refused = {
+      kind: 'refused',
+      refusal: { code: 'INVALID_INPUT', message, issues: [{ path: ['input', 'name'], message }] },
+    }
+    // Rows of servers that did not ask for it have none, or an empty one.
+    for (const stored of [(await rowOf()).instance, null, '']) {
+      await prisma.worker.update({ where: { id: worker.workerId }, data: { instance: stored } })
+      const before = await rowOf()
+      for (const [instance, clean] of [
+        ['', true],
+        ['', false],
+        [randomUUID(), true],
+        [randomUUID(), false],
+      ] as const)
+        expect(await take(instance, clean)).toEqual(refused)
+      expect(await rowOf()).toEqual(before)
+    }
+    expect(await on(id, worker)).toMatchObject([{ state: 'RUNNING', ready: true }])
+    expect(await hostOf(host)).toMatchObject({ workers: [{ id: worker.workerId }] })
   })
 
   test('one that offers less than it runs takes nothing more, and keeps nothing from the others', async () => {
