@@ -103,8 +103,6 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
       if (from !== null && (from > this.#follower.revision || !this.#follower.remembers(from))) {
         recalled = await this.#recall(from)
         if (recalled === null) from = null
-        // Another server was faster: this one comes there in a moment.
-        else await this.#o.feed.reach(from)
       }
       if (member.ended) return
       if (this.#isEnded) throw new FeedRefusal(serviceGone)
@@ -172,8 +170,6 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   /** The changes in (cursor, now], of memory and of what was recalled; null: they are not all known. */
   #changes(cursor: Revision, recalled: Recalled<Change> | null): readonly Entry<Change>[] | null {
     if (recalled === null) return this.#follower.since(cursor)
-    const { revision } = this.#follower
-    if (recalled.head >= revision) return recalled.changes.filter((entry) => entry.revision <= revision)
     const rest = this.#follower.since(recalled.head)
     return rest === null ? null : [...recalled.changes, ...rest]
   }
@@ -235,8 +231,14 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     return untilDatabaseAnswers(work, this.#closing.signal)
   }
 
-  #recall(from: Revision): Promise<Recalled<Change> | null> {
-    return this.#patiently(() => this.#follower.recall(from))
+  /**
+   * Reads the changes after `from` from the database. The database may be ahead of this server's tail, so this waits
+   * until the follower is there too: what was recalled is then all in the past, and memory continues where it ends.
+   */
+  async #recall(from: Revision): Promise<Recalled<Change> | null> {
+    const recalled = await this.#patiently(() => this.#follower.recall(from))
+    if (recalled !== null) await this.#o.feed.reach(recalled.head)
+    return recalled
   }
 
   #expand(frame: Frame): Promise<readonly Frame[]> {

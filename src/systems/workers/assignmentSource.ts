@@ -96,18 +96,22 @@ export class AssignmentSource implements FrameSource<AssignmentFrame> {
     this.#tell('SNAPSHOT', revision, assignments, [])
   }
 
-  /** What may have changed since then is told, also what has ended meanwhile. */
+  /**
+   * Tells what changed after `from`, also what has ended since. The assignments are read first: the facts that follow
+   * them in the log are told later, from memory, so nothing that ends between the two readings is missed.
+   */
   async #readSince(from: Revision): Promise<void> {
-    const read = await readAssignmentFacts(this.#app.database, this.#reporter.hostId, from)
-    if (read === null) return this.#readAll()
     await this.#requireEpoch()
-    const { assignments } = await this.#assignments('all')
+    const { revision, assignments } = await this.#assignments('all')
+    const read = await readAssignmentFacts(this.#app.database, this.#reporter.hostId, from)
+    if (read === null || from > revision) return this.#readAll()
     for (const { replicaId } of assignments) this.#known.add(replicaId)
-    const touched = new Set(read.facts.flatMap(({ replicas }) => replicas))
+    const told = read.facts.filter((fact) => fact.revision <= revision)
+    const touched = new Set(told.flatMap(({ replicas }) => replicas))
     const removed = [...touched].filter((id) => !this.#known.has(id))
     const changed = assignments.filter(({ replicaId }) => touched.has(replicaId))
-    if (touched.size > 0) this.#tell('DELTA', read.head, changed, removed)
-    else this.#cursor = read.head
+    if (touched.size > 0) this.#tell('DELTA', revision, changed, removed)
+    else this.#cursor = revision
   }
 
   async #readChanges(from: Revision): Promise<void> {
