@@ -62,8 +62,6 @@ export interface UpdateIntent extends UserIntent {
   readonly overrides: Partial<Overrides>
   /** Scaled first (R4); null: as many as now. */
   readonly replicas: number | null
-  /** Of the project, for QUOTA_EXCEEDED. */
-  readonly maxReplicas: number | null
   /** Over the profile's settings, until the next update. */
   readonly rollout: Partial<RolloutSettings>
   /** A rollout that this begins is paused from its first commit on (R7). */
@@ -128,7 +126,6 @@ export type ServiceIntent =
       readonly kind: 'scale'
       readonly replicas: number
       readonly expectedRevision: Revision | null
-      readonly maxReplicas: number | null
       readonly actor: string
     }
   | UpdateIntent
@@ -171,6 +168,4 @@ export interface NewService {
   readonly template: Template
   readonly settings: Settings
   readonly replicas: number
-  /** Of the project, for QUOTA_EXCEEDED. */
-  readonly maxReplicas: number | null
 }

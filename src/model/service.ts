@@ -159,6 +159,8 @@ export interface ServiceSnapshot {
   readonly id: ServiceId
   readonly projectId: ProjectId
   readonly projectName: string
+  /** The project's limit of replicas; null is no limit. A commit that judges by it compares it with the database. */
+  readonly maxReplicas: number | null
   readonly queueId: QueueId
   readonly name: string
   readonly owner: string

@@ -144,7 +144,6 @@ export class ScenarioRun {
       template: { command: content.command, env: content.env, settings: told.settings },
       settings: told.settings,
       replicas: told.replicas,
-      maxReplicas: project.maxReplicas,
     }
     const refusal = this.simulation.store.create(service, user, told.queuePriority)
     if (refusal === null) this.#services.set(told.name, id)
@@ -227,10 +226,9 @@ export class ScenarioRun {
     const { snapshot } = service
     const said = { expectedRevision: null, actor: user } as const
     const rolloutId = this.#newId() as RolloutId
-    const { maxReplicas = null } = this.simulation.store.projects.get(snapshot.projectId) ?? {}
     switch (action.kind) {
       case 'scale':
-        return { kind: 'scale', ...said, replicas: action.replicas, maxReplicas }
+        return { kind: 'scale', ...said, replicas: action.replicas }
       case 'update': {
         const told = this.#told.get(snapshot.name)
         const release = told?.releases.find(({ name }) => name === action.release)
@@ -245,7 +243,6 @@ export class ScenarioRun {
           profile,
           overrides: {},
           replicas,
-          maxReplicas,
           rollout,
           startPaused,
           rolloutId,

@@ -71,7 +71,7 @@ export class SimulatedStore {
 
   create(service: NewService, actor: string, queuePriority: number): Refusal | null {
     const context = { now: this.now, newId: this.#options.newId }
-    const draft = createDraft(service, actor, context)
+    const draft = createDraft(service, this.#limitOf(service.projectId), actor, context)
     if ('code' in draft) return draft
     const added = new SimulatedService(draft.base, queuePriority)
     this.services.set(service.id, added)
@@ -87,7 +87,8 @@ export class SimulatedStore {
       return intents.map(() => ({ kind: 'refused', refusal }))
     }
     const context = { now: this.now, newId: this.#options.newId }
-    const draft = openDraft(service.snapshot)
+    const maxReplicas = this.#limitOf(service.snapshot.projectId)
+    const draft = openDraft({ ...service.snapshot, maxReplicas })
     const outcomes: Outcome[] = []
     for (const intent of intents) {
       if (isFull(draft)) break
@@ -98,6 +99,10 @@ export class SimulatedStore {
     this.#accept(service, closeDraft(draft, context))
     const rest = intents.slice(outcomes.length)
     return rest.length === 0 ? outcomes : [...outcomes, ...this.submit(serviceId, ...rest)]
+  }
+
+  #limitOf(projectId: ProjectId): number | null {
+    return this.projects.get(projectId)?.maxReplicas ?? null
   }
 
   fault(serviceId: ServiceId | null, message: string): void {

@@ -62,7 +62,7 @@ async function compare(url: string): Promise<void> {
       kind: 'scale',
       replicas: to,
       expectedRevision: null,
-      maxReplicas: null,
+
       actor: 'bench',
     })
     if (outcome.kind !== 'done' || !outcome.changed) throw new Error(JSON.stringify(outcome))

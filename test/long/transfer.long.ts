@@ -70,7 +70,7 @@ async function fill(database: Database): Promise<{ token: string }> {
   if (first)
     await store.committer.submit(
       first,
-      { kind: 'scale', replicas: 6, expectedRevision: null, maxReplicas: null, actor: 'ä"\\\n' },
+      { kind: 'scale', replicas: 6, expectedRevision: null, actor: 'ä"\\\n' },
       remember,
     )
   const gone = await store.create({ replicas: 0 })

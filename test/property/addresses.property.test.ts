@@ -91,7 +91,7 @@ class Life {
         this.#report(place, own.slice(0, 1), () => ({ state: 'ENDED', ready: false, endReason: 'EXITED' }))
         break
       case 'scale':
-        this.#commit({ kind: 'scale', replicas: pick % 7, expectedRevision: null, maxReplicas: null, actor: 'alice' })
+        this.#commit({ kind: 'scale', replicas: pick % 7, expectedRevision: null, actor: 'alice' })
         break
       case 'unreach':
         this.#commit({ kind: 'unreach', worker: place.workerId })

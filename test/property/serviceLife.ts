@@ -420,7 +420,7 @@ const scaleTo = (replicas: number): ServiceIntent => ({
   kind: 'scale',
   replicas,
   expectedRevision: null,
-  maxReplicas: null,
+
   actor: 'alice',
 })
 

@@ -3,7 +3,8 @@ import { bounds } from '../../model/bounds.ts'
 import type { Content } from '../../model/content.ts'
 import type { Settings } from '../../model/settings.ts'
 import { defaultContent } from '../../rules/service/defaults.ts'
-import { portVariableFaults, profileEnvironment } from '../content/environmentChecks.ts'
+import { portVariableIssues } from '../../rules/version/mergedIssues.ts'
+import { profileEnvironment } from '../content/environmentChecks.ts'
 import { restart, restartOf, stop, stopOf } from '../content/policyChecks.ts'
 import { ports } from '../content/portChecks.ts'
 import { probe, probeOf, probePortFaults } from '../content/probeChecks.ts'
@@ -27,7 +28,7 @@ const applyProfile = faultless(
     service: settings.nullish(),
   }),
   (input) => [
-    ...under('env', portVariableFaults(input.env ?? [], input.ports ?? [])),
+    ...under('env', portVariableIssues(input.env ?? [], input.ports ?? [])),
     ...under('readiness', probePortFaults(input.readiness, input.ports ?? [])),
     ...under('liveness', probePortFaults(input.liveness, input.ports ?? [])),
   ],

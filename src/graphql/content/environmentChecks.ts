@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
-import type { PortDeclaration } from '../../model/content.ts'
 import { quoted } from '../../model/quoted.ts'
 import { type Fault, faultless, textFaults } from '../kit/values.ts'
 
@@ -59,23 +58,4 @@ function valueFaults(value: string): string[] {
   const { variableValueBytes: most } = bounds
   if (bytes > most) return [`The value has ${bytes} bytes: at most ${most} are allowed.`]
   return textFaults('The value', value).map(({ message }) => message)
-}
-
-/** R13: `PORT` is the system's where exactly one port is declared. */
-export function portVariableFaults(
-  variables: readonly Variable[],
-  ports: readonly Pick<PortDeclaration, 'name'>[],
-): Fault[] {
-  const [only] = ports
-  if (ports.length !== 1 || only === undefined) return []
-  return variables.flatMap(({ name, value }, at) =>
-    name === 'PORT' && typeof value === 'string'
-      ? [
-          {
-            path: [at, 'name'],
-            message: `"PORT" is set by the system to the number of the only port, ${quoted(only.name)}: leave it out.`,
-          },
-        ]
-      : [],
-  )
 }

@@ -109,6 +109,6 @@ builder.queryField('endpoint', (t) =>
       service: t.arg.string({ required: true, description: "The service's name." }),
     },
     resolve: async (_root, { project, service }, { app }) =>
-      (await findService(app.database.prisma, { project, name: service }))?.id ?? null,
+      await findService(app.database.prisma, { project, name: service }),
   }),
 )

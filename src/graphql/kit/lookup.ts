@@ -6,24 +6,18 @@ import { NotFoundError } from './refusalError.ts'
 import type { ServiceName } from './serviceKey.ts'
 import { storable } from './storableText.ts'
 
-export interface FoundService {
-  readonly id: ServiceId
-  /** Of its project; null: no limit. */
-  readonly maxReplicas: number | null
-}
-
 /** The service that holds a name now; null when none does. */
-export async function findService(prisma: PrismaClient, { project, name }: ServiceName): Promise<FoundService | null> {
+export async function findService(prisma: PrismaClient, { project, name }: ServiceName): Promise<ServiceId | null> {
   if (!storable(project) || !storable(name)) return null
   const found = await prisma.service.findFirst({
     where: { heldName: name, project: { name: project } },
-    select: { id: true, project: { select: { maxReplicas: true } } },
+    select: { id: true },
   })
-  return found === null ? null : { id: found.id as ServiceId, maxReplicas: found.project.maxReplicas }
+  return found === null ? null : (found.id as ServiceId)
 }
 
 /** The service that a mutation's input names. Throws NotFoundError. */
-export async function requireService({ database: { prisma } }: ServerContext, key: ServiceName): Promise<FoundService> {
+export async function requireService({ database: { prisma } }: ServerContext, key: ServiceName): Promise<ServiceId> {
   const found = await findService(prisma, key)
   if (found !== null) return found
   if ((await findProject(prisma, key.project)) === null) throw noProject(key.project, ['input', 'service', 'project'])

@@ -34,7 +34,7 @@ userMutation({
   errors: [NotFoundError, ConflictError, InvalidStateError],
   about: aboutService,
   perform: async (input, { app, viewer, remember }) => {
-    const { id: serviceId } = await requireService(app, input.service)
+    const serviceId = await requireService(app, input.service)
     const rolloutId = app.newId() as RolloutId
     const expectedRevision = input.expectedRevision ?? null
     const result = { serviceId, rolloutId }
@@ -68,7 +68,7 @@ for (const { kind, name, description, input, payload } of [
     errors: [NotFoundError, ConflictError, InvalidStateError],
     about: aboutService,
     perform: async ({ service, expectedRevision }, { app, viewer, remember }) => {
-      const { id: serviceId } = await requireService(app, service)
+      const serviceId = await requireService(app, service)
       const result = { serviceId, rolloutId: null }
       const intent = { kind, expectedRevision: expectedRevision ?? null, actor: viewer.subject } as const
       return resultOrThrow(await app.committer.submit(serviceId, intent, remember(result)), result)
@@ -98,7 +98,7 @@ userMutation({
   errors: [NotFoundError, ConflictError, NoChangeError, InvalidStateError],
   about: aboutService,
   perform: async (input, { app, viewer, remember }) => {
-    const { id: serviceId } = await requireService(app, input.service)
+    const serviceId = await requireService(app, input.service)
     const to =
       typeof input.toVersion === 'number'
         ? await requireVersion(app, serviceId, input.service.name, input.toVersion)

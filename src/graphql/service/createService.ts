@@ -11,7 +11,7 @@ import { findProject, noProject, requireRevision } from '../kit/lookup.ts'
 import { resultOrThrow, userMutation } from '../kit/mutation.ts'
 import { NameTakenError, NotFoundError, QuotaExceededError } from '../kit/refusalError.ts'
 import { storable } from '../kit/storableText.ts'
-import { checkCreateService, checkMerged } from './serviceChecks.ts'
+import { checkCreateService } from './serviceChecks.ts'
 import { servicePayload } from './servicePayload.ts'
 
 const CreateServiceInput = builder.inputType('CreateServiceInput', {
@@ -59,7 +59,6 @@ userMutation({
     const { project, queue, revision } = await foundFor(input, app)
     const profile = contentOf(revision)
     const content = mergeContent(profile, overrides)
-    checkMerged(content, overrides)
     const settings = settingsOf(revision)
     const result = { serviceId: app.newId() as ServiceId }
     const service = {
@@ -75,7 +74,6 @@ userMutation({
       template: { command: profile.command, env: profile.env, settings },
       settings,
       replicas: replicas ?? settings.replicas,
-      maxReplicas: project.maxReplicas,
     }
     return resultOrThrow(await app.committer.create(service, viewer.subject, remember(result)), result)
   },

@@ -37,9 +37,9 @@ userMutation({
   about: aboutService,
   perform: async (input, { app, viewer, remember }) => {
     const { replicas } = checkScaleService(input)
-    const { id: serviceId, maxReplicas } = await requireService(app, input.service)
+    const serviceId = await requireService(app, input.service)
     const expectedRevision = input.expectedRevision ?? null
-    const intent = { kind: 'scale', replicas, expectedRevision, maxReplicas, actor: viewer.subject } as const
+    const intent = { kind: 'scale', replicas, expectedRevision, actor: viewer.subject } as const
     return resultOrThrow(await app.committer.submit(serviceId, intent, remember({ serviceId })), { serviceId })
   },
 })
@@ -61,7 +61,7 @@ userMutation({
   errors: [NotFoundError, NoChangeError],
   about: aboutService,
   perform: async (input, { app, viewer, remember }) => {
-    const { id: serviceId } = await requireService(app, input.service)
+    const serviceId = await requireService(app, input.service)
     return resultOrThrow(
       await app.committer.submit(serviceId, { kind: 'resetBackoff', actor: viewer.subject }, remember({ serviceId })),
       {
@@ -89,7 +89,7 @@ userMutation({
   errors: [NotFoundError, ConflictError],
   about: aboutService,
   perform: async (input, { app, viewer, remember }) => {
-    const { id: serviceId } = await requireService(app, input.service)
+    const serviceId = await requireService(app, input.service)
     const intent = { kind: 'delete', expectedRevision: input.expectedRevision ?? null, actor: viewer.subject } as const
     return resultOrThrow(await app.committer.submit(serviceId, intent, remember({ serviceId })), { serviceId })
   },

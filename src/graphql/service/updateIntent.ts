@@ -1,13 +1,10 @@
 import type { ProfileRevisionId, Revision, RolloutId, ServiceId } from '../../model/id.ts'
 import type { ProfileRevisionView, UpdateIntent } from '../../model/intent.ts'
-import { updatedBody } from '../../rules/service/update.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
 import { contentOf } from '../content/content.ts'
 import { settingsOf } from '../content/settings.ts'
 import { requireRevision, requireService } from '../kit/lookup.ts'
 import type { ServiceName } from '../kit/serviceKey.ts'
-import { versionValue } from '../kit/versionValue.ts'
-import { checkMerged } from './serviceChecks.ts'
 import { checkUpdateService } from './updateChecks.ts'
 
 /** UpdateServiceInput, as far as it is looked up here. */
@@ -26,25 +23,21 @@ export async function updateIntentOf(
   rolloutId: RolloutId,
 ): Promise<{ readonly serviceId: ServiceId; readonly intent: UpdateIntent }> {
   const checked = checkUpdateService(input)
-  const { id: serviceId, maxReplicas } = await requireService(app, input.service)
+  const serviceId = await requireService(app, input.service)
   const { prisma } = app.database
-  const { versionNumber: number } = await prisma.service.findUniqueOrThrow({
+  const { profileRevisionId } = await prisma.service.findUniqueOrThrow({
     where: { id: serviceId },
-    select: { versionNumber: true },
+    select: { profileRevisionId: true },
   })
-  const row = await prisma.serviceVersion.findUniqueOrThrow({ where: { serviceId_number: { serviceId, number } } })
   const profile =
     typeof input.profileRevision === 'number'
-      ? await revisionBeside(app, row.profileRevisionId, input.profileRevision)
+      ? await revisionBeside(app, profileRevisionId, input.profileRevision)
       : null
-  const { content, overrides } = updatedBody(versionValue(row), { profile, overrides: checked.overrides })
-  checkMerged(content, overrides)
   const { startPaused, expectedRevision } = input
   const intent: UpdateIntent = {
     kind: 'update',
     ...checked,
     profile,
-    maxReplicas,
     startPaused: startPaused ?? false,
     rolloutId,
     expectedRevision: expectedRevision ?? null,

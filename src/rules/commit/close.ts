@@ -43,6 +43,7 @@ export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
     slots: slotChangesOf(base.slots, next.slots),
     timers: timerChangesOf(base.timers, next.timers),
     quota: { projectId: base.projectId, delta: quotaDelta },
+    limit: draft.comparesLimit ? { maxReplicas: base.maxReplicas } : null,
     hosts,
     fences: draft.fences,
     workerPreconditions: draft.workerPreconditions,

@@ -29,6 +29,8 @@ export interface ServiceChange {
   readonly timers: { readonly upserted: ReadonlyMap<TimerKind, Instant>; readonly deleted: readonly TimerKind[] }
   /** Rows that hold quota after, minus before. */
   readonly quota: { readonly projectId: ProjectId; readonly delta: number }
+  /** The project's limit by which a growth was judged; null: none was. The commit refuses the change where it differs. */
+  readonly limit: { readonly maxReplicas: number | null } | null
   /** Per host: what grants take and ends release. `allocation` null: nothing but releases, which need no guard. */
   readonly hosts: readonly HostUse[]
   /** Fences of the reports that were taken: the worker's epoch must still be this. */

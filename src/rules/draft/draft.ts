@@ -50,6 +50,8 @@ export interface Draft {
   rearmed: boolean
   /** Something waits that placement has not seen like this. */
   wakesPlacement: boolean
+  /** A growth was judged by the project's limit, so the commit compares the limit with the database (R17). */
+  comparesLimit: boolean
   /** The cap of rows cut the rules short: they go on at once, in another commit. */
   capped: boolean
 }
@@ -83,6 +85,7 @@ export function draftOver(base: ServiceSnapshot, created: boolean, mostRows: num
     grownFrom: null,
     rearmed: false,
     wakesPlacement: false,
+    comparesLimit: false,
     capped: false,
   }
 }

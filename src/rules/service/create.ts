@@ -10,20 +10,25 @@ import { recordEvent } from '../draft/events.ts'
 import { markSpec } from '../draft/specGuards.ts'
 import { newRollout } from '../rollout/newRollout.ts'
 import { contentDigest } from '../version/contentDigest.ts'
-import { overQuota, quotaExceeded } from './scale.ts'
+import { mergedIssues } from '../version/mergedIssues.ts'
+import { overLimit } from './scale.ts'
 
 /**
- * A draft that creates the service, with version 1 and rollout 1, whose `from` is null (R5), and that has room for `mostRows`. QUOTA_EXCEEDED where it could
- * never fit.
+ * A draft that creates the service, with version 1 and rollout 1, whose `from` is null (R5), and that has room for
+ * `mostRows`. The refusal is QUOTA_EXCEEDED where the service could never fit into `maxReplicas` of its project.
  */
 export function createDraft(
   service: NewService,
+  maxReplicas: number | null,
   actor: string,
   ctx: Context,
   mostRows: number = rowsPerCommit,
 ): Draft | Refusal {
-  const { replicas, maxReplicas, projectName } = service
-  if (overQuota(replicas, maxReplicas)) return quotaExceeded(projectName, replicas, maxReplicas)
+  const issues = mergedIssues(service.content, service.overrides.env).map(({ path, message }) => ({
+    path: ['input', 'env', ...path],
+    message,
+  }))
+  if (issues.length > 0) return { code: 'INVALID_INPUT', message: issues[0]?.message ?? '', issues }
   const version: Version = {
     id: ctx.newId() as VersionId,
     number: 1,
@@ -37,12 +42,18 @@ export function createDraft(
     createdAt: ctx.now,
     createdBy: actor,
   }
-  const draft = draftOver(unbornOf(service, version, firstRollout(service, actor, ctx), ctx), true, mostRows)
+  const draft = draftOver(
+    unbornOf(service, maxReplicas, version, firstRollout(service, actor, ctx), ctx),
+    true,
+    mostRows,
+  )
+  const excess = overLimit(draft, service.replicas)
+  if (excess !== null) return excess
   draft.insertedVersions.push(version)
   recordEvent(
     draft,
     'SERVICE_CREATED',
-    `${actor} created service ${service.name} with ${counted(replicas, 'replica')}.`,
+    `${actor} created service ${service.name} with ${counted(service.replicas, 'replica')}.`,
     actor,
   )
   markSpec(draft)
@@ -68,7 +79,13 @@ function firstRollout({ replicas, settings }: NewService, actor: string, ctx: Co
 }
 
 /** The service before its first commit: guard −1, no replicas. */
-function unbornOf(service: NewService, version: Version, rollout: Rollout, ctx: Context): ServiceSnapshot {
+function unbornOf(
+  service: NewService,
+  maxReplicas: number | null,
+  version: Version,
+  rollout: Rollout,
+  ctx: Context,
+): ServiceSnapshot {
   const columns: ServiceColumns = {
     desiredReplicas: service.replicas,
     versionNumber: 1,
@@ -95,6 +112,7 @@ function unbornOf(service: NewService, version: Version, rollout: Rollout, ctx: 
     id,
     projectId,
     projectName,
+    maxReplicas,
     queueId,
     name,
     owner,

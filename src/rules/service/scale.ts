@@ -17,9 +17,8 @@ export function scale(draft: Draft, intent: Scale, ctx: Context): Outcome {
   if (isDeleting(draft)) return deleting(draft, 'it cannot be scaled')
   const objection = conflict(draft, intent.expectedRevision)
   if (objection !== null) return objection
-  if (replicas > before && overQuota(replicas, intent.maxReplicas)) {
-    return { kind: 'refused', refusal: quotaExceeded(draft.base.projectName, replicas, intent.maxReplicas) }
-  }
+  const excess = replicas > before ? overLimit(draft, replicas) : null
+  if (excess !== null) return { kind: 'refused', refusal: excess }
   if (replicas === before) return { kind: 'done', changed: false }
   setReplicas(draft, replicas, actor, ctx)
   markSpec(draft)
@@ -39,13 +38,14 @@ export function setReplicas(draft: Draft, replicas: number, actor: string, ctx: 
   )
 }
 
-/** More replicas than the project can ever hold. */
-export function overQuota(replicas: number, maxReplicas: number | null): maxReplicas is number {
-  return maxReplicas !== null && replicas > maxReplicas
-}
-
-export function quotaExceeded(projectName: string, requested: number, maxReplicas: number | null): Refusal {
-  const limit = maxReplicas ?? 0
+/**
+ * QUOTA_EXCEEDED when these are more replicas than the project can ever hold (R17). The limit is the one that was read
+ * with the service: the commit compares it with the database, so that a limit which changes meanwhile is judged anew.
+ */
+export function overLimit(draft: Draft, requested: number): Refusal | null {
+  draft.comparesLimit = true
+  const { maxReplicas: limit, projectName } = draft.base
+  if (limit === null || requested <= limit) return null
   const message = `${counted(requested, 'replica')} can never fit: project ${projectName} has room for ${limit} in all. Ask for fewer, or raise its maxReplicas.`
   return { code: 'QUOTA_EXCEEDED', message, limit, requested }
 }

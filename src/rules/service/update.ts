@@ -1,6 +1,7 @@
 import type { Content } from '../../model/content.ts'
 import type { UpdateIntent } from '../../model/intent.ts'
 import type { Outcome } from '../../model/outcome.ts'
+import type { InputIssue } from '../../model/refusal.ts'
 import type { Version } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, isDeleting, targetOf } from '../draft/draft.ts'
@@ -10,8 +11,9 @@ import { retarget } from '../rollout/retarget.ts'
 import { rearm } from '../rollout/rollout.ts'
 import { mergeContent } from '../version/content.ts'
 import { contentDigest } from '../version/contentDigest.ts'
+import { mergedIssues } from '../version/mergedIssues.ts'
 import type { VersionBody } from '../version/version.ts'
-import { overQuota, quotaExceeded, setReplicas } from './scale.ts'
+import { overLimit, setReplicas } from './scale.ts'
 import { sameSettings, settingsIssues, withRollout } from './settings.ts'
 
 /**
@@ -19,8 +21,8 @@ import { sameSettings, settingsIssues, withRollout } from './settings.ts'
  * other content makes a new version; settings alone go to the rollout in progress as new limits (R8). NO_CHANGE where nothing of it differs.
  */
 export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcome {
-  const { name, projectName } = draft.base
-  const { actor, replicas, maxReplicas } = intent
+  const { name } = draft.base
+  const { actor, replicas } = intent
   if (isDeleting(draft)) return deleting(draft, 'it cannot be updated')
   const objection = conflict(draft, intent.expectedRevision)
   if (objection !== null) return objection
@@ -30,16 +32,15 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
   const isSame = contentDigest(body.content) === target.contentDigest
   const isNew = !isSame || body.profileRevisionId !== before.profileRevisionId
   const settings = withRollout(isNew ? body.template.settings : before.settings, intent.rollout, body.content.ports)
-  const issues = settingsIssues(settings, intent.rollout).map(({ path, message }) => ({
-    path: ['input', ...path],
-    message,
-  }))
+  const issues = [
+    ...settingsIssues(settings, intent.rollout).map(({ path, message }) => ({ path: ['input', ...path], message })),
+    ...(isNew ? contentIssues(body, intent) : []),
+  ]
   if (issues.length > 0)
     return { kind: 'refused', refusal: { code: 'INVALID_INPUT', message: issues[0]?.message ?? '', issues } }
   const scales = replicas !== null && replicas !== before.desiredReplicas
-  if (scales && replicas > before.desiredReplicas && overQuota(replicas, maxReplicas)) {
-    return { kind: 'refused', refusal: quotaExceeded(projectName, replicas, maxReplicas) }
-  }
+  const excess = scales && replicas > before.desiredReplicas ? overLimit(draft, replicas) : null
+  if (excess !== null) return { kind: 'refused', refusal: excess }
   const resets = isNew || !sameSettings(settings, before.settings)
   if (!scales && !resets) {
     const message = `Service ${name} runs this already, as version ${target.number}: nothing of it would change.`
@@ -60,8 +61,16 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
   return { kind: 'done', changed: true }
 }
 
+/** Judges the merged content (R13). The fault lies in the variables if the update gives any, else in the revision. */
+function contentIssues({ content, overrides }: VersionBody, { overrides: given }: UpdateIntent): InputIssue[] {
+  return mergedIssues(content, overrides.env).map(({ path, message }) => ({
+    path: given.env === undefined ? ['input', 'profileRevision'] : ['input', 'env', ...path],
+    message,
+  }))
+}
+
 /** The target with an update over it. */
-export function updatedBody(
+function updatedBody(
   target: Version,
   { profile, overrides }: Pick<UpdateIntent, 'profile' | 'overrides'>,
 ): VersionBody {

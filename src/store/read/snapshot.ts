@@ -18,7 +18,7 @@ export type Sql = Pick<Prisma.TransactionClient, '$queryRawUnsafe' | '$executeRa
 const snapshotOf = `json_build_object(
   'service', to_json(s) ,
   'revision', s."revision"::text, 'specRevision', s."specRevision"::text,
-  'projectName', (SELECT p."name" FROM "Project" p WHERE p."id" = s."projectId"),
+  'project', (SELECT json_build_object('name', p."name", 'maxReplicas', p."maxReplicas") FROM "Project" p WHERE p."id" = s."projectId"),
   'replicas', (SELECT json_agg(r ORDER BY r."id" COLLATE "C") FROM "Replica" r
     WHERE r."serviceId" = s."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')),
   'rollout', to_json(o),
@@ -48,7 +48,7 @@ interface Loaded {
   readonly service: Row
   readonly revision: string
   readonly specRevision: string
-  readonly projectName: string
+  readonly project: { readonly name: string; readonly maxReplicas: number | null }
   readonly replicas: readonly Row[] | null
   readonly rollout: Row
   readonly versions: readonly Row[]
@@ -86,7 +86,8 @@ function toSnapshot(loaded: Loaded): ServiceSnapshot {
   return {
     id: service['id'] as ServiceId,
     projectId: service['projectId'] as ProjectId,
-    projectName: loaded.projectName,
+    projectName: loaded.project.name,
+    maxReplicas: loaded.project.maxReplicas,
     queueId: service['queueId'] as QueueId,
     name: service['name'] as string,
     owner: service['owner'] as string,

@@ -50,7 +50,7 @@ test('killed together with a scale down it is not replaced', () => {
   const { change } = scene.store.commit(
     scene.ctx,
     { kind: 'kill', replica: scene.row(0).id, actor: 'bob' },
-    { kind: 'scale', replicas: 1, expectedRevision: null, maxReplicas: null, actor: 'alice' },
+    { kind: 'scale', replicas: 1, expectedRevision: null, actor: 'alice' },
   )
   expect(change.insertedReplicas).toEqual([])
   expect(scene.snapshot.columns).toMatchObject({ activeReplicas: 1, availableReplicas: 1, stoppingReplicas: 1 })

@@ -8,7 +8,7 @@ import { manualContext, newService } from '../../support/fixtures/services.ts'
 
 test('a service is created whole: version 1, rollout 1, its rows, and all columns in the fact', () => {
   const ctx = manualContext()
-  const draft = createDraft(newService({ replicas: 2 }), 'alice', ctx)
+  const draft = createDraft(newService({ replicas: 2 }), null, 'alice', ctx)
   if ('code' in draft) throw new Error(draft.message)
   const change = closeDraft(draft, ctx)
   expect(change).toMatchObject({ id: 'service-1', guard: -1, specFact: 1, quota: { delta: 0 }, hosts: [] })
@@ -34,7 +34,7 @@ test('a service is created whole: version 1, rollout 1, its rows, and all column
 })
 
 test('more than the project can ever hold: QUOTA_EXCEEDED', () => {
-  expect(createDraft(newService({ replicas: 6, maxReplicas: 5 }), 'alice', manualContext())).toMatchObject({
+  expect(createDraft(newService({ replicas: 6 }), 5, 'alice', manualContext())).toMatchObject({
     code: 'QUOTA_EXCEEDED',
     limit: 5,
     requested: 6,
@@ -46,7 +46,7 @@ test('the snapshot that is decided on stays as it is', () => {
   const copy = structuredClone(scene.snapshot)
   const draft = openDraft(scene.snapshot)
   decide(draft, { kind: 'kill', replica: scene.row(0).id, actor: 'bob' }, scene.ctx)
-  decide(draft, { kind: 'scale', replicas: 9, expectedRevision: null, maxReplicas: null, actor: 'bob' }, scene.ctx)
+  decide(draft, { kind: 'scale', replicas: 9, expectedRevision: null, actor: 'bob' }, scene.ctx)
   decide(draft, { kind: 'delete', expectedRevision: null, actor: 'bob' }, scene.ctx)
   closeDraft(draft, scene.ctx)
   expect(scene.snapshot).toEqual(copy)
@@ -55,7 +55,7 @@ test('the snapshot that is decided on stays as it is', () => {
 test('a draft knows whether a user changed the spec', () => {
   const scene = readyScene({ replicas: 3 })
   const draft = openDraft(scene.snapshot)
-  const scale = { kind: 'scale', expectedRevision: null, maxReplicas: null, actor: 'bob' } as const
+  const scale = { kind: 'scale', expectedRevision: null, actor: 'bob' } as const
   decide(draft, { kind: 'kill', replica: scene.row(0).id, actor: 'bob' }, scene.ctx)
   decide(draft, { ...scale, replicas: 3 }, scene.ctx)
   decide(draft, { ...scale, replicas: 4, expectedRevision: 99n }, scene.ctx)

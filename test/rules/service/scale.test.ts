@@ -6,7 +6,7 @@ const scaleTo = (replicas: number, over: Partial<Extract<ServiceIntent, { kind: 
   kind: 'scale',
   replicas,
   expectedRevision: null,
-  maxReplicas: null,
+
   actor: 'alice',
   ...over,
 })
@@ -131,11 +131,11 @@ describe('answers', () => {
 
   test('more than the project can ever hold is QUOTA_EXCEEDED; shrinking never is', () => {
     const scene = readyScene({ replicas: 4 })
-    expect(scene.ask(scaleTo(6, { maxReplicas: 5 }))).toMatchObject({
+    expect(scene.limit(5).ask(scaleTo(6))).toMatchObject({
       refusal: { code: 'QUOTA_EXCEEDED', limit: 5, requested: 6 },
     })
-    expect(scene.ask(scaleTo(5, { maxReplicas: 5 }))).toEqual({ kind: 'done', changed: true })
-    expect(scene.ask(scaleTo(3, { maxReplicas: 2 }))).toEqual({ kind: 'done', changed: true })
+    expect(scene.ask(scaleTo(5))).toEqual({ kind: 'done', changed: true })
+    expect(scene.limit(2).ask(scaleTo(3))).toEqual({ kind: 'done', changed: true })
   })
 
   test('while DELETING it is INVALID_STATE', () => {

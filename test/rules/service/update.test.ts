@@ -290,7 +290,7 @@ describe('R4: replicas in the same mutation', () => {
     const scene = readyScene({ replicas: 2 })
     expect(scene.ask(updateTo(null, { replicas: 3 }))).toEqual({ kind: 'done', changed: true })
     expect(scene.snapshot.rollout.number).toBe(1)
-    expect(scene.ask(updateTo('two', { replicas: 9, maxReplicas: 5 }))).toMatchObject({
+    expect(scene.limit(5).ask(updateTo('two', { replicas: 9 }))).toMatchObject({
       refusal: { code: 'QUOTA_EXCEEDED', limit: 5 },
     })
     expect(scene.snapshot.columns).toMatchObject({ desiredReplicas: 3, versionNumber: 1 })

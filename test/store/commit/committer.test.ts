@@ -178,11 +178,7 @@ eachDatabase((database) => {
       result: { id: key },
     })
     const scale = (to: TestStore, id: ServiceId, replicas: number, key: string, hash?: string) =>
-      to.committer.submit(
-        id,
-        { kind: 'scale', replicas, expectedRevision: null, maxReplicas: null, actor: 'x' },
-        remember(key, hash),
-      )
+      to.committer.submit(id, { kind: 'scale', replicas, expectedRevision: null, actor: 'x' }, remember(key, hash))
 
     test('the same input is done once; another input is a mismatch', async () => {
       const id = await store.create({ replicas: 0 })
@@ -205,7 +201,7 @@ eachDatabase((database) => {
       const conflict = () =>
         store.committer.submit(
           id,
-          { kind: 'scale', replicas: 9, expectedRevision: specRevision - 1n, maxReplicas: null, actor: 'x' },
+          { kind: 'scale', replicas: 9, expectedRevision: specRevision - 1n, actor: 'x' },
           remember('refused'),
         )
       expect(await conflict()).toMatchObject({ refusal: { code: 'CONFLICT' } })

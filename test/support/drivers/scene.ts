@@ -29,6 +29,12 @@ export class Scene {
     return row
   }
 
+  /** Sets the limit of the service's project. */
+  limit(maxReplicas: number | null): this {
+    this.store.snapshot = { ...this.store.snapshot, maxReplicas }
+    return this
+  }
+
   wait(seconds: number): this {
     this.ctx.now += seconds * 1000
     return this
@@ -60,7 +66,7 @@ export class Scene {
   }
 
   scale(replicas: number): ServiceChange {
-    return this.commit({ kind: 'scale', replicas, expectedRevision: null, maxReplicas: null, actor: 'alice' })
+    return this.commit({ kind: 'scale', replicas, expectedRevision: null, actor: 'alice' })
   }
 
   kill(index: number): ServiceChange {

@@ -37,7 +37,7 @@ export class ServiceStore {
   /** `mostRows`: that a commit may write. */
   constructor(service: NewService, ctx: Context, mostRows: number = rowsPerCommit) {
     this.mostRows = mostRows
-    const draft = createDraft(service, 'alice', ctx, mostRows)
+    const draft = createDraft(service, null, 'alice', ctx, mostRows)
     if ('code' in draft) throw new Error(draft.message)
     this.snapshot = draft.base
     this.#accept(closeDraft(draft, ctx))

@@ -70,7 +70,6 @@ export class TestStore {
       projectId: project.id as ProjectId,
       queueId: queue.id as QueueId,
       profileRevisionId: profile.profileRevisionId as ProfileRevisionId,
-      maxReplicas: project.maxReplicas,
       ...over,
     })
   }
@@ -83,7 +82,7 @@ export class TestStore {
   }
 
   scale(id: ServiceId, replicas: number, expectedRevision: bigint | null = null) {
-    return this.committer.submit(id, { kind: 'scale', replicas, expectedRevision, maxReplicas: null, actor: 'test' })
+    return this.committer.submit(id, { kind: 'scale', replicas, expectedRevision, actor: 'test' })
   }
 
   async register(over: Partial<RegisterWorker> = {}): Promise<Reporter> {

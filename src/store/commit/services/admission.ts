@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.ts'
 import type { CreateEntry, ServiceEntry } from '../entry.ts'
 import { keyOf, lookUpKeys } from '../keys.ts'
 import { nameTaken } from '../refusals.ts'
-import { takenNames } from './heldNames.ts'
+import { readForCreations } from './readForCreations.ts'
 
 // What is answered before anything is decided. Entries that must wait for one of their own batch go to `later`.
 
@@ -37,14 +37,20 @@ export async function withoutKnownKeys(
   })
 }
 
+/** A service that may be created, with the limit of its project. */
+export interface Creation {
+  readonly entry: CreateEntry
+  readonly maxReplicas: number | null
+}
+
 /** Answers NAME_TAKEN where the database has the name, and puts off the second of two with one name. Returns the others. */
 export async function withFreeNames(
   database: Database,
   entries: readonly CreateEntry[],
   later: Later,
-): Promise<CreateEntry[]> {
+): Promise<Creation[]> {
   if (entries.length === 0) return []
-  const taken = await takenNames(
+  const { names: taken, limits } = await readForCreations(
     database,
     entries.map(({ service }) => service),
   )
@@ -58,5 +64,5 @@ export async function withFreeNames(
     return by === null
   })
   later(second)
-  return free
+  return free.map((entry) => ({ entry, maxReplicas: limits.get(entry.service.projectId) ?? null }))
 }

@@ -86,6 +86,8 @@ function addItem(rows: Record<Input, Row[]>, { change, remember }: BatchItem, or
     written,
     facts: change.facts.length,
     project: change.quota.projectId,
+    limited: change.limit !== null,
+    limit: change.limit?.maxReplicas ?? null,
   }
   for (const { subject, operation, key, inputHash, result } of remember) {
     rows.keys.push({ ord, subject, operation, key, hash: inputHash, result })

@@ -54,8 +54,8 @@ export function foldIntents(snapshot: ServiceSnapshot, entries: readonly IntentE
 }
 
 /** Null: the service can't be created, and the entry is answered. */
-export function foldCreation(entry: CreateEntry, context: Context): Decision | null {
-  const draft = createDraft(entry.service, entry.actor, context)
+export function foldCreation(entry: CreateEntry, maxReplicas: number | null, context: Context): Decision | null {
+  const draft = createDraft(entry.service, maxReplicas, entry.actor, context)
   if ('code' in draft) {
     entry.resolve({ kind: 'refused', refusal: draft })
     return null

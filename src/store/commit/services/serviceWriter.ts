@@ -64,8 +64,8 @@ export class ServiceWriter {
     const snapshots = await this.#load([...groups.keys()])
     const context = this.#context()
     const decisions: Decision[] = []
-    for (const entry of creations) {
-      const decision = this.#fold([entry], () => foldCreation(entry, context))
+    for (const { entry, maxReplicas } of creations) {
+      const decision = this.#fold([entry], () => foldCreation(entry, maxReplicas, context))
       if (decision) decisions.push(decision)
     }
     for (const [id, group] of groups) {

@@ -31,6 +31,8 @@ export const inputs = {
     spec: 'int',
     project: 'text',
     quota: 'int',
+    limited: 'boolean',
+    limit: 'int',
     ...serviceColumns,
   },
   facts: {
@@ -143,10 +145,15 @@ locked AS MATERIALIZED (
   SELECT t."id" FROM "Service" t JOIN services w ON t."id" = w.id AND t."guard" = w.guard
   WHERE ${after} ORDER BY t."id" FOR NO KEY UPDATE OF t)`
 
+// A growth was judged by a limit that was read with the service. The limit is compared and not locked: a limit that is
+// being changed beside this commit comes after it.
+const isStale = `w.guard >= 0 AND l."id" IS NULL
+    OR w.limited AND w."limit" IS DISTINCT FROM (SELECT p."maxReplicas" FROM "Project" p WHERE p."id" = w.project)`
+
 const plainLocks = `
 ${serviceLocks('true')},
 verdicts AS MATERIALIZED (
-  SELECT w.ord, CASE WHEN w.guard >= 0 AND l."id" IS NULL THEN 'stale' ELSE 'done' END AS verdict
+  SELECT w.ord, CASE WHEN ${isStale} THEN 'stale' ELSE 'done' END AS verdict
   FROM services w LEFT JOIN locked l ON l."id" = w.id)`
 
 // Room needs no look here: a host's allocation says that what was placed on it, or can be, is as the grants took it to be. A worker that is
@@ -182,7 +189,7 @@ over AS MATERIALIZED (
   JOIN project p ON p."id" = s.project WHERE p."usedReplicas" + s.taken > p."maxReplicas"),
 verdicts AS MATERIALIZED (
   SELECT w.ord, CASE
-    WHEN w.guard >= 0 AND l."id" IS NULL THEN 'stale'
+    WHEN ${isStale} THEN 'stale'
     WHEN w.ord IN (SELECT ord FROM fenced) THEN 'fenced'
     WHEN w.ord IN (SELECT ord FROM unmet) THEN 'precondition'
     WHEN w.ord IN (SELECT ord FROM over) THEN 'quota'
