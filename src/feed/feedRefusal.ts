@@ -9,3 +9,10 @@ export class FeedRefusal extends Error {
     this.refusal = refusal
   }
 }
+
+/** Whoever subscribes to a service in the moment of its end gets this instead of a frame. */
+export const serviceGone: Refusal = {
+  code: 'NOT_FOUND',
+  message: 'The service was deleted before the subscription began: look at `services` for those that exist.',
+  path: [],
+}

@@ -23,6 +23,8 @@ export interface Follower<Frame, Change> {
   snapshot(): Frame
   /** The net of these changes, the newest of which is the newest of all now; null: nothing that subscribers see. */
   delta(from: Revision, changes: readonly Entry<Change>[]): Frame | null
+  /** What is told beside the changes and belongs to no revision, once; null when there is nothing. */
+  aside?(revision: Revision): Frame | null
   bookmark(revision: Revision): Frame
   gone(revision: Revision): Frame
   /** The frame as it is sent: in parts, where it is large; none, where it has nothing to tell after all. */

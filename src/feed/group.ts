@@ -2,17 +2,24 @@ import { setImmediate as otherWork } from 'node:timers/promises'
 import type { Revision } from '../model/id.ts'
 import { CatchUp } from './catchUp.ts'
 import type { Entry } from './changeLog.ts'
-import type { Feed } from './feed.ts'
 import type { FeedCounts } from './feedCounts.ts'
-import { FeedRefusal } from './feedRefusal.ts'
+import { FeedRefusal, serviceGone } from './feedRefusal.ts'
 import type { Follower, OpenFollower, Recalled } from './follower.ts'
 import type { FrameSink } from './frameSink.ts'
 import { Member, type MemberGroup } from './member.ts'
-import { serviceGone } from './serviceFollower.ts'
 import { untilDatabaseAnswers } from './untilDatabaseAnswers.ts'
 
+/** What a group needs of the feed. */
+interface GroupFeed {
+  readonly counts: FeedCounts
+  /** A group is silent for this long before its members get a BOOKMARK. */
+  readonly bookmarkMillis: number
+  /** Resolves when every fact up to `revision` is in the topics. */
+  reach(revision: Revision): Promise<void>
+}
+
 export interface GroupOptions<Frame, Change, Made> {
-  readonly feed: Feed
+  readonly feed: GroupFeed
   readonly open: OpenFollower<Frame, Change>
   /** Makes a frame for all members alike. A failure ends those that it was for, but for the database's trouble, which is waited out. */
   readonly make: (frame: Frame) => Promise<Made>
@@ -143,28 +150,31 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     const { revision, goneAt } = this.#follower
     const members = [...this.#members]
     if (goneAt !== null) return this.#finish(goneAt)
-    const frame = members.length > 0 && this.#cursor !== null ? this.#next(this.#cursor, recalled) : null
+    const frames = members.length > 0 && this.#cursor !== null ? this.#next(this.#cursor, recalled) : []
     this.#cursor = revision
     this.#admit()
     // … to here.
-    if (frame === null) return
-    for (const part of await this.#expand(frame)) {
-      this.counts.groupFrames++
-      await this.#handOut(await this.#make(part), members)
+    for (const frame of frames) {
+      for (const part of await this.#expand(frame)) {
+        this.counts.groupFrames++
+        await this.#handOut(await this.#make(part), members)
+      }
     }
   }
 
-  /** What the members have to be told now; null: nothing. */
-  #next(cursor: Revision, recalled: Recalled<Change> | null): Frame | null {
+  /** The frames that the members get now. */
+  #next(cursor: Revision, recalled: Recalled<Change> | null): readonly Frame[] {
     const changes = this.#changes(cursor, recalled)
     if (changes === null) {
       for (const member of [...this.#members]) member.restart()
-      return null
+      return []
     }
-    const frame = changes.length === 0 ? null : this.#follower.delta(cursor, changes)
-    if (frame !== null || !this.#isIdle) return frame
+    const { revision } = this.#follower
+    const delta = changes.length === 0 ? null : this.#follower.delta(cursor, changes)
+    const frames = [delta, this.#follower.aside?.(revision) ?? null].filter((frame) => frame !== null)
+    if (frames.length > 0 || !this.#isIdle) return frames
     this.#isIdle = false
-    return this.#follower.bookmark(this.#follower.revision)
+    return [this.#follower.bookmark(revision)]
   }
 
   /** The changes in (cursor, now], of memory and of what was recalled; null: they are not all known. */
@@ -280,3 +290,6 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     this.#o.onEnd()
   }
 }
+
+/** Groups by what makes subscriptions alike. */
+export type Groups = Map<string, Group<never, never, never>>

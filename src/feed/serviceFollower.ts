@@ -1,19 +1,12 @@
 import type { EndpointAddress } from '../model/endpoint.ts'
 import type { Revision, ServiceId } from '../model/id.ts'
-import type { Refusal } from '../model/refusal.ts'
 import { readServiceFacts } from '../store/read/readServiceFacts.ts'
 import type { Entry } from './changeLog.ts'
 import type { Feed, ServiceSubscription } from './feed.ts'
-import { FeedRefusal } from './feedRefusal.ts'
+import { FeedRefusal, serviceGone } from './feedRefusal.ts'
 import type { Follower, OpenFollower, Recalled } from './follower.ts'
 import { isCreation } from './serviceListChange.ts'
 import { type ServiceTopicChange, serviceChangeOf } from './serviceTopic.ts'
-
-export const serviceGone: Refusal = {
-  code: 'NOT_FOUND',
-  message: 'The service was deleted before the subscription began: look at `services` for those that exist.',
-  path: [],
-}
 
 /** The frames of one kind of subscription to a service. `addresses`: the endpoint table at the frame's revision. */
 export interface ServiceFrames<Frame> {

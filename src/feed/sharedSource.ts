@@ -5,9 +5,6 @@ import type { FrameSink } from './frameSink.ts'
 import { Group } from './group.ts'
 import { type Attachment, PulledSubscription } from './pulledSubscription.ts'
 
-/** Groups by what makes subscriptions alike. */
-export type Groups = Map<string, Group<never, never, never>>
-
 /**
  * What a subscription's resolver answers: what to follow, from where, and what tells it from others. Iterated by itself it is a subscription
  * alone; `join` shares it.

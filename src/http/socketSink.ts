@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import type { Executed, ResultSink } from '../graphql/subscribe/executed.ts'
+import type { Executed, ResultSink } from '../graphql/kit/resultSink.ts'
 
 /** A socket on which more bytes than this wait is closed: its reader can come back with `after`. */
 export const mostBytesWaiting = 16_777_216

@@ -11,7 +11,7 @@ import {
 import { handleProtocols, makeServer, type Server } from 'graphql-ws'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import { createContext, type Viewer } from '../graphql/kit/context.ts'
-import type { Executed } from '../graphql/subscribe/executed.ts'
+import type { Executed } from '../graphql/kit/resultSink.ts'
 import { subscribe } from '../graphql/subscribe/subscribe.ts'
 import { hostNameFault } from '../model/name.ts'
 import { type Greeting, serverProtocols } from '../model/workerProtocol.ts'

@@ -1,6 +1,6 @@
 import type { ServerContext } from '../../systems/serverContext.ts'
-import type { ResultSink } from '../subscribe/executed.ts'
 import { PageLoaders } from './connection/pageLoaders.ts'
+import type { ResultSink } from './resultSink.ts'
 
 /** Who asks, as the token says. */
 export interface Viewer {

@@ -1,19 +1,9 @@
 import { type ExecutionArgs, type ExecutionResult, execute, GraphQLError } from 'graphql'
 import { FeedRefusal } from '../../feed/feedRefusal.ts'
-import type { FrameSink } from '../../feed/frameSink.ts'
 import { databaseErrorOf } from '../../store/database/databaseErrors.ts'
 import { createContext, type GraphQLContext } from '../kit/context.ts'
 import { errorOf } from '../kit/refusalError.ts'
-
-/** A frame's result, made once for all who get it. */
-export interface Executed {
-  readonly result: ExecutionResult
-  /** The result as the first transport that needed it wrote it. */
-  bytes: Buffer | null
-}
-
-/** Where results of frames go directly, for transports that send the same bytes to many. */
-export type ResultSink = Pick<FrameSink<Executed>, 'ready' | 'whenReady' | 'send'>
+import type { Executed } from '../kit/resultSink.ts'
 
 /** A frame that could not be made: without it the next ones would not abut, so it ends the subscription. */
 export class FrameFailure extends Error {

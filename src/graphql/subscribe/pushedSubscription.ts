@@ -1,6 +1,6 @@
 import type { FrameSink } from '../../feed/frameSink.ts'
 import type { Attachment } from '../../feed/pulledSubscription.ts'
-import type { Executed, ResultSink } from './executed.ts'
+import type { Executed, ResultSink } from '../kit/resultSink.ts'
 
 /**
  * A subscription whose frames go straight to the transport's outlet. What is left to read is its end: `next` waits for it, so that the transport

@@ -1,9 +1,9 @@
 import { createSourceEventStream, type ExecutionArgs, type ExecutionResult } from 'graphql'
 import { PulledSubscription } from '../../feed/pulledSubscription.ts'
 import { SharedSource } from '../../feed/sharedSource.ts'
-import { untilDatabaseAnswers } from '../../feed/untilDatabaseAnswers.ts'
 import type { GraphQLContext } from '../kit/context.ts'
-import { type Executed, executeFrame } from './executed.ts'
+import type { Executed } from '../kit/resultSink.ts'
+import { executeFrame } from './executed.ts'
 import { groupKey } from './groupKey.ts'
 import { PushedSubscription } from './pushedSubscription.ts'
 import { SubscriptionResults } from './subscriptionResults.ts'
@@ -18,22 +18,7 @@ export async function subscribe(
   const source = await createSourceEventStream(args)
   if (!(Symbol.asyncIterator in source)) return source
   const context = args.contextValue as GraphQLContext
-  if (!(source instanceof SharedSource)) {
-    const events = source[Symbol.asyncIterator]()
-    const closing = new AbortController()
-    const executed = {
-      next: async (): Promise<IteratorResult<Executed, undefined>> => {
-        const event = await events.next()
-        if (event.done) return { value: undefined, done: true }
-        return { value: await untilDatabaseAnswers(() => executeFrame(args, event.value), closing.signal), done: false }
-      },
-      return: async () => {
-        closing.abort()
-        await events.return?.()
-      },
-    }
-    return new SubscriptionResults(context, executed)
-  }
+  if (!(source instanceof SharedSource)) throw new Error('A subscription of the schema is no SharedSource.')
   const key = groupKey(args, source.identity)
   const join = (outlet: Parameters<typeof source.join<Executed>>[2]) =>
     source.join(key, (frame) => executeFrame(args, frame), outlet)

@@ -1,7 +1,8 @@
 import type { ExecutionResult } from 'graphql'
 import type { GraphQLContext } from '../kit/context.ts'
 import { ForbiddenError } from '../kit/refusalError.ts'
-import { type Executed, failureOf } from './executed.ts'
+import type { Executed } from '../kit/resultSink.ts'
+import { failureOf } from './executed.ts'
 
 /** Frames that were executed, in order; `return` also ends a `next` that waits. */
 export interface ExecutedFrames {

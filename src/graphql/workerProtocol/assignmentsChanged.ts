@@ -1,5 +1,5 @@
-import { FrameStream } from '../../feed/frameStream.ts'
-import { type AssignmentFrame, AssignmentSource } from '../../systems/workers/assignmentSource.ts'
+import { SharedSource } from '../../feed/sharedSource.ts'
+import { type AssignmentFrame, assignmentFollower } from '../../systems/workers/assignmentFollower.ts'
 import { findRegistration } from '../../systems/workers/workerReports.ts'
 import { builder } from '../kit/builder.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
@@ -51,7 +51,9 @@ builder.subscriptionField('assignmentsChanged', (t) =>
     subscribe: async (_root, { worker, epoch, after }, { app, viewer }) => {
       const registration = await findRegistration(app, claimOf({ worker, epoch }, viewer))
       if (registration.kind === 'refused') throw errorOf(registration.refusal)
-      return new FrameStream((wake) => new AssignmentSource(app, registration.reporter, after ?? null, wake))
+      const { reporter } = registration
+      const identity = `assignments ${reporter.workerId} ${reporter.epoch}`
+      return new SharedSource(app.feed, identity, after, assignmentFollower(app, reporter))
     },
     resolve: (frame) => frame,
   }),

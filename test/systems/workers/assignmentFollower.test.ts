@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { Feed } from '../../../src/feed/feed.ts'
+import { SharedSource } from '../../../src/feed/sharedSource.ts'
 import { Tail } from '../../../src/feed/tail.ts'
+import type { ReplicaId } from '../../../src/model/id.ts'
 import type { Reporter } from '../../../src/model/intent.ts'
 import { writeHeartbeat } from '../../../src/store/access/lease.ts'
 import type { JudgeWorker } from '../../../src/store/commit/outcome.ts'
 import { LogRequests } from '../../../src/systems/logs/logRequests.ts'
-import { AssignmentSource } from '../../../src/systems/workers/assignmentSource.ts'
+import { assignmentFollower } from '../../../src/systems/workers/assignmentFollower.ts'
 import { TestStore } from '../../support/drivers/store.ts'
 import { eachDatabase, silent } from '../../support/fixtures/databases.ts'
-import { content } from '../../support/fixtures/services.ts'
+import { content, reportOf } from '../../support/fixtures/services.ts'
 
 eachDatabase((database) => {
   let store: TestStore
@@ -25,28 +27,29 @@ eachDatabase((database) => {
     return store.committer.write({ kind: 'judgeWorker', hostId, workerId, to, ...said })
   }
 
-  /** The next frame of what is told to a worker from now on; null: there is nothing to tell. */
-  async function follow(reporter: Reporter) {
+  /** Afterwards nothing more is placed on the host: the next test has a host of its own. */
+  const cordon = (name: string) =>
+    store.committer.write({ kind: 'scheduleHost', name, scheduling: 'CORDONED', actor: 'test' })
+
+  /** What gives the next frame of all that a worker is told, from `after` on. */
+  async function follow(reporter: Reporter, after: bigint | null = null) {
     const tail = new Tail({ database: database(), committer: store.committer, log: silent })
     await tail.start()
     const feed = new Feed({ database: database(), tail })
     feed.start()
-    const source = new AssignmentSource(
-      { feed, database: database(), logRequests: new LogRequests(randomUUID) },
-      reporter,
-      null,
-      () => undefined,
-    )
+    const parts = { feed, database: database(), logRequests: new LogRequests(randomUUID) }
+    const frames = new SharedSource(feed, 'assignments', after, assignmentFollower(parts as never, reporter))[
+      Symbol.asyncIterator
+    ]()
     onTestFinished(async () => {
-      source.close()
+      await frames.return(undefined)
       feed.stop()
       await tail.stop()
     })
     return async () => {
-      const { head } = await database().prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
-      await feed.reach(head)
-      const pulled = await source.pull()
-      return pulled && { ...pulled.frame, assignments: pulled.frame.assignments.map(({ replicaId }) => replicaId) }
+      const { value } = await frames.next()
+      if (value === undefined) throw new Error('The frames have ended.')
+      return { ...value, assignments: value.assignments.map(({ replicaId }) => replicaId) }
     }
   }
 
@@ -63,7 +66,35 @@ eachDatabase((database) => {
     await store.committer.write({ kind: 'returnWorker', ...back })
     const replica = await database().prisma.replica.findFirst({ where: { serviceId: id } })
     expect(await next()).toMatchObject({ kind: 'DELTA', last: true, assignments: [replica?.id], removed: [] })
-    expect(await next()).toBeNull()
+    // Nothing else was told: the next frame is of the next change.
+    const other = await store.create({ replicas: 1, content: content({ cpuMillis: 1 }) })
+    expect(await store.place([other])).toBe(1)
+    const second = await database().prisma.replica.findFirst({ where: { serviceId: other } })
+    expect(await next()).toMatchObject({ kind: 'DELTA', assignments: [second?.id], removed: [] })
+    await cordon('back')
+  })
+
+  test('who resumes hears of what ended in between, also of what it alone remembers', async () => {
+    const reporter = await store.register({ name: 'resumes', host: 'resumes', instance: 'of resumes' })
+    const id = await store.create({ replicas: 2, content: content({ cpuMillis: 1 }) })
+    expect(await store.place([id])).toBe(2)
+    const [first, second] = await database().prisma.replica.findMany({
+      where: { serviceId: id },
+      orderBy: { id: 'asc' },
+    })
+    const { head } = await database().prisma.feed.findUniqueOrThrow({ where: { id: 1 } })
+    const kill = (replica: string | undefined) =>
+      store.committer.submit(id, { kind: 'kill', replica: replica as ReplicaId, actor: 'test' })
+    await kill(first?.id)
+    const ended = {
+      ...reportOf({ id: first?.id as ReplicaId, start: 1 }, { state: 'ENDED', ready: false, endReason: 'STOPPED' }),
+    }
+    await store.committer.submit(id, { kind: 'report', reporter, sequence: 1, reports: [ended] })
+    const next = await follow(reporter, head)
+    expect(await next()).toMatchObject({ kind: 'DELTA', assignments: [], removed: expect.arrayContaining([first?.id]) })
+    await kill(second?.id)
+    expect(await next()).toMatchObject({ kind: 'DELTA', assignments: [second?.id], removed: [] })
+    await cordon('resumes')
   })
 
   test('at a loss everything is taken from it, and what concerns its host alone tells nothing anew', async () => {
@@ -73,11 +104,10 @@ eachDatabase((database) => {
     const replica = await database().prisma.replica.findFirst({ where: { serviceId: id } })
     const next = await follow(reporter)
     expect(await next()).toMatchObject({ kind: 'SNAPSHOT', assignments: [replica?.id] })
-    await store.committer.write({ kind: 'scheduleHost', name: 'loses', scheduling: 'CORDONED', actor: 'test' })
+    await cordon('loses')
     await judge(reporter, 'UNREACHABLE')
-    expect(await next()).toBeNull()
-    // It is fenced by that, so that no more is told.
+    // Of all this nothing is told but the end: it is fenced by that.
     await judge(reporter, 'LOST')
-    await expect(next()).rejects.toThrow('registered anew')
+    await expect(next()).rejects.toThrow('registered again')
   })
 })
