@@ -11,7 +11,7 @@ import { openCgroups } from './worker/machine/cgroup.ts'
 import { Supervisor, type SupervisorOptions } from './worker/process/supervisor.ts'
 import { readCommandLine, settingsText } from './worker/settings/commandLine.ts'
 import { keepSmall, openLogger } from './worker/settings/logger.ts'
-import { readSettings, stateDirectoryOf, type WorkerSettings } from './worker/settings/settings.ts'
+import { readWorkerSettings, stateDirectoryOf, type WorkerSettings } from './worker/settings/settings.ts'
 import { UnusableError, withRemedy } from './worker/withRemedy.ts'
 
 const help = `The worker of XCE Services: runs replicas on this host for the servers it is connected to.
@@ -42,7 +42,7 @@ async function main(words: readonly string[]): Promise<number> {
     return 0
   }
   const environment = { ...process.env, ...line.settings }
-  const read = readSettings(environment)
+  const read = readWorkerSettings(environment)
   // Whoever asks another process to drain need say no more than where that is.
   if ('faults' in read && !line.drain) return refuse(read.faults)
   const stateDirectory = stateDirectoryOf(environment)

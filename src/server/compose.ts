@@ -1,4 +1,4 @@
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import type { Logger } from 'pino'
@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts'
 import { Feed } from '../feed/feed.ts'
 import { measureTail } from '../feed/measureTail.ts'
 import { Tail } from '../feed/tail.ts'
+import { writeWhole } from '../files/writeWhole.ts'
 import { schema } from '../graphql/schema.ts'
 import { HttpServer } from '../http/httpServer.ts'
 import { Metrics } from '../http/metrics.ts'
@@ -161,7 +162,7 @@ async function start(
   started('the leases of workers', () => leases.stop())
   const url = `http://${localAddress(config.host)}:${port}/graphql`
   const addressFile = path.join(dataDirectory, 'server-url')
-  await writeWhole(addressFile, `${url}\n`)
+  writeWhole(addressFile, `${url}\n`)
   started('the address file', () => rm(addressFile, { force: true }))
 
   if (config.localWorker) {
@@ -197,10 +198,4 @@ function localAddress(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'
   return host.includes(':') ? `[${host}]` : host
-}
-
-/** A reader never sees half of it. */
-async function writeWhole(file: string, text: string): Promise<void> {
-  await writeFile(`${file}.new`, text, { mode: 0o600 })
-  await rename(`${file}.new`, file)
 }

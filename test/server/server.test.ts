@@ -31,7 +31,7 @@ test('all mistakes of the settings are told at once, one sentence each, and it e
   expect(await server.end()).toBe(1)
   expect(server.output.trim().split('\n')).toEqual([
     'XCE_PORT is "x": give a port from 0 to 65535.',
-    'XCE_WORKER_PORT_RANGE has "5-2": give two ports from 1 to 65535, the smaller first, for example 20000-32000.',
+    'XCE_WORKER_PORT_RANGE is "5-2": give two ports from 1 to 65535, the smaller first, for example 20000-32000.',
   ])
 })
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { writeWhole } from '../files/writeWhole.ts'
+import { writeWhole } from '../../files/writeWhole.ts'
 import { readStat } from '../machine/processTable.ts'
 
 const lookMillis = 100

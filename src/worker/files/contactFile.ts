@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Logger } from 'pino'
+import { writeWhole } from '../../files/writeWhole.ts'
 import { bootId } from '../machine/bootClock.ts'
-import { writeWhole } from './writeWhole.ts'
 
 /** What a worker that starts must know of how long the one before was heard (R15). */
 export interface Contact {

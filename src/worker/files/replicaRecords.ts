@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { writeWhole } from '../../files/writeWhole.ts'
 import type { Assignment, ReplicaName, Report } from '../assignment.ts'
 import type { ReplicaFiles } from './replicaFiles.ts'
-import { writeWhole } from './writeWhole.ts'
 
 /** What a worker that starts must know of a replica that an earlier one ran. */
 export interface ReplicaState {

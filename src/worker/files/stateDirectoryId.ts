@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { writeWhole } from './writeWhole.ts'
+import { writeWhole } from '../../files/writeWhole.ts'
 
 /**
  * What tells this state directory from every other one, over restarts: the servers take the same one for the same worker. Made when it is not there,

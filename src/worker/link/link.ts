@@ -8,7 +8,7 @@ import type { Drain } from '../drain/drain.ts'
 import { ContactFile } from '../files/contactFile.ts'
 import type { Supervisor } from '../process/supervisor.ts'
 import type { Servers, WorkerSettings } from '../settings/settings.ts'
-import { apiOf, isServerUrl } from '../settings/settings.ts'
+import { apiUrl, isServerUrl } from '../settings/settings.ts'
 import { Connection, RefusedError } from './connection.ts'
 import { LostContact } from './lostContact.ts'
 import type { Outbox } from './outbox.ts'
@@ -182,7 +182,7 @@ export class Link {
       const url = await readText(servers.file, 'XCE_WORKER_SERVER_FILE')
       if (!isServerUrl(url))
         throw new Error(`The file ${servers.file} holds ${JSON.stringify(url)}, which is no URL of a server.`)
-      return apiOf(url)
+      return apiUrl(url)
     }
     this.#turn = (this.#turn + 1) % servers.urls.length
     return servers.urls[this.#turn] ?? ''

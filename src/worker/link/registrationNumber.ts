@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Logger } from 'pino'
-import { writeWhole } from '../files/writeWhole.ts'
+import { writeWhole } from '../../files/writeWhole.ts'
 
 /**
  * A number for the registration that is sent next, above those of all that this state directory has sent before: of several on their way to servers the
