@@ -115,11 +115,11 @@ async function work(settings: WorkerSettings, { leave, stopAll, onDrain }: Signa
   const cgroups = openCgroups()
   if (typeof cgroups === 'string') log.info(cgroups)
   const outbox = new Outbox()
-  const { instance, supervisor, running } = await withRemedy(
+  const { stateDirectoryId, supervisor, running } = await withRemedy(
     `The state directory ${stateDirectory}`,
     'correct that, or choose another with --state-dir',
     async () => ({
-      instance: stateDirectoryIdOf(stateDirectory),
+      stateDirectoryId: stateDirectoryIdOf(stateDirectory),
       ...(await supervise({
         stateDirectory,
         log,
@@ -131,12 +131,21 @@ async function work(settings: WorkerSettings, { leave, stopAll, onDrain }: Signa
   )
   log.info({ stateDirectory, pid: process.pid, running }, 'the worker runs')
   const progress = new DrainProgress(stateDirectory)
-  const drain = new Drain({ supervisor, log, tell: (sentence) => progress.write(sentence) })
+  const drain = new Drain({ supervisor, log, onProgress: (sentence) => progress.write(sentence) })
   if (drains) drain.request()
   onDrain(() => drain.request())
   const retired = new AbortController()
   const signal = AbortSignal.any([leave, retired.signal, drain.done])
-  const link = new Link({ settings, softwareVersion: readVersion(), instance, supervisor, outbox, drain, log, signal })
+  const link = new Link({
+    settings,
+    softwareVersion: readVersion(),
+    stateDirectoryId,
+    supervisor,
+    outbox,
+    drain,
+    log,
+    signal,
+  })
   const retire = () => void link.retire().then(() => retired.abort())
   if (stopAll.aborted) retire()
   stopAll.addEventListener('abort', retire)

@@ -115,7 +115,7 @@ test('a name that another worker has; what runs on meanwhile, and what to do abo
     { host: 'taken', subject: 'workers', msg: expect.stringContaining('registered already') },
   ])
   supervisor.assign(assignmentOf())
-  await until(() => lines.some((line) => line.includes('A replica of before runs on here')), 'it says what runs on')
+  await until(() => lines.some((line) => line.includes('An earlier replica runs on here')), 'it says what runs on')
   expect(lines.at(-1)).toMatch(/tells it what to stop; SIGUSR2 stops everything now\.$/)
 })
 
