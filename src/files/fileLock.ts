@@ -1,6 +1,7 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { tryLock } from 'fs-native-extensions'
+import { hasCode } from './systemError.ts'
 
 /** A lock on a file, which this process holds. The kernel drops it with the process, so a stale lock can't be left. */
 export interface FileLock {
@@ -65,7 +66,7 @@ function openIfThere(file: string): number | null {
   try {
     return openSync(file, 'r')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    if (hasCode(error, 'ENOENT')) return null
     throw error
   }
 }
@@ -81,6 +82,6 @@ function isRunning(pid: number): boolean {
     return process.kill(pid, 0)
   } catch (error) {
     // A process of another user can't be signalled, but it runs.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return hasCode(error, 'EPERM')
   }
 }

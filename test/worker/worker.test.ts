@@ -127,7 +127,7 @@ test('the package’s bin is executable as it is checked out, and is the worker'
     bin: Record<string, string>
   }
   const bin = fileURLToPath(new URL(`../../${manifest.bin['xce-worker']}`, import.meta.url))
-  expect(execFileSync(bin, ['--help'], { encoding: 'utf8' })).toMatch(/^The worker of XCE Services: /)
+  expect(execFileSync(bin, ['--help'], { encoding: 'utf8' })).toMatch(/^The worker of XCE Services runs replicas/)
 })
 
 test('a mistake in the settings is a sentence and status 1', async () => {
@@ -263,7 +263,7 @@ describe('what can’t be used is a sentence and status 1', () => {
     const { status, stderr } = spawnSync(process.execPath, words, other)
     expect([status, stderr]).toEqual([
       1,
-      `The state directory ${state} can't be used (EACCES: permission denied, open '${state}/lock'): correct that, say --drain as the user whose worker runs there, or choose another with --state-dir.\n`,
+      `The state directory ${state} can't be used (EACCES: permission denied, open '${state}/lock'): correct that, run --drain as the user whose worker runs there, or choose another with --state-dir.\n`,
     ])
   })
 })

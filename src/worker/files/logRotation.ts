@@ -1,4 +1,5 @@
 import { type FileHandle, open, rename, rm, truncate } from 'node:fs/promises'
+import { hasCode } from '../../files/systemError.ts'
 
 /** The size at which a log is rotated: 10 MiB. */
 export const logBytes = 10 * 1_048_576
@@ -54,5 +55,5 @@ async function copyTo(copy: string, source: FileHandle, size: number, limit: num
 }
 
 function isFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+  return hasCode(error, 'ENOSPC', 'EDQUOT')
 }

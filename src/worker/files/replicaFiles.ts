@@ -22,7 +22,9 @@ export class ReplicaFiles {
     return path.join(this.root, 'exits')
   }
 
-  /** The directories that belong to the replicas themselves: apart from what the worker writes about them, which no replica may serve or forge. */
+  /**
+   * The replicas' own directories. They are apart from the worker's records, which no replica may serve or forge.
+   */
   get homes(): string {
     return path.join(this.root, 'homes')
   }
@@ -31,12 +33,12 @@ export class ReplicaFiles {
     return path.join(this.homes, replica)
   }
 
-  /** Own directories of replicas that nobody asks for any more, until all that is in them is removed. */
+  /** The own directories of replicas that nobody asks for any more, until their files are removed. */
   get removed(): string {
     return path.join(this.root, 'removed')
   }
 
-  /** Of the worker's files about a replica. */
+  /** The directory of the worker's records and logs of a replica. */
   directory(replica: ReplicaName): string {
     return path.join(this.replicas, replica)
   }

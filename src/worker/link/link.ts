@@ -147,7 +147,7 @@ export class Link {
     if (running > 0) {
       const these = running === 1 ? 'An earlier replica runs' : `${running} earlier replicas run`
       sentences.push(
-        `${these} on here and may have been replaced elsewhere: a server that accepts this worker, also by another XCE_WORKER_NAME, names those to stop; SIGUSR2 stops everything now.`,
+        `${these} on here and may have been replaced elsewhere: a server that accepts this worker, also under another XCE_WORKER_NAME, names those to stop; SIGUSR2 stops everything now.`,
       )
     }
     return sentences.join(' ')

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { hasCode } from '../../files/systemError.ts'
 import type { ProcessStat } from './processTable.ts'
 import { readSessions } from './processTable.ts'
 
@@ -53,7 +54,7 @@ function send(target: number, signal: string | number): boolean {
   try {
     return process.kill(target, signal)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')) return false
+    if (hasCode(error, 'ESRCH', 'EPERM')) return false
     throw error
   }
 }
