@@ -39,7 +39,7 @@ test('a word on its command line that it does not know is refused, for nothing w
   const run = (word: string) => spawnSync(process.execPath, [built('server.js'), word], { encoding: 'utf8' })
   const { status, stdout, stderr } = run('--port')
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-  expect(stderr).toBe('"--port" is no option of the server: its settings are environment variables, see --help.\n')
+  expect(stderr).toBe('"--port" is not an option of the server: its settings are environment variables, see --help.\n')
   expect(run('-h')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^XCE Services, the server/), stderr: '' })
 })
 
