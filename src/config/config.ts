@@ -23,7 +23,7 @@ export interface Config {
   readonly idleTransactionSeconds: number
   readonly databaseSilenceSeconds: number
   readonly retention: Retention
-  /** Who may read /metrics: holders of a token with the role metrics or admin, or anybody who reaches the port. */
+  /** Decides who may read /metrics: holders of a token with the role metrics or admin, or anybody who reaches the port. */
   readonly metrics: 'token' | 'open'
 }
 

@@ -1,14 +1,14 @@
 import type { z } from 'zod'
 
-/** A setting of a program, declared once: how its text is read, what holds without it, and what `--help` prints. */
+/** A setting of a program, declared once: how its text is read, what applies without it, and what `--help` prints. */
 export type Setting = {
   /** Reads the variable's text. Its messages end the sentence `XCE_PORT is "x": …` and say which values are allowed. */
   readonly read: z.ZodType<unknown, string>
-  /** What the setting does, in sentences. */
+  /** Says what the setting does, in sentences. */
   readonly does: string
 } & WithoutValue
 
-/** What holds where the variable is not set. */
+/** Says what applies when the variable is not set. */
 type WithoutValue =
   /** The text that is read instead. */
   | { readonly default: string }
@@ -62,7 +62,7 @@ export function itemsOf(text: string): string[] {
   return text.split(',').flatMap((item) => item.trim() || [])
 }
 
-/** What `--help` prints for a setting: what it does, and what holds without it. */
+/** Returns the help text of a setting: what it does, and what applies without it. */
 export function explain(setting: Setting): string {
   if ('default' in setting) return `${setting.does} [${setting.default}]`
   return 'otherwise' in setting

@@ -37,8 +37,8 @@ async function missingSql(): Promise<string | null> {
 }
 
 /**
- * What the migrations take away from servers of the previous release, which run beside the servers of this one. A
- * migration may take something away when it names an earlier migration whose servers don't need it.
+ * Lists what the migrations take away from servers of the previous release, which run beside the servers of this one. A
+ * migration may take something away if it names an earlier migration: servers that know that one no longer need it.
  */
 async function contractions(): Promise<string[]> {
   const migrations = await readMigrations()

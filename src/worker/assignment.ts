@@ -10,7 +10,7 @@ export function isReplicaName(text: string): boolean {
   return pattern.test(text)
 }
 
-/** What a server wants from one replica on this worker. Only the goal changes during a replica's life. */
+/** A server's order for one replica on this worker. Only the goal changes during a replica's life. */
 export interface Assignment {
   readonly replica: ReplicaName
   readonly goal: 'RUN' | 'STOP'

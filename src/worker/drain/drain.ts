@@ -113,7 +113,7 @@ export class Drain implements SessionFollower {
     await wait(checkMillis, undefined, { ref: false })
   }
 
-  /** What the services wait for that are less ready than before, or still have replicas here. */
+  /** Says what each service waits for that is less ready than before or still has replicas here. */
   #describeUnfinished(services: readonly DrainedService[]): string[] {
     const here = new Set(this.#supervisor.services().map(nameOf))
     return services.flatMap((service) => {
@@ -133,7 +133,7 @@ export class Drain implements SessionFollower {
     return answer.workerDrain
   }
 
-  /** As many ready replicas as the service had, unless it is to have fewer by now. */
+  /** A service needs as many ready replicas as before, unless it is to have fewer by now. */
   #requiredReady(service: DrainedService): number {
     return Math.min(service.desiredReplicas, this.#readyBefore?.get(nameOf(service)) ?? 0)
   }

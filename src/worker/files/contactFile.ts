@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { writeWhole } from '../../files/writeWhole.ts'
 import { bootId } from '../machine/bootClock.ts'
 
-/** What a worker that starts needs to know about the contact that earlier workers had (R15). */
+/** The contact that earlier workers had with servers, as far as the next worker needs to know it (R15). */
 export interface Contact {
   /**
    * When the last request that a server answered was sent, on the machine's clock (bootSeconds). Null when the machine has

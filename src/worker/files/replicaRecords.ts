@@ -4,7 +4,7 @@ import { writeWhole } from '../../files/writeWhole.ts'
 import type { Assignment, ReplicaName, Report } from '../assignment.ts'
 import type { ReplicaFiles } from './replicaFiles.ts'
 
-/** What a worker that starts needs to know about a replica that an earlier worker ran. */
+/** The state of a replica as far as the next worker needs to know it. */
 export interface ReplicaState {
   /** The last start that was decided; it may not have happened yet. */
   readonly start: number

@@ -35,7 +35,7 @@ class ServerSocket extends WebSocket {
 /** How long a server gets to answer a close before the socket is ended. */
 const closeMillis = 250
 
-/** Where a worker connects and what it sends there. */
+/** The server to which a worker connects, and what it sends there. */
 export interface ConnectTarget {
   readonly url: string
   readonly token: string
@@ -103,7 +103,7 @@ export class Connection {
     }
   }
 
-  /** What the server sent when it accepted the token; a server of another release may have left out some fields. */
+  /** The fields that the server sent when it accepted the token. A server of another release may leave some out. */
   get greeting(): Partial<Greeting> {
     return this.#greeting
   }

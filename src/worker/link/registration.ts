@@ -8,7 +8,7 @@ import { registerWorker } from './api.ts'
 import { type Connection, RefusedError } from './connection.ts'
 import { nextRegistrationNumber } from './registrationNumber.ts'
 
-/** What identifies this worker to the servers until it is fenced. The last connected server set lease and grace. */
+/** Identifies this worker to the servers until it is fenced. The last connected server set lease and grace. */
 export interface Registration extends LeaseTerms {
   readonly worker: string
   readonly epoch: number

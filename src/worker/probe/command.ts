@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { signalGroup } from '../machine/sessions.ts'
 
-/** Where a probe's command runs: as the replica does. */
+/** A probe's command runs in the environment and the working directory of its replica. */
 export interface CommandContext {
   readonly environment: Readonly<Record<string, string>>
   readonly workingDirectory: string

@@ -9,7 +9,7 @@ import { probeTcp } from './tcp.ts'
  */
 export type Check = (signal: AbortSignal) => Promise<string | null>
 
-/** Where a replica is probed: at its host's primary address, because its clients reach it there. */
+/** A replica is probed at its host's primary address, because its clients reach it there. */
 export interface ProbeTarget extends CommandContext {
   readonly address: string
   readonly ports: readonly AllocatedPort[]

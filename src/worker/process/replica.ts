@@ -15,7 +15,7 @@ import { terminate } from './replicaProcess.ts'
 import type { Starter } from './starter.ts'
 import { processIsYoung } from './starter.ts'
 
-/** What a worker found of an earlier worker's replica. `process` and `exit` are null when the start never happened. */
+/** The state in which a worker found an earlier worker's replica. `process` and `exit` are null when the start never happened. */
 export interface Recovered {
   readonly state: ReplicaState
   readonly process: ReplicaProcess | null

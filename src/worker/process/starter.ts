@@ -17,7 +17,7 @@ import { launch } from './launch.ts'
 import type { ReplicaProcess } from './replicaProcess.ts'
 import { ownProcess } from './replicaProcess.ts'
 
-/** What all replicas of a worker share. */
+/** The parts that all replicas of a worker share. */
 export interface StarterParts {
   readonly files: ReplicaFiles
   readonly records: ReplicaRecords

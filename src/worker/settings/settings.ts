@@ -8,7 +8,7 @@ import { type Environment, readEnvironment, type Settings, textOf } from '../../
 import { findAddresses, findCapacity } from '../machine/machine.ts'
 import { offerSettings } from './offerSettings.ts'
 
-/** Where the servers are: a fixed list of URLs, or a file that is read at every connect. */
+/** The servers are named by a fixed list of URLs, or by a file that is read at every connect. */
 export type Servers =
   | { readonly kind: 'list'; readonly urls: readonly string[] }
   | { readonly kind: 'file'; readonly file: string }
