@@ -1,4 +1,5 @@
-// `npm run demo`: the main job on real processes, from an empty directory. `-- --exit` ends after the story, with status 0 or 1.
+// `npm run demo` shows the main job on real processes, beginning with an empty directory. `-- --exit` makes it end after
+// the story, with status 0 or 1.
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import pc from 'picocolors'
@@ -105,7 +106,10 @@ async function story(api: Api): Promise<void> {
   await rolloutsUnderLoad(api, 'web', profile.command, () => watch.addresses)
 }
 
-/** Resolves at Ctrl-C, SIGTERM, or the end of the terminal. The server is in a session of its own, and would outlive this. */
+/**
+ * Resolves at Ctrl-C, SIGTERM, or the end of the terminal. The server has its own session and would outlive the demo, so
+ * the demo has to stop it.
+ */
 function interrupted(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
@@ -114,7 +118,7 @@ function interrupted(): Promise<void> {
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { exit: { type: 'boolean', default: false } } })
-  const stopAsked = interrupted()
+  const interruption = interrupted()
   let status = 0
   step('Start the server on an empty directory (the embedded database is made first: 5 to 10 seconds)')
   const server = await ServerProcess.start()
@@ -125,7 +129,7 @@ async function main(): Promise<number> {
     try {
       await Promise.race([
         story(api),
-        stopAsked.then(() => {
+        interruption.then(() => {
           throw new Error('Interrupted.')
         }),
       ])
@@ -134,7 +138,7 @@ async function main(): Promise<number> {
         console.log(
           `Its token (header: {"authorization": "Bearer …"}) is in ${path.join(server.dataDirectory, 'admin-token')}. Ctrl-C stops the server and its replicas.`,
         )
-        await stopAsked
+        await interruption
       }
     } finally {
       await api.close()

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Imports nothing of the server's: where too few files may be open, loading that fails half-way, in words of Node's own.
+// This file imports nothing of the server, because loading the server fails half-way where too few files may be open.
 import { readFileSync } from 'node:fs'
 
-/** So many are open at once while a server starts. */
+/** The number of files that a server has open at once while it starts. */
 const filesAtStart = 256
 
-/** How many files this process may open; Node has raised it to the hard limit. */
+/** How many files this process may open. Node has raised the limit to the hard limit already. */
 function mostFiles(): number {
   const [, most] = /^Max open files +(\d+)/m.exec(readLimits()) ?? []
   return most === undefined ? Number.POSITIVE_INFINITY : Number(most)

@@ -1,4 +1,4 @@
-// `npm run simulate -- FILE.yaml`: what the rules would do, on a clock that does not wait.
+// `npm run simulate -- FILE.yaml` shows what the rules would do, on a virtual clock.
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import pc from 'picocolors'
@@ -8,14 +8,17 @@ import { printServices, printSpeed, Timeline } from './simulation/scenarioFile/p
 import { readScenario, ScenarioMistakes, type Told } from './simulation/scenarioFile/readScenario.ts'
 import { ScenarioRun } from './simulation/scenarioRun.ts'
 
-/** 0: it ran, no invariant broke and every expectation came true. 1: not so. 2: it could not be run. */
+/**
+ * Returns the exit status: 0 when no invariant was broken and every expectation came true, 1 when one was not, 2 when the
+ * file can't be run.
+ */
 function main(): number {
-  const options = argumentsOf()
+  const options = readArguments()
   if (typeof options === 'number') return options
-  const told = toldIn(options.file, options.seed)
-  if (told === null) return 2
+  const input = readInput(options.file, options.seed)
+  if (input === null) return 2
   const begun = performance.now()
-  const { simulation, begin, timeline } = run(told, options.lines)
+  const { simulation, begin, timeline } = run(input, options.lines)
   const millis = performance.now() - begun
   timeline.end()
   printServices(simulation)
@@ -28,19 +31,19 @@ function main(): number {
   return 1
 }
 
-function run(told: Told, lines: 'none' | 'some' | 'all') {
-  if (told.kind === 'replay') {
-    const begin = told.replay.startedAt
+function run(input: Told, lines: 'none' | 'some' | 'all') {
+  if (input.kind === 'replay') {
+    const begin = input.replay.startedAt
     const timeline = new Timeline(begin, lines)
-    return { simulation: replay(told.replay, timeline.print), begin, timeline }
+    return { simulation: replay(input.replay, timeline.print), begin, timeline }
   }
   const timeline = new Timeline(0, lines)
-  const scenario = new ScenarioRun(told.scenario, timeline.print)
+  const scenario = new ScenarioRun(input.scenario, timeline.print)
   while (scenario.advance());
   return { simulation: scenario.simulation, begin: 0, timeline }
 }
 
-function argumentsOf() {
+function readArguments() {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
@@ -59,7 +62,7 @@ function argumentsOf() {
     if (file === undefined || more.length > 0) throw new Error(`Give one scenario file, not ${positionals.length}.`)
     const seed = values.seed === undefined ? null : Number(values.seed)
     if (seed !== null && !(Number.isInteger(seed) && seed >= 0 && seed <= 4_294_967_295)) {
-      throw new Error(`--seed ${JSON.stringify(values.seed)} is no whole number from 0 to 4294967295.`)
+      throw new Error(`--seed ${JSON.stringify(values.seed)} is not a whole number from 0 to 4294967295.`)
     }
     const lines = values.quiet ? ('none' as const) : values.all ? ('all' as const) : ('some' as const)
     return { file, seed, lines }
@@ -69,11 +72,13 @@ function argumentsOf() {
   }
 }
 
-/** Null: what is wrong was said. */
-function toldIn(file: string, seed: number | null): Told | null {
+/** Returns null after printing what is wrong with the file. */
+function readInput(file: string, seed: number | null): Told | null {
   try {
-    const told = readScenario(readFileSync(file, 'utf8'))
-    return told.kind === 'scenario' && seed !== null ? { kind: 'scenario', scenario: { ...told.scenario, seed } } : told
+    const input = readScenario(readFileSync(file, 'utf8'))
+    return input.kind === 'scenario' && seed !== null
+      ? { kind: 'scenario', scenario: { ...input.scenario, seed } }
+      : input
   } catch (error) {
     const sentences =
       error instanceof ScenarioMistakes ? error.sentences : [`the file cannot be read: ${messageOf(error)}.`]

@@ -10,26 +10,27 @@ import { Outbox } from './worker/link/outbox.ts'
 import { openCgroups } from './worker/machine/cgroup.ts'
 import { Supervisor, type SupervisorOptions } from './worker/process/supervisor.ts'
 import { readCommandLine, settingsText } from './worker/settings/commandLine.ts'
-import { keepSmall, openLogger } from './worker/settings/logger.ts'
-import { readSettings, stateDirectoryOf, type WorkerSettings } from './worker/settings/settings.ts'
+import { keepLogSmall, openLogger } from './worker/settings/logger.ts'
+import { readWorkerSettings, stateDirectoryOf, type WorkerSettings } from './worker/settings/settings.ts'
 import { UnusableError, withRemedy } from './worker/withRemedy.ts'
 
-const help = `The worker of XCE Services: runs replicas on this host for the servers it is connected to.
+const help = `The worker of XCE Services runs replicas on this host for the servers to which it is connected.
 
 Usage: xce-worker [options]
 
   --drain
-      move all replicas to other workers, then end: the worker that runs on the state directory, or, where none does, this one
+      Move all replicas to other workers, then end. This asks the worker that uses the state directory; if none does, this worker starts and drains.
   -h, --help
-      print this
+      Print this text.
 
-Settings, as options or in the environment:
+Settings, which are options and environment variables:
 ${settingsText}
 
 Signals:
-  SIGTERM, SIGINT, SIGHUP    end; the replicas run on, and the next worker with this state directory finds them
-  SIGQUIT                    as --drain: move all replicas to other workers, then end
-  SIGUSR2                    tell the servers that no probed replica is ready any more, disconnect, stop all replicas by their stop policies, forget them, end
+  SIGTERM, SIGINT, SIGHUP    The worker ends. The replicas run on, and the next worker with this state directory finds them.
+  SIGQUIT                    The worker moves all replicas to other workers, then ends, as with --drain.
+  SIGUSR2                    The worker reports that no replica is ready any more, disconnects, stops all replicas by their stop policies,
+                             forgets them, and ends.
 `
 
 process.exitCode = await main(process.argv.slice(2))
@@ -42,32 +43,32 @@ async function main(words: readonly string[]): Promise<number> {
     return 0
   }
   const environment = { ...process.env, ...line.settings }
-  const read = readSettings(environment)
-  // Whoever asks another process to drain need say no more than where that is.
+  const read = readWorkerSettings(environment)
+  // To drain a running worker only the state directory is needed, so other faults don't matter yet.
   if ('faults' in read && !line.drain) return refuse(read.faults)
   const stateDirectory = stateDirectoryOf(environment)
-  // Before the lock: whoever sees that this worker has it may send it a signal.
-  const signals = heedSignals()
+  // Signals are handled before the lock is taken, because whoever sees the lock may send a signal.
+  const signals = handleSignals()
   const drainAt = (holder: number) =>
     watchDrain(stateDirectory, holder, signals.leave, (progress) => console.log(progress))
-  const inState = <T>(use: () => Promise<T>) =>
+  const withStateDirectory = <T>(use: () => Promise<T>) =>
     withRemedy(
       `The state directory ${stateDirectory}`,
-      `correct that, ${line.drain ? 'say --drain as the user whose worker runs there, ' : ''}or choose another with --state-dir`,
+      `correct that, ${line.drain ? 'run --drain as the user whose worker runs there, ' : ''}or choose another with --state-dir`,
       use,
     )
   try {
     if ('faults' in read) {
-      const holder = await inState(() => holderOf(stateDirectory))
+      const holder = await withStateDirectory(() => holderOf(stateDirectory))
       if (holder !== null) return await drainAt(holder)
       return refuse([
         `No worker runs on the state directory ${stateDirectory}: see --state-dir. To start one that drains:`,
         ...read.faults,
       ])
     }
-    // Held until the process has ended: who waits for the lock waits for that.
-    await inState(() => lockStateDirectory(stateDirectory))
-    await work(read.settings, signals, line.drain)
+    // The lock is held until the process has ended, so that waiting for the lock is waiting for the end.
+    await withStateDirectory(() => lockStateDirectory(stateDirectory))
+    await runWorker(read.settings, signals, line.drain)
     return 0
   } catch (error) {
     if (error instanceof StateDirectoryInUseError && line.drain) return drainAt(error.holder)
@@ -84,11 +85,11 @@ function refuse(faults: readonly string[]): number {
 interface Signals {
   readonly leave: AbortSignal
   readonly stopAll: AbortSignal
-  /** Called for each, also for those that came before. */
+  /** The listener is called at each signal, and at once when a signal came before. */
   onDrain: (listener: () => void) => void
 }
 
-function heedSignals(): Signals {
+function handleSignals(): Signals {
   const leave = new AbortController()
   const stopAll = new AbortController()
   let drains = 0
@@ -105,22 +106,26 @@ function heedSignals(): Signals {
   return { leave: leave.signal, stopAll: stopAll.signal, onDrain }
 }
 
-/** Resolves when a signal, or the end of a drain, has ended it. */
-async function work(settings: WorkerSettings, { leave, stopAll, onDrain }: Signals, drains: boolean): Promise<void> {
+/** Runs the worker until a signal or the end of a drain ends it. */
+async function runWorker(
+  settings: WorkerSettings,
+  { leave, stopAll, onDrain }: Signals,
+  drains: boolean,
+): Promise<void> {
   const { stateDirectory, addresses, logFile } = settings
   const log = await withRemedy(`The log file ${logFile}`, 'correct that, or choose another with --log-file', () =>
     openLogger({ level: settings.logLevel, file: logFile, terminal: process.stdout.isTTY }),
   )
-  if (logFile !== null) keepSmall(logFile, log)
+  if (logFile !== null) keepLogSmall(logFile, log)
   const cgroups = openCgroups()
   if (typeof cgroups === 'string') log.info(cgroups)
   const outbox = new Outbox()
-  const { instance, supervisor, running } = await withRemedy(
+  const { stateDirectoryId, supervisor, running } = await withRemedy(
     `The state directory ${stateDirectory}`,
     'correct that, or choose another with --state-dir',
     async () => ({
-      instance: stateDirectoryIdOf(stateDirectory),
-      ...(await supervise({
+      stateDirectoryId: stateDirectoryIdOf(stateDirectory),
+      ...(await startSupervisor({
         stateDirectory,
         log,
         hostAddress: addresses[0] ?? null,
@@ -131,12 +136,21 @@ async function work(settings: WorkerSettings, { leave, stopAll, onDrain }: Signa
   )
   log.info({ stateDirectory, pid: process.pid, running }, 'the worker runs')
   const progress = new DrainProgress(stateDirectory)
-  const drain = new Drain({ supervisor, log, tell: (sentence) => progress.write(sentence) })
+  const drain = new Drain({ supervisor, log, onProgress: (sentence) => progress.write(sentence) })
   if (drains) drain.request()
   onDrain(() => drain.request())
   const retired = new AbortController()
   const signal = AbortSignal.any([leave, retired.signal, drain.done])
-  const link = new Link({ settings, softwareVersion: readVersion(), instance, supervisor, outbox, drain, log, signal })
+  const link = new Link({
+    settings,
+    softwareVersion: readVersion(),
+    stateDirectoryId,
+    supervisor,
+    outbox,
+    drain,
+    log,
+    signal,
+  })
   const retire = () => void link.retire().then(() => retired.abort())
   if (stopAll.aborted) retire()
   stopAll.addEventListener('abort', retire)
@@ -149,8 +163,8 @@ async function work(settings: WorkerSettings, { leave, stopAll, onDrain }: Signa
   )
 }
 
-/** With what earlier workers left running. */
-async function supervise(options: SupervisorOptions): Promise<{ supervisor: Supervisor; running: number }> {
+/** Makes the supervisor and takes over the replicas that earlier workers left running. */
+async function startSupervisor(options: SupervisorOptions): Promise<{ supervisor: Supervisor; running: number }> {
   const supervisor = new Supervisor(options)
   try {
     return { supervisor, running: await supervisor.recover() }
@@ -160,7 +174,7 @@ async function supervise(options: SupervisorOptions): Promise<{ supervisor: Supe
   }
 }
 
-/** True when all have ended; a signal to leave ends the waiting. */
+/** Resolves with whether all replicas have ended; a signal to leave ends the waiting. */
 async function stopReplicas(supervisor: Supervisor, leave: AbortSignal): Promise<boolean> {
   try {
     await orAbort(supervisor.releaseAll({ drain: true }), leave)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npx wants a file that is there before the first build, which makes dist/: this one builds what is missing, then is the worker.
+// npx needs a file that exists before the first build. This one builds dist/ if it is missing, then runs the worker.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,17 +1,19 @@
 import { z } from 'zod'
 import { graceSeconds, leaseSeconds } from '../model/bounds.ts'
 import type { Retention } from '../model/retention.ts'
-import { offerHelp } from '../model/workerOffer.ts'
-import { readSettings } from '../worker/settings/settings.ts'
+import { type LogLevel, logLevel, oneOf, onOff, wholeNumber } from '../settings/readers.ts'
+import { explain, readEnvironment, type Setting, type Settings, type ValuesOf } from '../settings/setting.ts'
+import { offerSettings } from '../worker/settings/offerSettings.ts'
+import { readWorkerSettings } from '../worker/settings/settings.ts'
 import { localWorkerEnvironment } from './localWorkerSettings.ts'
 
-/** The server's settings, read once from the environment. */
+/** The server's settings, which are read from the environment once. */
 export interface Config {
   readonly host: string
-  /** 0: any free one. */
+  /** 0: the system chooses a free port. */
   readonly port: number
   readonly dataDirectory: string
-  /** Null: the embedded database. */
+  /** Null: the server uses the embedded database. */
   readonly databaseUrl: string | null
   readonly localWorker: boolean
   readonly stopReplicasOnExit: boolean
@@ -21,140 +23,121 @@ export interface Config {
   readonly idleTransactionSeconds: number
   readonly databaseSilenceSeconds: number
   readonly retention: Retention
-  /** Who may read /metrics: holders of a token with the role metrics or admin, or anybody who reaches the port. */
+  /** Decides who may read /metrics: holders of a token with the role metrics or admin, or anybody who reaches the port. */
   readonly metrics: 'token' | 'open'
 }
 
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
-type LogLevel = (typeof logLevels)[number]
+const count = (min: number, max: number) => wholeNumber({ min, max }, 'a number')
+const seconds = (min: number, max: number) => wholeNumber({ min, max }, 'seconds')
+const hours = (min: number, max: number) => wholeNumber({ min, max }, 'hours')
 
-const onOff = z.enum(['on', 'off'], { error: 'say on or off' }).transform((word) => word === 'on')
-
-const wholeNumber = (min: number, max: number, what: string) =>
-  z
-    .string()
-    .regex(/^\d+$/, { error: `give ${what} from ${min} to ${max}` })
-    .transform(Number)
-    .refine((value) => value >= min && value <= max, { error: `give ${what} from ${min} to ${max}` })
-
-/** Every setting: how it is read, what it is without a value, and what it does. */
-const settings = {
-  XCE_HOST: { read: z.string(), unset: '127.0.0.1', does: 'The address to listen on.' },
-  XCE_PORT: { read: wholeNumber(0, 65_535, 'a port'), unset: '4000', does: 'The port to listen on; 0: any free one.' },
+/** Every setting of the server. */
+const serverSettings = {
+  XCE_HOST: { read: z.string(), default: '127.0.0.1', does: 'The address to listen on.' },
+  XCE_PORT: {
+    read: wholeNumber({ min: 0, max: 65_535 }, 'a port'),
+    default: '4000',
+    does: 'The port to listen on; 0: any free port.',
+  },
   XCE_DATA_DIR: {
     read: z.string(),
-    unset: '.xce',
-    does: 'The directory of the embedded database, tokens and the local worker.',
+    default: '.xce',
+    does: 'The directory of the embedded database, the tokens and the local worker.',
   },
   DATABASE_URL: {
     read: z
       .string()
       .regex(/^postgres(ql)?:\/\//, { error: 'give a URL that begins with postgresql://', abort: true })
       .refine(isWholeUrl, {
-        error: 'percent-encode what is special in its user and password, for example # as %23 and / as %2F',
+        error: 'percent-encode special characters in its user and password, for example # as %23 and / as %2F',
       }),
-    unset: null,
-    does: 'A PostgreSQL database. Without it the database is embedded, in XCE_DATA_DIR.',
+    otherwise: 'an embedded database, in XCE_DATA_DIR',
+    does: 'The URL of a PostgreSQL database.',
   },
   XCE_LOCAL_WORKER: {
     read: onOff,
-    unset: null,
-    does: 'on: run a worker on this machine. Without it: on with the embedded database.',
+    otherwise: 'on with the embedded database, off with DATABASE_URL',
+    does: 'on: the server runs a worker on this machine.',
   },
   XCE_STOP_REPLICAS_ON_EXIT: {
     read: onOff,
-    unset: 'off',
-    does: 'on: stop the local worker’s replicas with the server. off: they run on and are found again.',
+    default: 'off',
+    does: 'on: the local worker’s replicas stop with the server. off: they run on, and the next start finds them.',
   },
-  XCE_LOG_LEVEL: {
-    read: z.enum(logLevels, { error: `say one of ${logLevels.join(', ')}` }),
-    unset: 'info',
-    does: 'The least that is logged.',
-  },
+  XCE_LOG_LEVEL: { read: logLevel, default: 'info', does: 'The lowest level that is logged.' },
   XCE_LEASE_SECONDS: {
-    read: wholeNumber(1, 3_600, 'seconds'),
-    unset: String(leaseSeconds),
+    read: seconds(1, 3_600),
+    default: String(leaseSeconds),
     does: 'How long a worker may be silent before it is unreachable.',
   },
   XCE_GRACE_SECONDS: {
-    read: wholeNumber(0, 86_400, 'seconds'),
-    unset: String(graceSeconds),
+    read: seconds(0, 86_400),
+    default: String(graceSeconds),
     does: 'How long a worker may be unreachable before it is lost.',
   },
   XCE_IDLE_TRANSACTION_SECONDS: {
-    read: wholeNumber(1, 60, 'seconds'),
-    unset: '5',
-    does: 'After how long PostgreSQL cuts off a server that froze inside a transaction, for the others.',
+    read: seconds(1, 60),
+    default: '5',
+    does: 'After this time PostgreSQL disconnects a server that froze inside a transaction, which blocks the other servers.',
   },
   XCE_DATABASE_SILENCE_SECONDS: {
-    // Longer than a statement may wait for a lock.
-    read: wholeNumber(20, 3_600, 'seconds'),
-    unset: '60',
-    does: 'After how long without a word a connection to PostgreSQL is cut, with what waits on it.',
+    // The minimum is longer than a statement may wait for a lock.
+    read: seconds(20, 3_600),
+    default: '60',
+    does: 'After this time of silence a connection to PostgreSQL is closed, and whatever waits for it fails.',
   },
   XCE_FACTS_KEPT: {
-    read: wholeNumber(1_000, 100_000_000, 'a number'),
-    unset: '100000',
-    does: 'So many of the newest facts are kept: as far back may a subscriber resume.',
+    read: count(1_000, 100_000_000),
+    default: '100000',
+    does: 'Number of newest facts to keep. A subscriber can resume that far back.',
   },
   XCE_FACTS_KEPT_SECONDS: {
-    read: wholeNumber(0, 31_536_000, 'seconds'),
-    unset: '3600',
+    read: seconds(0, 31_536_000),
+    default: '3600',
     does: 'Facts younger than this are kept as well.',
   },
   XCE_FACTS_KEPT_MOST: {
-    read: wholeNumber(1_000, 100_000_000, 'a number'),
-    unset: '1000000',
-    does: 'More facts than this are never kept.',
+    read: count(1_000, 100_000_000),
+    default: '1000000',
+    does: 'Maximum number of facts to keep.',
   },
-  XCE_EVENTS_KEPT_HOURS: { read: wholeNumber(1, 87_600, 'hours'), unset: '168', does: 'How long events are kept.' },
+  XCE_EVENTS_KEPT_HOURS: { read: hours(1, 87_600), default: '168', does: 'How long events are kept.' },
   XCE_EVENTS_KEPT_MOST: {
-    read: wholeNumber(0, 100_000_000, 'a number'),
-    unset: '200000',
-    does: 'More events than this are never kept.',
+    read: count(0, 100_000_000),
+    default: '200000',
+    does: 'Maximum number of events to keep.',
   },
   XCE_ENDED_REPLICAS_KEPT_HOURS: {
-    read: wholeNumber(1, 87_600, 'hours'),
-    unset: '168',
+    read: hours(1, 87_600),
+    default: '168',
     does: 'How long ended replicas, and services that are gone, are kept.',
   },
   XCE_ENDED_REPLICAS_KEPT_MOST: {
-    read: wholeNumber(0, 100_000_000, 'a number'),
-    unset: '100000',
-    does: 'More ended replicas than this are never kept.',
+    read: count(0, 100_000_000),
+    default: '100000',
+    does: 'Maximum number of ended replicas to keep.',
   },
   XCE_VERSIONS_KEPT: {
-    read: wholeNumber(2, 1_000_000, 'a number'),
-    unset: '100',
-    does: 'So many of the newest versions and rollouts of each service are kept.',
+    read: count(2, 1_000_000),
+    default: '100',
+    does: 'Number of newest versions and rollouts to keep of each service.',
   },
   XCE_METRICS: {
-    read: z.enum(['token', 'open'], { error: 'say token or open' }),
-    unset: 'token',
-    does: 'token: /metrics needs a token with the role metrics or admin. open: it needs none.',
+    read: oneOf('token', 'open'),
+    default: 'token',
+    does: 'token: /metrics needs a token with the role metrics or admin. open: it needs no token.',
   },
-} as const
+} as const satisfies Settings
 
-/** A "#" is never part of one: it would cut off what comes after. The driver takes an empty host, beside a user too: it is a parameter then. */
+/**
+ * The part of a URL after "#" would be cut off, so a "#" can't be right. The driver accepts an empty host, also after a
+ * user ("user@/"), because the host may be a parameter of the URL.
+ */
 function isWholeUrl(text: string): boolean {
   return !text.includes('#') && URL.canParse(text.replace('@/', '@host/'))
 }
 
-/** Settings of the local worker: handed to it as they are, and read there. */
-const workerSettings = Object.fromEntries(
-  Object.entries(offerHelp).map(([name, { does, unset }]): [string, { unset: string | null; does: string }] => {
-    const what = `Of the local worker: ${does}.`
-    if ('value' in unset) return [name, { unset: unset.value, does: what }]
-    // The server knows better than to let it be found.
-    const taken =
-      name === 'XCE_WORKER_ADDRESSES'
-        ? `XCE_HOST where that is a loopback address, otherwise ${unset.taken}`
-        : unset.taken
-    return [name, { unset: null, does: `${what} Without it: ${taken}.` }]
-  }),
-)
-
-/** Everything that is wrong with the environment, one sentence each. */
+/** Everything that is wrong with the environment, one sentence for each mistake. */
 export class ConfigError extends Error {
   readonly mistakes: readonly string[]
 
@@ -164,81 +147,83 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the settings; an empty variable counts as unset. Throws ConfigError with all mistakes at once. */
+/** Reads the settings; an empty variable counts as not set. Throws ConfigError with all mistakes at once. */
 export function readConfig(env: NodeJS.ProcessEnv): { config: Config; warnings: readonly string[] } {
-  const mistakes: string[] = []
-  const read = <Name extends keyof typeof settings>(name: Name) => {
-    const text = env[name] || settings[name].unset
-    if (text === null) return null
-    const result = settings[name].read.safeParse(text)
-    if (result.success) return result.data as z.output<(typeof settings)[Name]['read']>
-    mistakes.push(
-      `${name} is ${JSON.stringify(withoutPassword(text))}: ${result.error.issues[0]?.message ?? 'it is not understood'}.`,
-    )
-    return null
-  }
-  const databaseUrl = read('DATABASE_URL')
-  const config = {
-    host: read('XCE_HOST'),
-    port: read('XCE_PORT'),
-    dataDirectory: read('XCE_DATA_DIR'),
-    localWorker: read('XCE_LOCAL_WORKER') ?? databaseUrl === null,
-    stopReplicasOnExit: read('XCE_STOP_REPLICAS_ON_EXIT'),
-    logLevel: read('XCE_LOG_LEVEL'),
-    leaseSeconds: read('XCE_LEASE_SECONDS'),
-    graceSeconds: read('XCE_GRACE_SECONDS'),
-    idleTransactionSeconds: read('XCE_IDLE_TRANSACTION_SECONDS'),
-    databaseSilenceSeconds: read('XCE_DATABASE_SILENCE_SECONDS'),
-    retention: {
-      facts: {
-        kept: read('XCE_FACTS_KEPT'),
-        keptSeconds: read('XCE_FACTS_KEPT_SECONDS'),
-        mostKept: read('XCE_FACTS_KEPT_MOST'),
-      },
-      events: { keptHours: read('XCE_EVENTS_KEPT_HOURS'), mostKept: read('XCE_EVENTS_KEPT_MOST') },
-      endedReplicas: {
-        keptHours: read('XCE_ENDED_REPLICAS_KEPT_HOURS'),
-        mostKept: read('XCE_ENDED_REPLICAS_KEPT_MOST'),
-      },
-      versionsKept: read('XCE_VERSIONS_KEPT'),
-    },
-    metrics: read('XCE_METRICS'),
-  }
-  const { kept, mostKept } = config.retention.facts
-  if (kept !== null && mostKept !== null && kept > mostKept) {
-    mistakes.push(`XCE_FACTS_KEPT is ${kept} and XCE_FACTS_KEPT_MOST ${mostKept}: give it at least as many.`)
-  }
-  if (config.localWorker) mistakes.push(...workerMistakes(env, config))
-  if (mistakes.length > 0) throw new ConfigError(mistakes)
-  const known = new Set([...Object.keys(settings), ...Object.keys(workerSettings)])
+  const { values, valid, faults } = readEnvironment(serverSettings, env)
+  const mistakes = [...faults, ...factsMistakes(valid), ...localWorkerMistakes(env, valid)]
+  if (values === null || mistakes.length > 0) throw new ConfigError(mistakes)
+  const known = new Set([...Object.keys(serverSettings), ...Object.keys(offerSettings)])
   const warnings = Object.keys(env)
     .filter((name) => name.startsWith('XCE_') && !known.has(name))
-    .map((name) => `${name} is no setting of the server and is ignored: run with --help for the list.`)
-  return { config: { ...(config as unknown as Omit<Config, 'databaseUrl'>), databaseUrl }, warnings }
+    .map((name) => `${name} is not a setting of the server and is ignored: run with --help for the list.`)
+  return { config: configOf(values), warnings }
 }
 
-/** Of the local worker, which reads its settings itself: what it would refuse at its start. */
-function workerMistakes(
-  env: NodeJS.ProcessEnv,
-  { host, dataDirectory }: { host: string | null; dataDirectory: string | null },
-): readonly string[] {
-  const passed = localWorkerEnvironment(env, { host: host ?? '', dataDirectory: dataDirectory ?? '' })
-  // The level is the server's own, and judged there.
-  const read = readSettings({ ...passed, XCE_LOG_LEVEL: undefined })
+type Values = ValuesOf<typeof serverSettings>
+
+function configOf(values: Values): Config {
+  return {
+    host: values.XCE_HOST,
+    port: values.XCE_PORT,
+    dataDirectory: values.XCE_DATA_DIR,
+    databaseUrl: values.DATABASE_URL,
+    localWorker: runsLocalWorker(values),
+    stopReplicasOnExit: values.XCE_STOP_REPLICAS_ON_EXIT,
+    logLevel: values.XCE_LOG_LEVEL,
+    leaseSeconds: values.XCE_LEASE_SECONDS,
+    graceSeconds: values.XCE_GRACE_SECONDS,
+    idleTransactionSeconds: values.XCE_IDLE_TRANSACTION_SECONDS,
+    databaseSilenceSeconds: values.XCE_DATABASE_SILENCE_SECONDS,
+    retention: {
+      facts: {
+        kept: values.XCE_FACTS_KEPT,
+        keptSeconds: values.XCE_FACTS_KEPT_SECONDS,
+        mostKept: values.XCE_FACTS_KEPT_MOST,
+      },
+      events: { keptHours: values.XCE_EVENTS_KEPT_HOURS, mostKept: values.XCE_EVENTS_KEPT_MOST },
+      endedReplicas: {
+        keptHours: values.XCE_ENDED_REPLICAS_KEPT_HOURS,
+        mostKept: values.XCE_ENDED_REPLICAS_KEPT_MOST,
+      },
+      versionsKept: values.XCE_VERSIONS_KEPT,
+    },
+    metrics: values.XCE_METRICS,
+  }
+}
+
+function runsLocalWorker({ XCE_LOCAL_WORKER, DATABASE_URL }: Partial<Values>): boolean {
+  return XCE_LOCAL_WORKER ?? DATABASE_URL === null
+}
+
+function factsMistakes({ XCE_FACTS_KEPT: kept, XCE_FACTS_KEPT_MOST: most }: Partial<Values>): string[] {
+  if (kept === undefined || most === undefined || kept <= most) return []
+  return [`XCE_FACTS_KEPT is ${kept} and XCE_FACTS_KEPT_MOST ${most}: give it at least as many.`]
+}
+
+/** The local worker reads its settings itself; what it would refuse at its start is a mistake already here. */
+function localWorkerMistakes(env: NodeJS.ProcessEnv, valid: Partial<Values>): readonly string[] {
+  if (!runsLocalWorker(valid)) return []
+  const passed = localWorkerEnvironment(env, { host: valid.XCE_HOST ?? '', dataDirectory: valid.XCE_DATA_DIR ?? '' })
+  // The server has checked the log level itself.
+  const read = readWorkerSettings({ ...passed, XCE_LOG_LEVEL: undefined })
   return 'faults' in read ? read.faults : []
-}
-
-/** A URL with *** for its password; anything else as it is. */
-function withoutPassword(text: string): string {
-  return text.replace(/(:\/\/[^:/?#]*):.*@/, '$1:***@').replace(/([?&]password=)[^&]*/, '$1***')
 }
 
 /** The text of --help. */
 export function helpText(): string {
-  const all = Object.entries({ ...settings, ...workerSettings })
+  const all: [string, string][] = [
+    ...Object.entries(serverSettings).map(([name, setting]): [string, string] => [name, explain(setting)]),
+    ...Object.entries(offerSettings).map(([name, setting]): [string, string] => [name, explainOffer(name, setting)]),
+  ]
   const width = Math.max(...all.map(([name]) => name.length))
-  const lines = all.map(
-    ([name, { unset, does }]) => `  ${name.padEnd(width)}  ${does}${unset === null ? '' : ` [${unset}]`}`,
-  )
+  const lines = all.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)
   return ['XCE Services, the server. Settings are environment variables:', '', ...lines, ''].join('\n')
+}
+
+function explainOffer(name: string, setting: Setting): string {
+  const does = `Local worker: ${setting.does}`
+  // The server knows this better than the worker, which would look at the network interfaces.
+  if (name === 'XCE_WORKER_ADDRESSES' && 'otherwise' in setting)
+    return explain({ ...setting, does, otherwise: `XCE_HOST if it is a loopback address, else ${setting.otherwise}` })
+  return explain({ ...setting, does })
 }

@@ -1,19 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { isIPv4 } from 'node:net'
 import path from 'node:path'
-import { offerHelp } from '../model/workerOffer.ts'
+import type { Environment } from '../settings/setting.ts'
+import { offerSettings } from '../worker/settings/offerSettings.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** Where the local worker has its things, in the server's data directory. */
+/** The paths of the local worker's files, which are in the server's data directory. */
 export function localWorkerFiles(dataDirectory: string) {
   const at = (name: string) => path.join(dataDirectory, name)
   return { serverUrl: at('server-url'), token: at('worker-token'), stateDirectory: at('worker'), log: at('worker.log') }
 }
 
 /**
- * The environment of the local worker: the server's, without the server's own settings and secrets. `host`: what the server listens on. One that
- * only this machine reaches has clients on this machine only: endpoints show the same address then, unless XCE_WORKER_ADDRESSES says otherwise.
+ * The environment of the local worker: the server's, without the server's own settings and secrets. `host` is the address
+ * on which the server listens. If only this machine reaches it, the clients are on this machine too, so endpoints show
+ * the same address, unless XCE_WORKER_ADDRESSES says otherwise.
  */
 export function localWorkerEnvironment(
   env: Environment,
@@ -21,33 +21,33 @@ export function localWorkerEnvironment(
 ): Environment {
   const files = localWorkerFiles(dataDirectory)
   const isPassed = (name: string) =>
-    name in offerHelp || name === 'XCE_LOG_LEVEL' || (name !== 'DATABASE_URL' && !name.startsWith('XCE_'))
+    name in offerSettings || name === 'XCE_LOG_LEVEL' || (name !== 'DATABASE_URL' && !name.startsWith('XCE_'))
   return {
     ...(isLoopback(host) ? { XCE_WORKER_ADDRESSES: host } : {}),
     ...Object.fromEntries(
-      Object.entries(env).filter(([name, value]) => isPassed(name) && (value !== '' || !(name in offerHelp))),
+      Object.entries(env).filter(([name, value]) => isPassed(name) && (value !== '' || !(name in offerSettings))),
     ),
     XCE_WORKER_SERVER_FILE: files.serverUrl,
     XCE_WORKER_TOKEN_FILE: files.token,
     XCE_WORKER_STATE_DIR: files.stateDirectory,
-    // It keeps it small itself, also while no server runs.
+    // The worker rotates this file itself, so it stays small also while no server runs.
     XCE_WORKER_LOG_FILE: files.log,
   }
 }
 
-/** Settings that a worker of before was started with and that are others now, each as a phrase. */
+/** The settings in which a running worker differs from `environment`, each as a phrase. */
 export async function otherSettings(pid: number, environment: Environment): Promise<string[]> {
-  // The system tells them of a process of the same user; one that ended meanwhile has none.
+  // The system shows the environment of a process only to its user, and no longer once the process has ended.
   const text = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => null)
   if (text === null) return []
-  const before = Object.fromEntries(
+  const running = Object.fromEntries(
     text.split('\0').map((entry) => [entry.split('=', 1)[0] ?? '', entry.slice(entry.indexOf('=') + 1)]),
   )
-  const told = (value: string | undefined) => (value ? JSON.stringify(value) : 'not set')
-  return [...Object.keys(offerHelp), 'XCE_LOG_LEVEL'].flatMap((name) =>
-    (before[name] || undefined) === (environment[name] || undefined)
+  const describe = (value: string | undefined) => (value ? JSON.stringify(value) : 'not set')
+  return [...Object.keys(offerSettings), 'XCE_LOG_LEVEL'].flatMap((name) =>
+    (running[name] || undefined) === (environment[name] || undefined)
       ? []
-      : [`${name} was ${told(before[name])} and is ${told(environment[name])}`],
+      : [`${name} was ${describe(running[name])} and is ${describe(environment[name])}`],
   )
 }
 

@@ -15,22 +15,22 @@ export class Api {
     })
   }
 
-  /** Runs one operation. Throws on top-level errors. */
+  /** Runs one operation. Throws the top-level errors. */
   async run<Data>(query: string, variables: Record<string, unknown> = {}): Promise<Data> {
     for await (const { data, errors } of this.#client.iterate<Data>({ query, variables })) {
       if (errors?.length) throw new Error(errors.map((error) => error.message).join('\n'))
       if (data) return data
     }
-    throw new Error('The server answered nothing.')
+    throw new Error('The server did not answer.')
   }
 
-  /** Runs a mutation whose only field is its result union: returns the payload, throws the message of an error member. */
+  /** Runs a mutation whose only field is a result union. Returns the payload, or throws the message of an error member. */
   async mutate<Payload>(mutation: string, variables: Record<string, unknown> = {}): Promise<Payload> {
     const data = await this.run<
       Record<string, Payload & { message?: string; issues?: readonly { path: string[]; message: string }[] }>
     >(mutation, variables)
     const [result] = Object.values(data)
-    if (!result) throw new Error('The mutation answered nothing.')
+    if (!result) throw new Error('The mutation has no result.')
     if (result.message !== undefined)
       throw new Error([result.message, ...(result.issues ?? []).map((issue) => issue.message)].join('\n'))
     return result
@@ -56,7 +56,7 @@ export class Api {
     )
   }
 
-  /** The data of a subscription's frames, until the caller is done with them. Throws on errors. */
+  /** Yields the data of a subscription's frames until the caller stops. Throws the top-level errors. */
   async *follow<Data>(query: string, variables: Record<string, unknown>): AsyncGenerator<Data, void, undefined> {
     for await (const { data, errors } of this.#client.iterate<Data>({ query, variables })) {
       if (errors?.length) throw new Error(errors.map((error) => error.message).join('\n'))

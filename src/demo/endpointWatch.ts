@@ -25,7 +25,7 @@ const document = `subscription Watch($service: String!) {
   endpointChanged(service: $service) { kind revision endpoint { addresses { ${fields} } } added { ${fields} } removed { ${fields} } }
 }`
 const waitLimitMillis = 60_000
-/** Columns and no lines. */
+/** A table with columns and without lines. */
 const plain = Object.fromEntries(
   [
     'top',
@@ -46,7 +46,7 @@ const plain = Object.fromEntries(
   ].map((place) => [place, '']),
 )
 
-/** Follows a service's endpoint, prints its table at every frame, and lets the story wait for what it should become. */
+/** Follows a service's endpoint, prints its table at every frame, and lets the story wait for a certain state. */
 export class EndpointWatch {
   addresses: readonly Address[] = []
   readonly #began = performance.now()
@@ -78,7 +78,7 @@ export class EndpointWatch {
     )
   }
 
-  /** Waits until the table holds what is awaited. Resolves with the milliseconds since `began`. */
+  /** Waits until `holds` is true of the addresses. Resolves with the milliseconds since `began`. */
   async until(what: string, began: number, holds: (addresses: readonly Address[]) => boolean): Promise<number> {
     if (this.#failed) throw this.#failed
     if (holds(this.addresses)) return performance.now() - began
@@ -87,7 +87,7 @@ export class EndpointWatch {
       new Promise<void>((resolve, reject) => this.#waiters.push({ holds, resolve, reject })),
       new Promise<never>((_, reject) => {
         timer = setTimeout(
-          () => reject(new Error(`Waited ${waitLimitMillis / 1000} s in vain for ${what}.`)),
+          () => reject(new Error(`Waited ${waitLimitMillis / 1000} s for ${what} in vain.`)),
           waitLimitMillis,
         )
       }),

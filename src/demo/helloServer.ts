@@ -1,4 +1,5 @@
-// The example replica: a small HTTP server that says who it is. It runs under any worker: all it knows comes from its environment.
+// The example replica is a small HTTP server that says which replica it is. It learns everything from its environment, so
+// it runs under any worker.
 import { createServer } from 'node:http'
 
 const { PORT, XCE_SERVICE, XCE_REPLICA_INDEX, XCE_REPLICA_ID, XCE_VERSION } = process.env

@@ -1,23 +1,26 @@
 import { Agent, get } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** As many requests are under way at once. */
+/** The number of requests that are under way at the same time. */
 const clients = 8
 const requestLimitMillis = 5_000
-/** A connection that no request used for so long is closed, before the replica does so: it would do it in the moment of the next request. */
+/**
+ * An idle connection is closed after 3 s. The replica would close it later, perhaps in the moment of the next request, which
+ * would then fail.
+ */
 const idleLimitMillis = 3_000
 
-/** Requests the addresses of the newest table in turn, as fast as the answers come, and counts what fails. */
+/** Requests the addresses of the newest table in turn, as fast as the answers come, and counts the failures. */
 export class Load {
   requests = 0
-  /** What failed, each as a sentence. */
+  /** One sentence for each request that failed. */
   readonly failures: string[] = []
-  /** Answers by what `label` makes of their body. */
+  /** The number of answers for each label that `label` gives to a body. */
   readonly answers = new Map<string, number>()
   readonly #table: () => readonly { readonly hostPort: string }[]
   readonly #label: (body: string) => string
   readonly #agent = new Agent({ keepAlive: true, timeout: idleLimitMillis })
-  readonly #running: Promise<void>[] = []
+  readonly #clients: Promise<void>[] = []
   #stopped = false
 
   constructor(table: () => readonly { readonly hostPort: string }[], label: (body: string) => string) {
@@ -26,23 +29,23 @@ export class Load {
   }
 
   start(): void {
-    for (let client = 0; client < clients; client++) this.#running.push(this.#run(client))
+    for (let client = 0; client < clients; client++) this.#clients.push(this.#sendRequests(client))
   }
 
   async stop(): Promise<void> {
     this.#stopped = true
-    await Promise.all(this.#running)
+    await Promise.all(this.#clients)
     this.#agent.destroy()
   }
 
-  async #run(first: number): Promise<void> {
+  async #sendRequests(first: number): Promise<void> {
     for (let turn = first; !this.#stopped; turn++) {
       const table = this.#table()
       const address = table[turn % Math.max(1, table.length)]
       this.requests++
       try {
         if (address === undefined) throw new Error('no address is ready')
-        const label = this.#label(await this.#request(address.hostPort))
+        const label = this.#label(await this.#fetchBody(address.hostPort))
         this.answers.set(label, (this.answers.get(label) ?? 0) + 1)
       } catch (error) {
         this.failures.push(
@@ -53,7 +56,7 @@ export class Load {
     }
   }
 
-  #request(hostPort: string): Promise<string> {
+  #fetchBody(hostPort: string): Promise<string> {
     return new Promise((resolve, reject) => {
       const request = get(`http://${hostPort}/`, { agent: this.#agent, timeout: requestLimitMillis }, (response) => {
         let body = ''

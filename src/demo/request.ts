@@ -7,7 +7,7 @@ export interface Hello {
   pid: number
 }
 
-/** What the example replica at `hostPort` says of itself. */
+/** Asks the example replica at `hostPort` which replica it is. */
 export function hello(hostPort: string): Promise<Hello> {
   return new Promise((resolve, reject) => {
     get(`http://${hostPort}/`, { agent: false, timeout: 5_000 }, (response) => {

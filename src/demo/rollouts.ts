@@ -20,8 +20,8 @@ const failed = '... on Error { message }'
 const limitMillis = 120_000
 
 /**
- * An update, a rollback and a restart of a service while clients request the addresses of `table` as fast as they can. Prints the count and
- * throws when a request failed.
+ * Updates a service, rolls it back and restarts it while clients request the addresses of `table` as fast as they can.
+ * Prints the number of requests; throws when one failed.
  */
 export async function rolloutsUnderLoad(
   api: Api,
@@ -32,9 +32,9 @@ export async function rolloutsUnderLoad(
   const load = new Load(table, (body) => `version ${(JSON.parse(body) as Hello).version}`)
   load.start()
   try {
-    await roll(api, name, 'updateService', { command: [...command, 'two'] })
-    await roll(api, name, 'rollbackService', {})
-    await roll(api, name, 'restartService', {})
+    await rollOut(api, name, 'updateService', { command: [...command, 'two'] })
+    await rollOut(api, name, 'rollbackService', {})
+    await rollOut(api, name, 'restartService', {})
   } finally {
     await load.stop()
   }
@@ -45,8 +45,8 @@ export async function rolloutsUnderLoad(
   if (load.failures.length > 0) throw new Error(`Requests failed: ${load.failures.slice(0, 5).join('; ')}`)
 }
 
-/** Begins a rollout and follows it to its end, printing what it waits for. */
-async function roll(
+/** Begins a rollout and follows it to its end. Prints what it waits for. */
+async function rollOut(
   api: Api,
   name: string,
   mutation: 'updateService' | 'rollbackService' | 'restartService',
@@ -64,7 +64,7 @@ async function roll(
     { name },
   )
   const late = setTimeout(() => void changes.return(undefined), limitMillis)
-  let said = ''
+  let lastMessage = ''
   try {
     for await (const { serviceChanged } of changes) {
       const { number, state, hold } = serviceChanged.service.rollout
@@ -72,11 +72,11 @@ async function roll(
         console.log(`It was complete ${(performance.now() - began).toFixed(0)} ms after the call.`)
         return
       }
-      if (hold !== null && hold.message !== said) console.log(`  ${hold.message}`)
-      said = hold?.message ?? said
+      if (hold !== null && hold.message !== lastMessage) console.log(`  ${hold.message}`)
+      lastMessage = hold?.message ?? lastMessage
     }
   } finally {
     clearTimeout(late)
   }
-  throw new Error(`Rollout ${rollout.number} was not complete within ${limitMillis / 1000} s. ${said}`)
+  throw new Error(`Rollout ${rollout.number} was not complete within ${limitMillis / 1000} s. ${lastMessage}`)
 }

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 const serverProgram = path.join(import.meta.dirname, '..', 'server.js')
 const startLimitMillis = 120_000
 
-/** A server of its own on an empty temporary data directory; its log goes to a file there. */
+/** A server with an empty temporary data directory, in which its log is a file. */
 export class ServerProcess {
   readonly dataDirectory: string
   readonly #child: ChildProcess
@@ -32,7 +32,7 @@ export class ServerProcess {
         XCE_LOCAL_WORKER: 'on',
         XCE_STOP_REPLICAS_ON_EXIT: 'on',
       },
-      // A session of its own: Ctrl-C reaches the demo only, which then stops the server in order.
+      // The server has its own session, so that Ctrl-C reaches only the demo, which then stops the server in order.
       detached: true,
       stdio: ['ignore', log, log],
     })
@@ -43,21 +43,21 @@ export class ServerProcess {
     return path.join(this.dataDirectory, 'server.log')
   }
 
-  /** Waits until the server listens. Returns the address of its API and its admin token. */
+  /** Waits until the server listens. Resolves with the URL of its API and its admin token. */
   async listening(): Promise<{ url: string; token: string }> {
     const until = performance.now() + startLimitMillis
     while (performance.now() < until) {
       if (this.#child.exitCode !== null || this.#child.signalCode !== null)
         throw new Error(`The server ended while it started. ${await this.#logTail()}`)
-      const url = await this.#read('server-url')
-      const token = await this.#read('admin-token')
+      const url = await this.#readFile('server-url')
+      const token = await this.#readFile('admin-token')
       if (url && token) return { url, token }
       await pause(50)
     }
     throw new Error(`The server did not listen within ${startLimitMillis / 1000} s. ${await this.#logTail()}`)
   }
 
-  /** Stops the server, its worker and all replicas in order, and removes the data directory unless it is to be kept. */
+  /** Stops the server, its worker and all replicas in order. Removes the data directory unless `keep` is true. */
   async stop(keep: boolean): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
       this.#child.kill('SIGTERM')
@@ -70,7 +70,7 @@ export class ServerProcess {
     else await rm(this.dataDirectory, { recursive: true, force: true })
   }
 
-  async #read(name: string): Promise<string> {
+  async #readFile(name: string): Promise<string> {
     return (await readFile(path.join(this.dataDirectory, name), 'utf8').catch(() => '')).trim()
   }
 

@@ -13,10 +13,10 @@ export function nameFault(name: string, most: number): string | null {
 
 const hostName = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/
 const hostNameLength = 253
+export const hostNameRule = `use letters, digits, ".", "_" and "-", begin and end with a letter or digit, at most ${hostNameLength} characters`
 
 /** Why `name` is no name of a host or worker, as a sentence; null when it is one. Machines have names of their own: these are no labels. */
 export function hostNameFault(name: string): string | null {
   if (name !== '' && name.length <= hostNameLength && hostName.test(name)) return null
-  const rule = `use letters, digits, ".", "_" and "-", begin and end with a letter or digit, at most ${hostNameLength} characters`
-  return `${quoted(name)} is no name of a host or worker: ${rule}.`
+  return `${quoted(name)} is no name of a host or worker: ${hostNameRule}.`
 }

@@ -1,4 +1,4 @@
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import type { Logger } from 'pino'
@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts'
 import { Feed } from '../feed/feed.ts'
 import { measureTail } from '../feed/measureTail.ts'
 import { Tail } from '../feed/tail.ts'
+import { writeWhole } from '../files/writeWhole.ts'
 import { schema } from '../graphql/schema.ts'
 import { HttpServer } from '../http/httpServer.ts'
 import { Metrics } from '../http/metrics.ts'
@@ -29,12 +30,12 @@ import { ensureToken } from '../systems/tokens/tokenFile.ts'
 import { Drains } from '../systems/workers/drains.ts'
 import { WorkerLeases } from '../systems/workers/workerLeases.ts'
 import { WorkerRefusals } from '../systems/workers/workerRefusals.ts'
-import { metricReaders } from './gauges.ts'
+import { gaugeReaders } from './gauges.ts'
 import type { OutageLog } from './outageLog.ts'
 
 export interface RunningServer {
   readonly app: ServerContext
-  /** Of the API, for programs on this machine. */
+  /** The URL of the API, for programs on this machine. */
   readonly url: string
   /** Stops everything in the reverse order of its start. */
   stop(): Promise<void>
@@ -43,16 +44,16 @@ export interface RunningServer {
 export interface ServerOptions {
   readonly config: Config
   readonly log: Logger
-  /** The compiled worker, for the local one. */
+  /** The path of the compiled worker program, for the local worker. */
   readonly workerProgram: string
   readonly env: NodeJS.ProcessEnv
-  /** Of `log`; left out: every failure for want of the database is told. */
-  readonly databaseAway?: OutageLog
-  /** Of silence after which a subscriber gets a BOOKMARK; left out: 15 s (R16). */
+  /** Filters `log` while the database is away; without it every failure is logged. */
+  readonly outageLog?: OutageLog
+  /** The silence after which a subscriber gets a BOOKMARK; 15 s when omitted (R16). */
   readonly bookmarkMillis?: number
 }
 
-/** Starts a server. When something fails, what was started before it is stopped again. */
+/** Starts a server. When a part fails to start, the parts that were started before are stopped. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { log } = options
   const stops: { readonly what: string; readonly stop: () => Promise<void> | void }[] = []
@@ -65,7 +66,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         if (databaseErrorOf(error) === null) log.error({ err: error }, `Stopping failed: ${part.what}.`)
         else
           log.warn(
-            `The database did not take note of a stop: ${part.what}. That does no harm: what it keeps for this server ends by itself.`,
+            `The database did not take note of a stop: ${part.what}. That does no harm: what it keeps for this server expires.`,
           )
       }
     }
@@ -79,12 +80,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function start(
-  { config, log, workerProgram, env, databaseAway, bookmarkMillis }: ServerOptions,
+  { config, log, workerProgram, env, outageLog, bookmarkMillis }: ServerOptions,
   started: (what: string, stop: () => Promise<void> | void) => void,
 ): Promise<{ app: ServerContext; url: string }> {
   const { dataDirectory, databaseUrl, databaseSilenceSeconds, idleTransactionSeconds } = config
   if (databaseUrl !== null) {
-    // The embedded database takes it itself.
+    // The embedded database locks the directory itself.
     const lock = await lockDirectory(dataDirectory)
     started('the lock of the data directory', () => lock.release())
   }
@@ -96,9 +97,9 @@ async function start(
     ...(databaseUrl === null ? {} : { url: databaseUrl }),
   })
   started('the database', () => database.close())
-  const explains = (error: unknown) => databaseErrorOf(error) === 'UNREACHABLE'
-  databaseAway?.follow({ name: database.name, explains, ask: () => isReadOnly(database) }, log)
-  started('asking for the database', () => databaseAway?.stop())
+  const isOutage = (error: unknown) => databaseErrorOf(error) === 'UNREACHABLE'
+  outageLog?.follow({ name: database.name, isOutage, query: () => isReadOnly(database) }, log)
+  started('the checks whether the database is back', () => outageLog?.stop())
   const metrics = new Metrics()
   const clock = new DatabaseClock()
   await synchronise(clock, database)
@@ -151,7 +152,7 @@ async function start(
   retention.start()
   started('retention', () => retention.stop())
 
-  metrics.read(metricReaders(app))
+  metrics.read(gaugeReaders(app))
   await ensureTokens(app)
   const http = new HttpServer(app, schema, metrics)
   const port = await http.listen(config.host, config.port)
@@ -161,7 +162,7 @@ async function start(
   started('the leases of workers', () => leases.stop())
   const url = `http://${localAddress(config.host)}:${port}/graphql`
   const addressFile = path.join(dataDirectory, 'server-url')
-  await writeWhole(addressFile, `${url}\n`)
+  writeWhole(addressFile, `${url}\n`)
   started('the address file', () => rm(addressFile, { force: true }))
 
   if (config.localWorker) {
@@ -185,22 +186,16 @@ async function ensureTokens(app: ServerContext): Promise<void> {
       roles: ['metrics'],
     })
   }
-  // For the local worker, and for those of other hosts.
+  // The local worker uses this token, and workers on other hosts get a copy.
   await ensureToken(app.database, path.join(config.dataDirectory, 'worker-token'), {
     subject: `worker:${hostname()}`,
     roles: ['worker'],
   })
 }
 
-/** Where programs on this machine reach a server that listens on `host`. */
+/** The address at which programs on this machine reach a server that listens on `host`. */
 function localAddress(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'
   return host.includes(':') ? `[${host}]` : host
-}
-
-/** A reader never sees half of it. */
-async function writeWhole(file: string, text: string): Promise<void> {
-  await writeFile(`${file}.new`, text, { mode: 0o600 })
-  await rename(`${file}.new`, file)
 }

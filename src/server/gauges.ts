@@ -6,8 +6,8 @@ import type { ServerContext } from '../systems/serverContext.ts'
 
 type Counts = Readonly<Record<string, number>>
 
-/** Where a server's gauges are read. */
-export function metricReaders({ database, committer, tail, feed }: ServerContext): Readers {
+/** Reads the current value of each of a server's gauges. */
+export function gaugeReaders({ database, committer, tail, feed }: ServerContext): Readers {
   const { counts } = feed
   return {
     revision: () => Number(tail.head),
@@ -15,7 +15,7 @@ export function metricReaders({ database, committer, tail, feed }: ServerContext
     subscribers: () => counts.subscribers,
     groups: () => counts.groups,
     topics: () => feed.topics,
-    // A database that does not answer must not hide everything else.
+    // A database that does not answer must not hide the other gauges.
     timersDue: () => countDue(database).catch(() => Number.NaN),
     waiting: perRevision(tail, () => countWaiting(database)),
     hosts: perRevision(tail, () => countHosts(database)),
@@ -28,7 +28,7 @@ export function metricReaders({ database, committer, tail, feed }: ServerContext
   }
 }
 
-/** What only facts change is counted once per revision, however many ask, and however often. */
+/** Counts once per revision, because only facts change these counts; however often they are read, it is one query. */
 function perRevision(tail: ServerContext['tail'], count: () => Promise<Counts>): () => Promise<Counts> {
   let at: bigint | null = null
   let counted: Promise<Counts> = Promise.resolve({})

@@ -1,85 +1,86 @@
 import type { Logger, LoggerOptions } from 'pino'
 
-/** The database, as far as it may be away. */
-export interface MissingDatabase {
-  /** For people. */
+/** The database whose outages are logged. */
+export interface WatchedDatabase {
+  /** The name for people. */
   readonly name: string
-  /** Whether an error comes from its being away. */
-  readonly explains: (error: unknown) => boolean
-  /** Rejects when it does not answer. */
-  readonly ask: () => Promise<unknown>
+  /** Whether an outage of the database causes the error. */
+  readonly isOutage: (error: unknown) => boolean
+  /** Rejects when the database does not answer. */
+  readonly query: () => Promise<unknown>
 }
 
 type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>
 
-const askEveryMillis = 1_000
-/** Pino's. */
+const checkEveryMillis = 1_000
+/** The numbers that pino uses. */
 const levels = { debug: 20, fatal: 60 } as const
 
 /**
- * While the database is away, everything that needs it fails, again and again. The log says once that it is away and once that it is back; what
- * fails meanwhile because of that is told at debug only.
+ * While the database is away, everything that needs it fails again and again. The log says once that the database is away
+ * and once that it is back; failures in between that the outage causes are logged at the level debug.
  *
- * States: not followed (everything is told) → here → away, from the first failure that this explains → here, when it answers
+ * States: not followed (everything is logged) → here → away, from the first failure that an outage causes → here, when
+ * the database answers
  */
 export class OutageLog {
-  #database: MissingDatabase | null = null
+  #database: WatchedDatabase | null = null
   #log: Logger | null = null
-  /** On the monotonic clock; null: it is here. */
-  #since: number | null = null
+  /** The beginning of the outage on the monotonic clock; null while the database is here. */
+  #awaySince: number | null = null
   #timer: NodeJS.Timeout | undefined
   #stopped = false
 
-  /** Of the logger that `follow` gets. */
+  /** The hook for the logger that `follow` gets. */
   readonly logMethod: LogMethod
 
   constructor() {
-    const hides = (error: unknown) => this.#hides(error)
+    const isHidden = (error: unknown) => this.#isHidden(error)
     this.logMethod = function (args, method, level) {
       const [first] = args as readonly unknown[]
-      if (level > levels.debug && level < levels.fatal && isFailure(first) && hides(first.err)) this.debug(...args)
+      if (level > levels.debug && level < levels.fatal && isFailure(first) && isHidden(first.err)) this.debug(...args)
       else method.apply(this, args)
     }
   }
 
-  follow(database: MissingDatabase, log: Logger): void {
+  follow(database: WatchedDatabase, log: Logger): void {
     this.#database = database
     this.#log = log
   }
 
-  /** What fails from now on for its being away is still told at debug only; nobody asks whether it is back. */
+  /** Stops checking whether the database is back. Failures because of its absence are still logged at debug only. */
   stop(): void {
     this.#stopped = true
     clearTimeout(this.#timer)
   }
 
-  #hides(error: unknown): boolean {
-    if (this.#database === null || !this.#database.explains(error)) return false
-    if (this.#since === null) {
-      this.#since = performance.now()
+  #isHidden(error: unknown): boolean {
+    if (this.#database === null || !this.#database.isOutage(error)) return false
+    if (this.#awaySince === null) {
+      this.#awaySince = performance.now()
       this.#log?.warn(
-        `The database does not answer: ${this.#database.name} (${reasonOf(error)}). It is asked until it does; what fails meanwhile for want of it is told at the level debug.`,
+        `The database does not answer: ${this.#database.name} (${reasonOf(error)}). It is asked again until it answers; what fails meanwhile because of it is logged at the level debug.`,
       )
-      this.#askLater()
+      this.#scheduleCheck()
     }
     return true
   }
 
-  #askLater(): void {
+  #scheduleCheck(): void {
     if (this.#stopped) return
-    this.#timer = setTimeout(() => void this.#ask(), askEveryMillis)
+    this.#timer = setTimeout(() => void this.#checkDatabase(), checkEveryMillis)
     this.#timer.unref()
   }
 
-  async #ask(): Promise<void> {
+  async #checkDatabase(): Promise<void> {
     try {
-      await this.#database?.ask()
+      await this.#database?.query()
     } catch {
-      this.#askLater()
+      this.#scheduleCheck()
       return
     }
-    const seconds = Math.round((performance.now() - (this.#since ?? 0)) / 1_000)
-    this.#since = null
+    const seconds = Math.round((performance.now() - (this.#awaySince ?? 0)) / 1_000)
+    this.#awaySince = null
     this.#log?.info(`The database answers again, after ${seconds} s: ${this.#database?.name}.`)
   }
 }
@@ -88,7 +89,7 @@ function isFailure(value: unknown): value is { readonly err: unknown } {
   return typeof value === 'object' && value !== null && 'err' in value
 }
 
-/** What is at its bottom, in one line: Prisma tells the query first, and the database's own words in quotes. */
+/** The root cause in one line. Prisma writes the query first, and the database's own words in quotes. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.cause instanceof Error) return reasonOf(error.cause)

@@ -5,18 +5,18 @@ import { type Config, ConfigError, helpText, readConfig } from '../config/config
 import type { RunningServer, ServerOptions } from './compose.ts'
 import { OutageLog } from './outageLog.ts'
 
-/** Everything has to have stopped by then. */
+/** The limit for a stop in order, 29 s; after it the process ends. */
 const stopWithinMillis = 29_000
 
-/** The program. `words`: of its command line. */
+/** Runs the server program with the words of its command line. */
 export async function runServer(words: readonly string[]): Promise<void> {
   if (words.length > 0) {
-    helpOrRefuse(words)
+    printHelpOrRefuse(words)
     return
   }
   const { config, warnings } = settings()
-  const databaseAway = new OutageLog()
-  const log = makeLog(config, databaseAway)
+  const outageLog = new OutageLog()
+  const log = makeLog(config, outageLog)
   for (const warning of warnings) log.warn(warning)
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'The server fails.')
@@ -25,7 +25,7 @@ export async function runServer(words: readonly string[]): Promise<void> {
   const starting = start({
     config,
     log,
-    databaseAway,
+    outageLog,
     env: process.env,
     workerProgram: path.join(import.meta.dirname, '..', 'worker.js'),
   })
@@ -40,21 +40,21 @@ export async function runServer(words: readonly string[]): Promise<void> {
   }
 }
 
-/** Loaded only now: help and mistakes are told at once. */
+/** Loads the server only now, so that help and mistakes in the settings are printed at once. */
 async function start(options: ServerOptions): Promise<RunningServer> {
   const { startServer } = await import('./compose.ts')
   return startServer(options)
 }
 
-/** The server has no options: who gives one expects something that would not happen. */
-function helpOrRefuse(words: readonly string[]): void {
+/** The server has no options but --help, so any other word is refused: its user expects something that would not happen. */
+function printHelpOrRefuse(words: readonly string[]): void {
   const other = words.find((word) => !['-h', '--help'].includes(word))
   if (other === undefined) {
     process.stdout.write(helpText())
     return
   }
   process.stderr.write(
-    `${JSON.stringify(other)} is no option of the server: its settings are environment variables, see --help.\n`,
+    `${JSON.stringify(other)} is not an option of the server: its settings are environment variables, see --help.\n`,
   )
   process.exitCode = 1
 }
@@ -74,7 +74,7 @@ function makeLog({ logLevel: level }: Config, { logMethod }: OutageLog): Logger 
   return process.stdout.isTTY ? pino(options, pretty({ sync: true, ignore: 'pid,hostname' })) : pino(options)
 }
 
-/** The first signal stops in order; a second one ends the process at once. */
+/** The first signal stops the server in order; a second one ends the process at once. */
 function stopOnSignal(starting: Promise<RunningServer>, log: Logger): void {
   let stopping = false
   const onSignal = (signal: NodeJS.Signals) => {
@@ -102,12 +102,12 @@ function stopOnSignal(starting: Promise<RunningServer>, log: Logger): void {
   process.on('SIGINT', onSignal)
 }
 
-/** What went wrong at the start, for the person who starts it. */
+/** The sentence that says why the start failed and what to do. */
 function sentence(error: unknown, { host, port, dataDirectory }: Config): string {
   const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {}
   if (code === 'EMFILE')
     return 'The server may open too few files for its start: raise "ulimit -n", or LimitNOFILE of its unit, to 1024 or more.'
-  // Of a file: what is not about the address or the database is about the data directory.
+  // A system call that is not about the address or the database is about the data directory.
   if (syscall !== undefined && !['listen', 'bind', 'getaddrinfo', 'connect'].includes(syscall)) {
     return `The data directory ${path.resolve(dataDirectory)} can't be used (${(error as Error).message}): correct that, or choose another with XCE_DATA_DIR.`
   }
@@ -116,6 +116,6 @@ function sentence(error: unknown, { host, port, dataDirectory }: Config): string
   if (code === 'EACCES')
     return `Port ${port} on ${host} may not be used by this user: choose another port with XCE_PORT.`
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `${host} is no address of this machine: choose another with XCE_HOST.`
+    return `${host} is not an address of this machine: choose another with XCE_HOST.`
   return error instanceof Error ? error.message : String(error)
 }

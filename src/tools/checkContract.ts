@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { breachesOfContract, type Unbuilt } from './contract.ts'
 
-// Compares schema.graphql with the contract, and fails where something of the contract is missing or changed.
+// Compares schema.graphql with the contract and fails when a part of the contract is missing or changed.
 
-/** Whoever builds one of these takes it off: what is listed and exists fails the check too. */
+/** Whoever builds one of these removes it from the list: the check also fails when a listed part exists. */
 const unbuilt: readonly Unbuilt[] = []
 
 const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')

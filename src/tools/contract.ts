@@ -1,7 +1,7 @@
 import { CriticalityLevel, diff } from '@graphql-inspector/core'
 import { buildSchema, type GraphQLSchema, isInputObjectType } from 'graphql'
 
-/** What the contract has and the API has not yet. */
+/** Parts of the contract that the API does not have yet. */
 export interface Unbuilt {
   readonly reason: string
   /** Names of types, or paths such as `Mutation.drainHost` and `Query.hosts.filter`. */
@@ -9,8 +9,8 @@ export interface Unbuilt {
 }
 
 /**
- * What speaks against an API that should keep to a contract, as sentences; none when it does. The API may add to the contract; outputs may
- * be stricter about null, inputs looser. What is unbuilt may be missing, and must be: the list can only shrink.
+ * One sentence for each breach of the contract by the API. The API may add to the contract; its outputs may be stricter
+ * about null, and its inputs looser. An unbuilt part has to be missing, so that the list can only shrink.
  */
 export async function breachesOfContract(
   contract: string,
@@ -35,11 +35,11 @@ export async function breachesOfContract(
     ...changedChoices(before, after),
     ...[...listed]
       .filter((path) => !missing.has(path))
-      .map((path) => `${path} is built: take it off the list of what is not.`),
+      .map((path) => `${path} is built: remove it from the list of unbuilt parts.`),
   ]
 }
 
-/** graphql-inspector does not look at @oneOf. */
+/** graphql-inspector does not compare @oneOf. */
 function changedChoices(before: GraphQLSchema, after: GraphQLSchema): string[] {
   return Object.values(before.getTypeMap()).flatMap((type) => {
     const now = after.getType(type.name)

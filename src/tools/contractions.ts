@@ -1,17 +1,17 @@
 import type { Migration, MigrationConnection } from '../store/database/migrate.ts'
 
-/** What a schema has that servers rely on: what it is, by its name. */
+/** The parts of a schema on which servers rely, by their names. */
 interface Schema {
   readonly tables: ReadonlySet<string>
   readonly things: ReadonlyMap<string, Thing>
 }
 
 interface Thing {
-  /** Of a table's part; null: of none. */
+  /** The table to which it belongs; null when it belongs to none. */
   readonly table: string | null
   readonly kind: string
   readonly is: string
-  /** Servers that don't know it may be refused by it. */
+  /** Whether it may reject what servers write that don't know it. */
   readonly restricts: boolean
 }
 
@@ -39,9 +39,10 @@ const things = `
   UNION ALL SELECT t.typname, 'value', e.enumlabel, '', true FROM pg_enum e JOIN pg_type t ON t.oid = e.enumtypid WHERE t.typnamespace = 'public'::regnamespace`
 
 /**
- * What a migration takes away from servers that don't know it, or refuses them, as sentences: it is applied to a database that has those
- * before it, and what the schema says before and after is compared. Empty: it only expands. A new value of an enum counts, because a server
- * that does not know it can't read it.
+ * One phrase for each thing that a migration takes away from servers that don't know it, or that may reject what they
+ * write; none when the migration only expands the schema. The migration is applied to a database that has the earlier
+ * ones, and the schema is compared before and after. A new value of an enum counts, because a server that does not know
+ * the value can't read it.
  */
 export async function contractionsOf(
   connection: MigrationConnection,
@@ -55,7 +56,7 @@ export async function contractionsOf(
   for (const [name, { table, kind, is }] of before.things) {
     if (table !== null && before.tables.has(table) && !after.tables.has(table)) continue
     const now = after.things.get(name)
-    // These refuse something: without them more is taken.
+    // Without one of these the database accepts more, so its removal harms nobody.
     if (now === undefined && ['NOT NULL', 'reference'].includes(kind)) continue
     if (now === undefined) found.push(`${name} is dropped or renamed`)
     else if (now.is !== is) found.push(`${name} changes from ${is} to ${now.is}`)
@@ -73,7 +74,7 @@ export async function contractionsOf(
   return found
 }
 
-/** Whether servers that don't know the migration use what the thing is a part of. */
+/** Whether servers that don't know the migration use the table or enum to which the thing belongs. */
 function isOld({ tables, things: known }: Schema, table: string | null, kind: string): boolean {
   return table !== null && (kind === 'value' ? known.has(`enum ${table}`) : tables.has(table))
 }

@@ -3,7 +3,7 @@ import { dumpLines } from '../store/transfer/dump.ts'
 import { writeDumpFile } from './dumpFile.ts'
 import { runTransferTool, softwareVersion } from './transferTool.ts'
 
-const usage = `Writes everything that the database has into a file, for npm run load: npm run dump -- FILE
+const usage = `npm run dump -- FILE writes the whole database into a file, which npm run load reads.
 The database is the one that the server would use: DATABASE_URL, or the embedded one in XCE_DATA_DIR.
 Servers on PostgreSQL may go on meanwhile. The server of an embedded database must be stopped; its replicas run on.`
 
@@ -11,7 +11,7 @@ await runTransferTool(usage, async (file, target, log) => {
   const connection = await connectToDump(target, log)
   try {
     await writeDumpFile(file, dumpLines(connection, softwareVersion))
-    return `${file} has everything of ${connection.what}. It has token hashes and the variables of services: keep it safe.`
+    return `${file} contains everything in ${connection.what}, also token hashes and the variables of services: keep it safe.`
   } finally {
     await connection.close()
   }

@@ -6,7 +6,10 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { TransferError } from '../store/transfer/format.ts'
 
-/** Writes a dump, readable by its owner only: it has token hashes and variables of services. The file appears whole or not at all. */
+/**
+ * Writes a dump that only its owner can read, because it contains token hashes and the variables of services. The file
+ * appears whole or not at all.
+ */
 export async function writeDumpFile(file: string, lines: AsyncIterable<string>): Promise<void> {
   if (existsSync(file)) throw new TransferError(`${file} exists already: choose another name, or move it away.`)
   const folder = path.dirname(file)
@@ -21,7 +24,7 @@ export async function writeDumpFile(file: string, lines: AsyncIterable<string>):
   }
 }
 
-/** The lines of a dump file. A file that is no dump, or was cut, is told as a TransferError. */
+/** Yields the lines of a dump file. Throws a TransferError when the file is not a dump or was truncated. */
 export async function* readDumpFile(file: string): AsyncGenerator<string> {
   if (!existsSync(file)) throw new TransferError(`There is no file ${file}.`)
   const unzipped = createGunzip()
@@ -48,11 +51,11 @@ function readingError(file: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'Z_BUF_ERROR') return new TransferError(`${file} ends early: it is not whole. Nothing was loaded.`)
   if (code === 'Z_DATA_ERROR')
-    return new TransferError(`${file} is no dump of XCE Services, or is damaged. Nothing was loaded.`)
+    return new TransferError(`${file} is not a dump of XCE Services, or is damaged. Nothing was loaded.`)
   return error
 }
 
-/** Single lines are too small for the stream's machinery. */
+/** Joins lines to chunks of 64 KiB, because a stream is slow with single lines. */
 async function* chunked(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let chunk = ''
   for await (const line of lines) {

@@ -1,5 +1,5 @@
-// node dist/tools/migrations.js check        fails when schema.prisma says something that the migrations don't, or one does not only expand
-// node dist/tools/migrations.js new <name>   writes the migration that makes them agree
+// node dist/tools/migrations.js check        fails when schema.prisma and the migrations differ, or a migration does not only expand
+// node dist/tools/migrations.js new <name>   writes the migration that makes them equal
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
@@ -9,10 +9,10 @@ import { contractionsOf } from './contractions.ts'
 import { loadSchemaEngine } from './schemaEngine.ts'
 
 const remedy =
-  'Take it away one release later, when no server needs it any more, and say so in the first line of the migration: "-- needs NAME", the last migration of the release before.'
+  'Remove it one release later, when no server needs it any more, and say so in the first line of the migration: "-- needs NAME", where NAME is the last migration of the previous release.'
 const schemaPath = path.join(migrationsDirectory, '..', 'schema.prisma')
 
-/** The SQL that leads from the migrations to schema.prisma; null when they agree. */
+/** The SQL that leads from the migrations to schema.prisma; null when they are equal. */
 async function missingSql(): Promise<string | null> {
   const shadow = await PGlite.create()
   try {
@@ -37,8 +37,8 @@ async function missingSql(): Promise<string | null> {
 }
 
 /**
- * Servers of the release before run beside this one's: what a migration takes away from them, unless it says which migration those know that do
- * not need it.
+ * Lists what the migrations take away from servers of the previous release, which run beside the servers of this one. A
+ * migration may take something away if it names an earlier migration: servers that know that one no longer need it.
  */
 async function contractions(): Promise<string[]> {
   const migrations = await readMigrations()
@@ -73,7 +73,7 @@ async function writeMigration(name: string, sql: string): Promise<string> {
 
 async function main([command, name]: readonly string[]): Promise<number> {
   if (command !== 'check' && !(command === 'new' && name)) {
-    console.error('Say "check", or "new" and a name for the migration.')
+    console.error('Give "check", or "new" and a name for the migration.')
     return 2
   }
   const sql = await missingSql()
@@ -87,13 +87,13 @@ async function main([command, name]: readonly string[]): Promise<number> {
   const found = await contractions()
   if (found.length > 0) {
     console.error(
-      `Migrations only expand: servers of the release before go on with the database meanwhile.\n${found.join('\n')}\n${remedy}`,
+      `Migrations may only expand the schema, because servers of the previous release use the database meanwhile.\n${found.join('\n')}\n${remedy}`,
     )
     return 1
   }
   if (sql === null)
     console.log(
-      'prisma/schema.prisma and prisma/migrations agree, and no migration takes from older servers what they need.',
+      'prisma/schema.prisma and prisma/migrations are equal, and no migration takes away what older servers need.',
     )
   return 0
 }

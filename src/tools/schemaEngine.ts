@@ -7,12 +7,12 @@ import {
 } from '@prisma/driver-adapter-utils'
 import * as glue from '@prisma/schema-engine-wasm/schema_engine_bg'
 
-// Node has it; the types of Node 20 don't.
+// Node has WebAssembly, but the types of Node 20 don't.
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: object): Promise<{ instance: { exports: Record<string, unknown> } }>
 }
 
-/** Prisma's schema engine in WebAssembly on plain Node: no native engine, no download. A tool of development only. */
+/** Loads Prisma's schema engine in WebAssembly, which needs no native engine and no download. It is for development only. */
 export async function loadSchemaEngine(
   factory: SqlMigrationAwareDriverAdapterFactory,
   schema: { path: string; content: string },

@@ -4,12 +4,12 @@ import pretty from 'pino-pretty'
 import { ConfigError, readConfig } from '../config/config.ts'
 import type { TransferTarget } from '../store/transfer/connect.ts'
 
-/** Of this product. */
+/** The version of this product. */
 export const softwareVersion = (
   JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { readonly version: string }
 ).version
 
-/** Runs a tool that takes one file, over the database that the server's own settings name. Sets the exit status. */
+/** Runs a tool that takes one file, on the database that the server's settings name. Sets the exit status. */
 export async function runTransferTool(
   usage: string,
   run: (file: string, target: TransferTarget, log: Logger) => Promise<string>,

@@ -1,4 +1,4 @@
-/** The promise's result; rejects when `signal` aborts first. */
+/** Resolves like the promise, or rejects when `signal` aborts first. */
 export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   let onAbort = (): void => undefined
@@ -15,7 +15,7 @@ export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Prom
   }
 }
 
-/** True when the promise settles within the time. Rejects when `signal` aborts. */
+/** Resolves with whether the promise resolves within the time. Rejects when `signal` aborts. */
 export async function within(promise: Promise<unknown>, millis: number, signal: AbortSignal): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>((resolve) => {

@@ -1,7 +1,7 @@
 import type { AllocatedPort, Probe, RestartPolicy, StopPolicy } from '../model/content.ts'
 import type { ReplicaReport } from '../model/intent.ts'
 
-/** A replica's global id, for example `Replica_01890a5d-…`. It names files, so nothing else is accepted. */
+/** A replica's global id, for example `Replica_01890a5d-…`. It names files, so no other characters are accepted. */
 export type ReplicaName = string
 
 const pattern = /^[A-Za-z]+_[A-Za-z0-9-]{1,64}$/
@@ -10,7 +10,7 @@ export function isReplicaName(text: string): boolean {
   return pattern.test(text)
 }
 
-/** What a server wants of one replica on this worker. All but the goal stays the same for a replica's life. */
+/** A server's order for one replica on this worker. Only the goal changes during a replica's life. */
 export interface Assignment {
   readonly replica: ReplicaName
   readonly goal: 'RUN' | 'STOP'
@@ -22,7 +22,7 @@ export interface Assignment {
   readonly env: readonly { readonly name: string; readonly value: string }[]
   readonly workingDirectory: string | null
   readonly ports: readonly AllocatedPort[]
-  /** Reserved by placement; enforced where cgroups are delegated to the worker. */
+  /** CPU and memory are reserved by placement, and enforced where cgroups are delegated to the worker. */
   readonly cpuMillis: number
   readonly memoryMiB: number
   readonly readiness: Probe | null
@@ -31,18 +31,18 @@ export interface Assignment {
   readonly stop: StopPolicy
 }
 
-/** What this worker says of one replica: the observed state. `exitSignal` is without "SIG", as in the stop policy. */
+/** The state of one replica that this worker observed. `exitSignal` is without "SIG", as in the stop policy. */
 export type Report = Omit<ReplicaReport, 'replica' | 'ports'> & {
   readonly replica: ReplicaName
   readonly ports: readonly number[]
 }
 
-/** The ports that tell this placement of a replica from others of it (R13). */
+/** The ports, which distinguish this placement of a replica from its other placements (R13). */
 export function portsOf({ ports }: Assignment): readonly number[] {
   return ports.map(({ port }) => port)
 }
 
-/** True when both are about the same placement of a replica. */
+/** True when both lists of ports belong to the same placement of a replica. */
 export function samePlacement(a: readonly number[], b: readonly number[]): boolean {
   return a.join() === b.join()
 }

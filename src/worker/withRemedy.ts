@@ -1,11 +1,11 @@
-/** A file or directory that a setting names can't be used; the message is a sentence that says why, and what to do. */
+/** A file or directory that a setting names can't be used. The message is a sentence that says why and what to do. */
 export class UnusableError extends Error {
   override name = 'UnusableError'
 }
 
 /**
- * The result of `use`. Where the system refuses something meanwhile, that is told of `what`, such as "The state directory /x", which `remedy` mends:
- * throws UnusableError.
+ * Returns the result of `use`. When the system refuses something meanwhile, throws an UnusableError that names `what`, for
+ * example "The state directory /x", and ends with `remedy`, which says what to do.
  */
 export async function withRemedy<T>(what: string, remedy: string, use: () => T | Promise<T>): Promise<T> {
   try {

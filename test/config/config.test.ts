@@ -84,7 +84,7 @@ describe('settings', () => {
       const [mistake, ...others] = mistakesOf({ DATABASE_URL: `postgresql://${login}@db/xce` })
       expect(others).toEqual([])
       expect(mistake).toBe(
-        'DATABASE_URL is "postgresql://a:***@db/xce": percent-encode what is special in its user and password, for example # as %23 and / as %2F.',
+        'DATABASE_URL is "postgresql://a:***@db/xce": percent-encode special characters in its user and password, for example # as %23 and / as %2F.',
       )
     },
   )
@@ -101,8 +101,8 @@ describe('settings', () => {
   test('what the local worker would refuse is a mistake of the server’s settings where there is one', () => {
     const env = { XCE_WORKER_PORT_RANGE: '5-2', XCE_WORKER_ADDRESSES: 'here' }
     expect(mistakesOf(env)).toEqual([
-      'XCE_WORKER_ADDRESSES has "here", which is no IP address.',
-      'XCE_WORKER_PORT_RANGE has "5-2": give two ports from 1 to 65535, the smaller first, for example 20000-32000.',
+      'XCE_WORKER_ADDRESSES has "here": give an IP address, for example 10.0.0.1.',
+      'XCE_WORKER_PORT_RANGE is "5-2": give two ports from 1 to 65535, the smaller first, for example 20000-32000.',
     ])
     expect(mistakesOf({ ...env, XCE_LOCAL_WORKER: 'off' })).toEqual([])
     // Of a worker that somebody starts himself: the local one never sees them.

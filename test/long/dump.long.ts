@@ -51,7 +51,7 @@ test('a stopped server’s data is dumped and loaded into a new database; the ne
   const directory = await server.keep()
   expect(await run('dump', directory, file)).toMatchObject({
     code: 0,
-    said: expect.stringMatching(/data\.xce has everything of the embedded/),
+    said: expect.stringMatching(/data\.xce contains everything in the embedded/),
   })
 
   // As when a new version brings another PostgreSQL: the database is moved away, tokens and the workers' state stay.

@@ -180,7 +180,7 @@ test('a backup is restored after much has changed: what it knows runs on, what i
 
   // Whose registration it does not know begins anew.
   for (const { output } of [joined, restarted])
-    expect(output).toContain('fenced: this worker stops all its replicas and registers anew')
+    expect(output).toContain('fenced: this worker stops all its replicas and registers again')
   expect(fenced.some(isRunning)).toBe(false)
   await other.until(
     'both are started again',

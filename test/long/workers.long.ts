@@ -148,7 +148,7 @@ test('--drain: the running worker moves its replicas, shows how far that is, and
   expect(await drain.ended()).toBe(0)
   expect(await leaving.ended()).toBe(0)
   // Who watches sees the latest word; the worker's own log has all of them.
-  expect(leaving.output).toContain('The worker is drained: its replicas are replaced elsewhere.')
+  expect(leaving.output).toContain('The worker is being drained: its replicas are replaced elsewhere.')
   expect(drain.output.trim().split('\n')).toEqual(
     expect.arrayContaining([
       'All replicas have moved.',

@@ -31,7 +31,7 @@ test('all mistakes of the settings are told at once, one sentence each, and it e
   expect(await server.end()).toBe(1)
   expect(server.output.trim().split('\n')).toEqual([
     'XCE_PORT is "x": give a port from 0 to 65535.',
-    'XCE_WORKER_PORT_RANGE has "5-2": give two ports from 1 to 65535, the smaller first, for example 20000-32000.',
+    'XCE_WORKER_PORT_RANGE is "5-2": give two ports from 1 to 65535, the smaller first, for example 20000-32000.',
   ])
 })
 
@@ -39,7 +39,7 @@ test('a word on its command line that it does not know is refused, for nothing w
   const run = (word: string) => spawnSync(process.execPath, [built('server.js'), word], { encoding: 'utf8' })
   const { status, stdout, stderr } = run('--port')
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
-  expect(stderr).toBe('"--port" is no option of the server: its settings are environment variables, see --help.\n')
+  expect(stderr).toBe('"--port" is not an option of the server: its settings are environment variables, see --help.\n')
   expect(run('-h')).toMatchObject({ status: 0, stdout: expect.stringMatching(/^XCE Services, the server/), stderr: '' })
 })
 

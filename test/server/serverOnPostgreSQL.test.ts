@@ -147,9 +147,9 @@ test('a database that goes away is told once, and once when it is back; a stop m
   expect(await server.end()).toBe(0)
   const sentences = told().map(({ msg }) => msg)
   expect(sentences).toContain(
-    'The database did not take note of a stop: placement. That does no harm: what it keeps for this server ends by itself.',
+    'The database did not take note of a stop: placement. That does no harm: what it keeps for this server expires.',
   )
-  const known = /^The database (does not answer|did not take note of a stop): |every lease starts anew/
+  const known = /^The database (does not answer|did not take note of a stop): |every lease starts again/
   expect(sentences.filter((sentence) => !known.test(sentence))).toEqual([])
   expect(server.output).not.toContain('"stack"')
 })

@@ -52,6 +52,6 @@ test('what is listed as unbuilt may be missing, and must be', async () => {
   const unbuilt = [{ reason: 'Later.', paths: ['Query.host'] }]
   expect(await breachesOfContract(contract, contract.replace(', host: Host', ''), unbuilt)).toEqual([])
   expect(await breachesOfContract(contract, contract, unbuilt)).toEqual([
-    'Query.host is built: take it off the list of what is not.',
+    'Query.host is built: remove it from the list of unbuilt parts.',
   ])
 })

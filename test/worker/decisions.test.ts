@@ -13,7 +13,7 @@ import { parseStat } from '../../src/worker/machine/processTable.ts'
 import { signalOf } from '../../src/worker/machine/signalName.ts'
 import { Tally } from '../../src/worker/probe/tally.ts'
 import { portFault } from '../../src/worker/process/portCheck.ts'
-import { readSettings } from '../../src/worker/settings/settings.ts'
+import { readWorkerSettings } from '../../src/worker/settings/settings.ts'
 import { assignmentOf } from '../support/drivers/supervision.ts'
 import { freePort } from '../support/fixtures/freePort.ts'
 
@@ -130,7 +130,7 @@ describe('settings', () => {
   const needed = { XCE_WORKER_SERVERS: 'http://a:1/graphql, https://b/graphql', XCE_WORKER_TOKEN_FILE: '/token' }
 
   test('have defaults from the machine', () => {
-    const read = readSettings(needed)
+    const read = readWorkerSettings(needed)
     if ('faults' in read) throw new Error(read.faults.join())
     expect(read.settings).toMatchObject({
       servers: { kind: 'list', urls: ['http://a:1/graphql', 'https://b/graphql'] },
@@ -145,7 +145,7 @@ describe('settings', () => {
   })
 
   test('are taken', () => {
-    const read = readSettings({
+    const read = readWorkerSettings({
       ...needed,
       XCE_WORKER_ADDRESSES: '10.0.0.1, fd00::1',
       XCE_WORKER_RESERVED_PORTS: '25000, 25002-25004',
@@ -167,7 +167,7 @@ describe('settings', () => {
     ['node.', false],
     ['a b', false],
   ])('a machine’s own name is a name here and at the server: %s', (name, isOne) => {
-    expect('settings' in readSettings({ ...needed, XCE_WORKER_NAME: name, XCE_WORKER_HOST: name })).toBe(isOne)
+    expect('settings' in readWorkerSettings({ ...needed, XCE_WORKER_NAME: name, XCE_WORKER_HOST: name })).toBe(isOne)
     const rest = {
       addresses: [],
       cpuMillis: 1,
@@ -183,18 +183,33 @@ describe('settings', () => {
   test.each([
     [{ XCE_WORKER_SERVERS: '' }, /XCE_WORKER_SERVERS is not set/],
     [{ XCE_WORKER_SERVERS: ' , ' }, /XCE_WORKER_SERVERS is not set/],
-    [{ XCE_WORKER_SERVERS: 'ftp://a' }, /"ftp:\/\/a", which is no http/],
+    [{ XCE_WORKER_SERVERS: 'ftp://a' }, /XCE_WORKER_SERVERS has "ftp:\/\/a": give an http or https URL/],
     [{ XCE_WORKER_SERVER_FILE: '/f' }, /both set/],
     [{ XCE_WORKER_TOKEN_FILE: ' ' }, /XCE_WORKER_TOKEN_FILE is not set/],
-    [{ XCE_WORKER_NAME: '-x' }, /XCE_WORKER_NAME: "-x" is no name of a host or worker/],
-    [{ XCE_WORKER_ADDRESSES: 'localhost' }, /"localhost", which is no IP address/],
+    [{ XCE_WORKER_NAME: '-x' }, /XCE_WORKER_NAME is "-x": use letters, digits/],
+    [{ XCE_WORKER_ADDRESSES: 'localhost' }, /XCE_WORKER_ADDRESSES has "localhost": give an IP address/],
     [{ XCE_WORKER_MEMORY_MIB: '0' }, /XCE_WORKER_MEMORY_MIB is "0"/],
-    [{ XCE_WORKER_PORT_RANGE: '1-65536' }, /XCE_WORKER_PORT_RANGE has "1-65536"/],
-    [{ XCE_WORKER_RESERVED_PORTS: 'x' }, /XCE_WORKER_RESERVED_PORTS has "x-x"|XCE_WORKER_RESERVED_PORTS has "x"/],
+    [{ XCE_WORKER_PORT_RANGE: '1-65536' }, /XCE_WORKER_PORT_RANGE is "1-65536"/],
+    [{ XCE_WORKER_RESERVED_PORTS: 'x' }, /XCE_WORKER_RESERVED_PORTS has "x": give a port from 1 to 65535/],
+    [{ XCE_LOG_LEVEL: 'loud' }, /XCE_LOG_LEVEL is "loud": say trace, debug, info, warn, error, fatal or silent/],
   ])('%j is refused', (change, sentence) => {
-    const read = readSettings({ ...needed, ...change })
+    const read = readWorkerSettings({ ...needed, ...change })
     expect('faults' in read ? read.faults : []).toEqual([expect.stringMatching(sentence)])
   })
+})
+
+test('each faulty item of a list has a sentence of its own, and a password in a URL is not shown', () => {
+  const read = readWorkerSettings({
+    XCE_WORKER_SERVERS: 'http://a, ftp://me:s3cret@b, c',
+    XCE_WORKER_TOKEN_FILE: '/token',
+    XCE_WORKER_RESERVED_PORTS: '1, 70000, 9-8',
+  })
+  expect('faults' in read ? read.faults : []).toEqual([
+    expect.stringMatching(/^XCE_WORKER_SERVERS has "ftp:\/\/me:\*\*\*@b": /),
+    expect.stringMatching(/^XCE_WORKER_SERVERS has "c": /),
+    expect.stringMatching(/^XCE_WORKER_RESERVED_PORTS has "70000": /),
+    expect.stringMatching(/^XCE_WORKER_RESERVED_PORTS has "9-8": /),
+  ])
 })
 
 describe('cgroups', () => {

@@ -114,9 +114,11 @@ async function assigned(change: Parameters<typeof assignmentOf>[0]): Promise<{ r
 test('--help prints every setting', async () => {
   const { ended, output } = run({}, '--help')
   expect(await ended).toBe(0)
-  const source = readFileSync(new URL('../../src/worker/settings/settings.ts', import.meta.url), 'utf8')
-  const names = new Set(source.match(/XCE_WORKER_[A-Z_]+[A-Z]/g))
-  expect(names.size).toBeGreaterThan(10)
+  const names = ['settings.ts', 'offerSettings.ts'].flatMap((file) => {
+    const source = readFileSync(new URL(`../../src/worker/settings/${file}`, import.meta.url), 'utf8')
+    return source.match(/XCE_WORKER_[A-Z_]+[A-Z]/g) ?? []
+  })
+  expect(new Set(names).size).toBeGreaterThan(10)
   for (const name of names) expect(output()).toContain(name)
 })
 
@@ -125,7 +127,7 @@ test('the package’s bin is executable as it is checked out, and is the worker'
     bin: Record<string, string>
   }
   const bin = fileURLToPath(new URL(`../../${manifest.bin['xce-worker']}`, import.meta.url))
-  expect(execFileSync(bin, ['--help'], { encoding: 'utf8' })).toMatch(/^The worker of XCE Services: /)
+  expect(execFileSync(bin, ['--help'], { encoding: 'utf8' })).toMatch(/^The worker of XCE Services runs replicas/)
 })
 
 test('a mistake in the settings is a sentence and status 1', async () => {
@@ -133,7 +135,7 @@ test('a mistake in the settings is a sentence and status 1', async () => {
   expect(await ended).toBe(1)
   expect(output().trim().split('\n')).toEqual([
     'XCE_WORKER_CPU_MILLIS is "many": give a whole number from 1 to 1024000.',
-    expect.stringContaining('XCE_WORKER_PORT_RANGE has "9-1"'),
+    expect.stringContaining('XCE_WORKER_PORT_RANGE is "9-1"'),
   ])
 })
 
@@ -261,7 +263,7 @@ describe('what can’t be used is a sentence and status 1', () => {
     const { status, stderr } = spawnSync(process.execPath, words, other)
     expect([status, stderr]).toEqual([
       1,
-      `The state directory ${state} can't be used (EACCES: permission denied, open '${state}/lock'): correct that, say --drain as the user whose worker runs there, or choose another with --state-dir.\n`,
+      `The state directory ${state} can't be used (EACCES: permission denied, open '${state}/lock'): correct that, run --drain as the user whose worker runs there, or choose another with --state-dir.\n`,
     ])
   })
 })

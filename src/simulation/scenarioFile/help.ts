@@ -3,12 +3,13 @@ export const help = `npm run simulate -- [--quiet | --all] [--seed NUMBER] FILE.
 Runs the services of a scenario on a virtual clock, with the rules and the placement that the server uses, and prints what happens: the
 virtual time, the service, and the sentence that its events would show. After every commit the invariants of the rules are checked.
 
-  --quiet, -q    only mistakes, the end and the speed
-  --all          every line; without it the first 1,000
-  --seed NUMBER  instead of the file's: other chances, the same again with the same number
-  --help, -h     this text
+  --quiet, -q    Print only mistakes, the final state and the speed.
+  --all          Print every line; without it the first 1,000 are printed.
+  --seed NUMBER  Use this seed instead of the file's. The same seed draws the same chances again.
+  --help, -h     Print this text.
 
-Exit status: 0 no invariant was broken and every expectation came true; 1 not so; 2 the file cannot be run (every mistake is named).
+Exit status: 0 when no invariant was broken and every expectation came true, 1 when one was not, 2 when the file can't be run (every mistake
+is named).
 
 A scenario file. Durations are seconds, or texts such as 500ms, 90s, 1m30s, 2h; ranges are drawn by chance: 5s..20s.
 
@@ -65,7 +66,7 @@ A scenario file. Durations are seconds, or texts such as 500ms, 90s, 1m30s, 2h; 
                           active: 10, available: 10, lowestAvailable: 8, highestActive: 13 } }
   expect: [{ service: web, status: HEALTHY }]        # the same, at the end
 
-A file with "replay" in it is the history of a test that failed, written by that test: its commits are told to the rules again.
+A file with "replay" in it is the history of a test that failed, written by that test: the rules run on its commits again.
 
 Examples: src/simulation/examples/*.yaml. size.yaml is as big as it gets: 150,000 replicas on 5,000 hosts, of which 1,000 die at once while 500
 services roll. It takes minutes.`

@@ -45,11 +45,11 @@ export async function openEmbedded(dataDirectory: string, log: Logger): Promise<
       isFull: roomOf(directory),
       close: async () => {
         await pglite.close()
-        await lock.release()
+        lock.release()
       },
     }
   } catch (error) {
-    await lock.release()
+    lock.release()
     throw error
   }
 }

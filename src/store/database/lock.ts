@@ -1,47 +1,32 @@
-import { type FileHandle, mkdir, open, readFile, stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { tryLock } from 'fs-native-extensions'
+import { type FileLock, type LockHolder, takeLock } from '../../files/fileLock.ts'
 
 export class DirectoryInUseError extends Error {
   override name = 'DirectoryInUseError'
 }
 
-export interface DirectoryLock {
-  release(): Promise<void>
-}
-
 /**
- * Takes a data directory for this process, and makes it if it is not there. The kernel drops the lock with the process, however that ends, so a stale one cannot be left.
- * Throws DirectoryInUseError, which names the directory and its holder.
+ * Locks a data directory for this process, making it if it is missing. Throws DirectoryInUseError, which names the
+ * directory and its holder.
  */
-export async function lockDirectory(directory: string): Promise<DirectoryLock> {
+export async function lockDirectory(directory: string): Promise<FileLock> {
   await makeDirectory(path.resolve(directory))
-  // Servers of releases before take the same.
-  const file = path.join(directory, 'database.lock')
-  const handle = await open(file, 'a+', 0o600)
-  try {
-    if (!tryLock(handle.fd)) throw new DirectoryInUseError(await inUse(directory, file))
-    await handle.truncate(0)
-    await handle.write(`${process.pid}\n`)
-  } catch (error) {
-    await handle.close()
-    throw error
-  }
-  return { release: () => release(handle) }
+  // Servers of earlier releases lock the same file.
+  const taken = await takeLock(path.join(directory, 'database.lock'))
+  if ('holder' in taken) throw new DirectoryInUseError(inUse(directory, taken.holder))
+  return taken.lock
 }
 
-async function release(handle: FileHandle): Promise<void> {
-  await handle.truncate(0)
-  await handle.close()
-}
-
-async function inUse(directory: string, file: string): Promise<string> {
-  const holder = (await readFile(file, 'utf8')).trim()
-  const by = holder === '' ? 'another server' : `the server with process id ${holder}`
+function inUse(directory: string, { pid }: LockHolder): string {
+  const by = pid === null ? 'another server' : `the server with process id ${pid}`
   return `The data directory ${directory} is in use by ${by}: stop that one, or choose another XCE_DATA_DIR. Each server has a directory of its own; several are one system by one PostgreSQL (DATABASE_URL).`
 }
 
-/** Not by Node's own `recursive`: that never ends where folders can't be made and the system says ENOENT of it, as in /proc. */
+/**
+ * Node's own `recursive` never ends where folders can't be made and the system calls that ENOENT, as in /proc, so this
+ * makes one folder after the other.
+ */
 async function makeDirectory(directory: string): Promise<void> {
   if (await isDirectory(directory)) return
   const parent = path.dirname(directory)
@@ -49,7 +34,7 @@ async function makeDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory, { mode: 0o700 })
   } catch (error) {
-    // Somebody else may just have made it.
+    // Another process may have made it in this moment.
     if (!(await isDirectory(directory))) throw error
   }
 }

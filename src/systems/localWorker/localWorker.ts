@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir, open } from 'node:fs/promises'
+import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { localWorkerEnvironment, localWorkerFiles, otherSettings } from '../../config/localWorkerSettings.ts'
-import { runningWorker } from './workerLock.ts'
+import { lockHolder } from '../../files/fileLock.ts'
 
 const lookEveryMillis = 1_000
 const respawnMillis = { first: 100, last: 30_000 } as const
@@ -173,6 +174,11 @@ export class LocalWorker {
   async #pause(millis: number): Promise<void> {
     await pause(millis, undefined, { signal: this.#stopping.signal, ref: false }).catch(() => undefined)
   }
+}
+
+/** The process id of the worker that holds the lock of a state directory; null when none does. */
+async function runningWorker(stateDirectory: string): Promise<number | null> {
+  return (await lockHolder(path.join(stateDirectory, 'lock')))?.pid ?? null
 }
 
 /** A worker without the lock of its state directory is either about to take it or about to end. */

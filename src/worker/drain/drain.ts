@@ -3,124 +3,128 @@ import type { Logger } from 'pino'
 import { type DrainWorkerData, drainWorker, type ServiceName, type WorkerDrainData, workerDrain } from '../link/api.ts'
 import type { Connection } from '../link/connection.ts'
 import { payload, type Registration } from '../link/registration.ts'
+import type { SessionFollower } from '../link/workerSession.ts'
 import type { Supervisor } from '../process/supervisor.ts'
 
 type DrainedService = WorkerDrainData['workerDrain']['services'][number]
 
-/** How often a drain that is under way is looked at. */
-const lookMillis = 500
-/** The servers are asked about this many services at most. */
+/** How often the progress of a drain is checked. */
+const checkMillis = 500
+/** The maximum number of services in one query for the progress. */
 const mostServices = 1_000
 
 /**
- * A worker that is to end moves its replicas first (R15): it is drained through the API, and it ends when its replicas have ended and their services
- * are as ready as they were. It is followed on whatever socket there is, and goes on after a reconnect.
+ * Moves this worker's replicas before it ends (R15): the worker asks a server to drain it, and ends when its replicas have
+ * ended and their services are as ready as they were. The drain uses whatever socket there is and goes on after a
+ * reconnect.
  */
-export class Drain {
+export class Drain implements SessionFollower {
   readonly #supervisor: Supervisor
   readonly #log: Logger
-  readonly #tell: (progress: string) => void
-  readonly #wanted = new AbortController()
-  readonly #ended = new AbortController()
-  /** The registration that was asked for it: it counts for that one only. */
-  #begunIn: number | null = null
-  /** Services that had a ready replica here, and how many ready replicas they had, when the drain began. */
-  #before: ReadonlyMap<string, number> | null = null
-  /** That had a replica here then. */
+  readonly #onProgress: (progress: string) => void
+  readonly #requested = new AbortController()
+  readonly #moved = new AbortController()
+  /** The registration under which the drain was requested; a new registration needs a new request. */
+  #drainedEpoch: number | null = null
+  /** How many ready replicas each service had when the drain began, for services with a ready replica here. */
+  #readyBefore: ReadonlyMap<string, number> | null = null
+  /** The services that had a replica here when the drain began. */
   #services: readonly ServiceName[] = []
-  /** No server takes the worker, as it seems. */
+  /** Whether the last try to connect or register failed. */
   #isAlone = false
-  #told = ''
+  #lastProgress = ''
 
-  /** `tell`: for who follows the drain from outside. */
-  constructor(parts: { supervisor: Supervisor; log: Logger; tell: (progress: string) => void }) {
+  /** `onProgress` gets sentences for people who follow the drain. */
+  constructor(parts: { supervisor: Supervisor; log: Logger; onProgress: (progress: string) => void }) {
     this.#supervisor = parts.supervisor
     this.#log = parts.log
-    this.#tell = parts.tell
+    this.#onProgress = parts.onProgress
   }
 
-  /** Asked again, the servers are asked again: an operator may have ended the drain meanwhile. */
+  /** Begins the drain. A repeated request goes to the servers again, because an operator may have ended the drain. */
   request(): void {
-    this.#begunIn = null
-    this.#wanted.abort()
-    if (this.#isAlone) this.#sayAlone()
+    this.#drainedEpoch = null
+    this.#requested.abort()
+    if (this.#isAlone) this.#announceNoServer()
   }
 
-  /** No server could be connected to, or it did not take the worker. */
   unreached(): void {
     this.#isAlone = true
-    if (this.#wanted.signal.aborted && !this.#ended.signal.aborted) this.#sayAlone()
+    if (this.#requested.signal.aborted && !this.#moved.signal.aborted) this.#announceNoServer()
   }
 
-  /** Aborts when everything has moved. */
+  /** Aborts when all replicas have moved. */
   get done(): AbortSignal {
-    return this.#ended.signal
+    return this.#moved.signal
   }
 
-  /** Drains on this socket, from when it is asked to. Rejects with what ended the socket. */
+  /** Drains on this socket once the drain is requested. Rejects with what ended the socket. */
   async follow(connection: Connection, registration: Registration): Promise<never> {
     this.#isAlone = false
-    await aborted(this.#wanted.signal)
+    await aborted(this.#requested.signal)
     for (;;) {
-      if (this.#before === null) await this.#remember(connection, registration)
-      else if (this.#begunIn !== registration.epoch) await this.#begin(connection, registration)
-      else await this.#look(connection, registration)
+      if (this.#readyBefore === null) await this.#recordReadyServices(connection, registration)
+      else if (this.#drainedEpoch !== registration.epoch) await this.#requestDrain(connection, registration)
+      else await this.#checkProgress(connection, registration)
     }
   }
 
-  async #remember(connection: Connection, registration: Registration): Promise<void> {
+  async #recordReadyServices(connection: Connection, registration: Registration): Promise<void> {
     const here = this.#supervisor.services()
     this.#services = [...here.filter(({ ready }) => ready), ...here.filter(({ ready }) => !ready)]
       .slice(0, mostServices)
       .map(({ project, name }) => ({ project, name }))
     const ready = new Set(here.flatMap((service) => (service.ready ? [nameOf(service)] : [])))
-    const { services } = await this.#ask(connection, registration)
+    const { services } = await this.#queryProgress(connection, registration)
     const before = services.filter((service) => ready.has(nameOf(service)))
-    this.#before = new Map(before.map((service) => [nameOf(service), service.readyReplicas]))
+    this.#readyBefore = new Map(before.map((service) => [nameOf(service), service.readyReplicas]))
   }
 
-  async #begin(connection: Connection, { worker, epoch, leaseSeconds }: Registration): Promise<void> {
+  async #requestDrain(connection: Connection, { worker, epoch, leaseSeconds }: Registration): Promise<void> {
     const answer = await connection.request<DrainWorkerData>(
       drainWorker,
       { input: { worker, epoch } },
       leaseSeconds * 1_000,
     )
     payload(answer.drainWorker)
-    this.#begunIn = epoch
-    this.#say('The worker is drained: its replicas are replaced elsewhere.')
+    this.#drainedEpoch = epoch
+    this.#announce('The worker is being drained: its replicas are replaced elsewhere.')
   }
 
-  async #look(connection: Connection, registration: Registration): Promise<void> {
-    const { isDraining, replicas, services } = await this.#ask(connection, registration)
+  async #checkProgress(connection: Connection, registration: Registration): Promise<void> {
+    const { isDraining, replicas, services } = await this.#queryProgress(connection, registration)
     const left = Math.max(replicas, this.#supervisor.reports().filter(({ state }) => state !== 'ENDED').length)
-    const behind = services.filter((service) => service.readyReplicas < this.#enough(service))
+    const behind = services.filter((service) => service.readyReplicas < this.#requiredReady(service))
     if (left === 0 && behind.length === 0) {
-      this.#say('All replicas have moved.')
-      this.#ended.abort()
+      this.#announce('All replicas have moved.')
+      this.#moved.abort()
     } else if (isDraining) {
-      this.#say(
-        [`${left} ${left === 1 ? 'replica is' : 'replicas are'} still here`, ...this.#waiting(services)].join('; '),
+      this.#announce(
+        [
+          `${left} ${left === 1 ? 'replica is' : 'replicas are'} still here`,
+          ...this.#describeUnfinished(services),
+        ].join('; '),
       )
     } else {
-      this.#say(
+      this.#announce(
         `It is no longer being drained: ${left} still here. Drain it again, or end the worker and leave them running.`,
       )
     }
-    await wait(lookMillis, undefined, { ref: false })
+    await wait(checkMillis, undefined, { ref: false })
   }
 
-  /** What services wait for that have become less ready, or have replicas here still. */
-  #waiting(services: readonly DrainedService[]): string[] {
+  /** Says what each service waits for that is less ready than before or still has replicas here. */
+  #describeUnfinished(services: readonly DrainedService[]): string[] {
     const here = new Set(this.#supervisor.services().map(nameOf))
     return services.flatMap((service) => {
-      const [name, why, enough] = [nameOf(service), service.blockers.join(' '), this.#enough(service)]
-      if (service.readyReplicas < enough)
-        return [`${name} has ${service.readyReplicas} of ${enough} ready${why === '' ? '' : ` (${why})`}`]
+      const [name, why, required] = [nameOf(service), service.blockers.join(' '), this.#requiredReady(service)]
+      if (service.readyReplicas < required)
+        return [`${name} has ${service.readyReplicas} of ${required} ready${why === '' ? '' : ` (${why})`}`]
       return here.has(name) && why !== '' ? [`${name} waits: ${why}`] : []
     })
   }
 
-  async #ask(
+  async #queryProgress(
     connection: Connection,
     { worker, epoch, leaseSeconds }: Registration,
   ): Promise<WorkerDrainData['workerDrain']> {
@@ -129,22 +133,22 @@ export class Drain {
     return answer.workerDrain
   }
 
-  /** As many ready ones as it had, unless it is to have fewer by now. */
-  #enough(service: DrainedService): number {
-    return Math.min(service.desiredReplicas, this.#before?.get(nameOf(service)) ?? 0)
+  /** A service needs as many ready replicas as before, unless it is to have fewer by now. */
+  #requiredReady(service: DrainedService): number {
+    return Math.min(service.desiredReplicas, this.#readyBefore?.get(nameOf(service)) ?? 0)
   }
 
-  #sayAlone(): void {
-    const goes = this.#before === null ? 'begins' : 'goes on'
-    this.#say(`No server takes the worker, whose log says why: the drain ${goes} when one does.`)
+  #announceNoServer(): void {
+    const goes = this.#readyBefore === null ? 'begins' : 'goes on'
+    this.#announce(`No server accepts the worker, whose log says why: the drain ${goes} when one does.`)
   }
 
-  /** What is new, once. */
-  #say(progress: string): void {
-    if (progress === this.#told) return
-    this.#told = progress
+  /** Logs and reports progress that has changed. */
+  #announce(progress: string): void {
+    if (progress === this.#lastProgress) return
+    this.#lastProgress = progress
     this.#log.info(progress)
-    this.#tell(progress)
+    this.#onProgress(progress)
   }
 }
 

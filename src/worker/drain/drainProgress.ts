@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { writeWhole } from '../files/writeWhole.ts'
+import { writeWhole } from '../../files/writeWhole.ts'
 import { readStat } from '../machine/processTable.ts'
 
-const lookMillis = 100
+const checkMillis = 100
 
 interface Progress {
-  /** Of the process that drains. */
+  /** The process id of the worker that drains. */
   readonly pid: number
   readonly sentence: string
   readonly done: boolean
@@ -17,7 +17,7 @@ function fileOf(stateDirectory: string): string {
   return path.join(stateDirectory, 'drain.json')
 }
 
-/** A worker's own word on its drain, for `--drain` in another terminal. */
+/** The file in which a worker writes the progress of its drain, for `--drain` in another terminal. */
 export class DrainProgress {
   readonly #file: string
   #sentence = ''
@@ -28,26 +28,27 @@ export class DrainProgress {
 
   write(sentence: string): void {
     this.#sentence = sentence
-    this.#write(false)
+    this.#writeFile(false)
   }
 
   writeDone(): void {
-    this.#write(true)
+    this.#writeFile(true)
   }
 
-  #write(done: boolean): void {
+  #writeFile(done: boolean): void {
     const progress: Progress = { pid: process.pid, sentence: this.#sentence, done }
     try {
       writeWhole(this.#file, JSON.stringify(progress))
     } catch {
-      // The disk takes nothing: whoever follows sees less.
+      // When the disk refuses the file, whoever follows the drain sees less.
     }
   }
 }
 
 /**
- * Asks the worker with this process id, which has the state directory, to move its replicas, and shows how far that is until it has ended. The exit
- * status: 0 when all has moved. `leave` ends the watching, not the drain.
+ * Asks the worker with this process id, which uses the state directory, to move its replicas, and shows the progress until
+ * the worker has ended. Returns the exit status, which is 0 when all replicas have moved. `leave` ends the watching, not
+ * the drain.
  */
 export async function watchDrain(
   stateDirectory: string,
@@ -55,20 +56,22 @@ export async function watchDrain(
   leave: AbortSignal,
   show: (sentence: string) => void,
 ): Promise<number> {
-  if (!ask(pid)) {
-    show(`The worker with process id ${pid} can't be asked to move its replicas: it has ended, or is another user's.`)
+  if (!requestDrain(pid)) {
+    show(
+      `The worker with process id ${pid} can't be asked to move its replicas: it has ended, or it belongs to another user.`,
+    )
     return 1
   }
   let shown = ''
   for (;;) {
-    // Looked at first: what it wrote last is read after its end.
-    const lives = readStat(pid)?.dead === false
-    const progress = read(stateDirectory)
+    // The process is checked before the file, so that what it wrote last is read after its end.
+    const isRunning = readStat(pid)?.dead === false
+    const progress = readProgress(stateDirectory)
     if (progress?.pid === pid && progress.sentence !== shown) {
       shown = progress.sentence
       show(shown)
     }
-    if (!lives) {
+    if (!isRunning) {
       const done = progress?.pid === pid && progress.done
       show(
         done
@@ -77,7 +80,7 @@ export async function watchDrain(
       )
       return done ? 0 : 1
     }
-    await wait(lookMillis, undefined, { signal: leave }).catch(() => undefined)
+    await wait(checkMillis, undefined, { signal: leave }).catch(() => undefined)
     if (leave.aborted) {
       show('The drain goes on without being watched.')
       return 1
@@ -85,7 +88,7 @@ export async function watchDrain(
   }
 }
 
-function read(stateDirectory: string): Progress | null {
+function readProgress(stateDirectory: string): Progress | null {
   try {
     return JSON.parse(readFileSync(fileOf(stateDirectory), 'utf8')) as Progress
   } catch {
@@ -93,8 +96,8 @@ function read(stateDirectory: string): Progress | null {
   }
 }
 
-/** False: there is no such process, or none that this one may ask. */
-function ask(pid: number): boolean {
+/** False when there is no such process, or when this user may not signal it. */
+function requestDrain(pid: number): boolean {
   try {
     process.kill(pid, 'SIGQUIT')
     return true

@@ -1,32 +1,35 @@
 import { readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Logger } from 'pino'
+import { writeWhole } from '../../files/writeWhole.ts'
 import { bootId } from '../machine/bootClock.ts'
-import { writeWhole } from './writeWhole.ts'
 
-/** What a worker that starts must know of how long the one before was heard (R15). */
+/** The contact that earlier workers had with servers, as far as the next worker needs to know it (R15). */
 export interface Contact {
-  /** On the machine's clock (bootSeconds): when what a server answered last was sent. Null: the machine has started since, so nobody knows. */
+  /**
+   * When the last request that a server answered was sent, on the machine's clock (bootSeconds). Null when the machine has
+   * started since, because that clock started again.
+   */
   readonly lastSeconds: number | null
-  /** Lease and grace, as the servers said. */
+  /** The sum of lease and grace, as the servers set them. */
   readonly patienceSeconds: number
 }
 
-/** The file `contact.json` of a state directory. A disk that takes nothing hurts nobody. */
+/** The file `contact.json` of a state directory. A worker goes on where the disk refuses to write it. */
 export class ContactFile {
   readonly #file: string
   readonly #log: Logger
   readonly #bootId = bootId()
-  /** Said once, until it can be written again. */
-  #refused = false
+  /** Keeps the log from repeating the warning until a write succeeds again. */
+  #isWarned = false
 
-  /** `stateDirectory`: an existing one, locked by the caller. */
+  /** `stateDirectory` exists and is locked by the caller. */
   constructor(stateDirectory: string, log: Logger) {
     this.#file = path.join(stateDirectory, 'contact.json')
     this.#log = log
   }
 
-  /** Null: nobody has ever written it, or it can't be read. */
+  /** Null when no worker has written the file, or when it can't be read. */
   read(): Contact | null {
     try {
       const {
@@ -44,11 +47,11 @@ export class ContactFile {
   write(lastSeconds: number, patienceSeconds: number): void {
     try {
       writeWhole(this.#file, JSON.stringify({ bootId: this.#bootId, lastSeconds, patienceSeconds }))
-      this.#refused = false
+      this.#isWarned = false
     } catch (error) {
-      this.#remove()
-      if (this.#refused) return
-      this.#refused = true
+      this.#removeFile()
+      if (this.#isWarned) return
+      this.#isWarned = true
       this.#log.warn(
         { err: error },
         'the last contact could not be written: a worker that starts now counts its silence from its own start',
@@ -56,12 +59,12 @@ export class ContactFile {
     }
   }
 
-  /** What it says has become wrong: the worker that starts next would take its replicas for lost ones, although it was heard meanwhile. */
-  #remove(): void {
+  /** Removes what is out of date: the next worker would take its replicas for lost although there was contact meanwhile. */
+  #removeFile(): void {
     try {
       rmSync(this.#file, { force: true })
     } catch {
-      // A disk that gives nothing back either: no worker can start on it.
+      // A disk that can't even remove a file is one on which no worker can start.
     }
   }
 }

@@ -1,17 +1,17 @@
 import { signalName } from '../machine/signalName.ts'
 
-/** How a process ended. Both null: unknown, because its whole session was killed and nobody was left to write it down. */
+/** How a process ended. Both are null when its whole session was killed, so that nobody was left to write it down. */
 export interface Exit {
   readonly code: number | null
-  /** Without "SIG", for example KILL. */
+  /** The name without "SIG", for example KILL. */
   readonly signal: string | null
 }
 
 export const unknownExit: Exit = { code: null, signal: null }
 
 /**
- * Reads a shell's `$?`. A shell says 128 + n for a process that signal n ended, and cannot tell that from the same number as an exit code:
- * where such a signal exists it is taken as the signal.
+ * Reads a shell's `$?`; null when the text is not complete. A shell reports 128 + n for a process that signal n ended, and
+ * a process may exit with the same number: where signal n exists, the number is taken for the signal.
  */
 export function exitFromStatus(text: string): Exit | null {
   if (!/^\d+\n$/.test(text)) return null
@@ -20,8 +20,8 @@ export function exitFromStatus(text: string): Exit | null {
   return signal === null ? { code: status, signal: null } : { code: null, signal }
 }
 
-/** "exited with code 1", "was ended by SIGKILL". */
+/** The predicate of a sentence: "exited with code 1", "was ended by SIGKILL". */
 export function describeExit(exit: Exit): string {
   if (exit.signal !== null) return `was ended by SIG${exit.signal}`
-  return exit.code === null ? 'ended, how is not known' : `exited with code ${exit.code}`
+  return exit.code === null ? 'ended in an unknown way' : `exited with code ${exit.code}`
 }

@@ -16,8 +16,9 @@ interface Watched {
 const checkMillis = 1_000
 
 /**
- * Tells the end of processes that are no children of this worker: the line that started them writes a file, which is noticed at once. When
- * even that line was killed there is no file; a look at the process table every second tells that.
+ * Notices the end of processes that are not children of this worker. The shell line that started a process writes a file
+ * when the process ends, which a watch notices at once. When even that line was killed there is no file, so the process
+ * table is checked every second, too.
  */
 export class ExitFiles {
   readonly #files: ReplicaFiles
@@ -29,7 +30,7 @@ export class ExitFiles {
     this.#files = files
   }
 
-  /** Null: not written, or not whole yet. */
+  /** Null when the file is missing or not complete yet. */
   read(replica: ReplicaName, start: number): Exit | null {
     try {
       return exitFromStatus(readFileSync(this.#files.exit(replica, start), 'utf8'))
@@ -38,7 +39,7 @@ export class ExitFiles {
     }
   }
 
-  /** True when that start never happened and now never will: this worker has created its claim itself. */
+  /** Makes sure that a start never happens, by creating its claim first. False when the start has its claim already. */
   voidStart(replica: ReplicaName, start: number): boolean {
     const claim = this.#files.claim(replica, start)
     if (existsSync(claim)) return false
@@ -50,14 +51,14 @@ export class ExitFiles {
     }
   }
 
-  /** Resolves with the end of a process that was found; never, once this is closed. */
+  /** Resolves with the end of an adopted process; never settles after `close`. */
   ended(replica: ReplicaName, start: number, pid: number, startTicks: number): Promise<Exit> {
     return new Promise((resolve) => {
       const name = this.#files.exitName(replica, start)
       this.#watched.set(name, { replica, start, pid, startTicks, resolve })
-      this.#watcher ??= this.#watch()
+      this.#watcher ??= this.#watchDirectory()
       this.#timer ??= setInterval(() => this.#checkAll(), checkMillis)
-      this.#check(name) // it may have ended before the watch began
+      this.#checkProcess(name) // the process may have ended before the watch began
     })
   }
 
@@ -69,10 +70,12 @@ export class ExitFiles {
     this.#watched.clear()
   }
 
-  #watch(): FSWatcher | null {
+  #watchDirectory(): FSWatcher | null {
     try {
-      const watcher = watch(this.#files.exits, (_event, name) => (name === null ? this.#checkAll() : this.#check(name)))
-      watcher.on('error', () => watcher.close()) // out of inotify watches: the slower check goes on
+      const watcher = watch(this.#files.exits, (_event, name) =>
+        name === null ? this.#checkAll() : this.#checkProcess(name),
+      )
+      watcher.on('error', () => watcher.close()) // without inotify watches the check every second is left
       return watcher
     } catch {
       return null
@@ -80,14 +83,14 @@ export class ExitFiles {
   }
 
   #checkAll(): void {
-    for (const name of [...this.#watched.keys()]) this.#check(name)
+    for (const name of [...this.#watched.keys()]) this.#checkProcess(name)
   }
 
-  #check(name: string): void {
+  #checkProcess(name: string): void {
     const watched = this.#watched.get(name)
     if (watched === undefined) return
     const alive = isAlive(watched.pid, watched.startTicks)
-    // Read after the process was looked at: what it wrote last cannot be missed.
+    // The file is read after the process table, so that what the process wrote at its end can't be missed.
     const exit = this.read(watched.replica, watched.start) ?? (alive ? null : unknownExit)
     if (exit === null) return
     this.#watched.delete(name)

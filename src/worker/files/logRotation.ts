@@ -1,12 +1,15 @@
 import { type FileHandle, open, rename, rm, truncate } from 'node:fs/promises'
+import { hasCode } from '../../files/systemError.ts'
 
+/** The size at which a log is rotated: 10 MiB. */
 export const logBytes = 10 * 1_048_576
 
 /**
- * Keeps a log at two files of at most `limit` bytes: its last `limit` bytes are copied to `older` and the file is cut to nothing. The writer
- * goes on with the file it has open for appending, so it need not be told; what it writes between the copy and the cut is lost. A log is
- * looked at every few seconds and may be larger in between. On a disk that is full the older part is given up, and if that does not help the log
- * itself: the writer goes on. Answers whether it was rotated; throws what the system says.
+ * Keeps a log at two files of at most `limit` bytes: copies its last `limit` bytes to `older` and truncates the file. The
+ * writer has the file open for appending and goes on without being told; what it writes between the copy and the
+ * truncation is lost. A log is checked every few seconds and may be larger in between. On a full disk the older part is
+ * given up, and then the log itself, so that the writer can go on. Returns whether the log was rotated; throws the
+ * system's error.
  */
 export async function rotateLog(log: string, older: string, limit: number = logBytes): Promise<boolean> {
   const source = await open(log, 'r')
@@ -52,5 +55,5 @@ async function copyTo(copy: string, source: FileHandle, size: number, limit: num
 }
 
 function isFull(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+  return hasCode(error, 'ENOSPC', 'EDQUOT')
 }

@@ -5,14 +5,17 @@ import type { ReplicaFiles } from './replicaFiles.ts'
 export interface LogTail {
   readonly stdout: readonly string[]
   readonly stderr: readonly string[]
-  /** There is more than this: older lines, or the beginning of the first one. */
+  /** Whether older lines, or the beginning of the first line, were left out. */
   readonly truncated: boolean
 }
 
-/** At most this many bytes of a stream are given: both streams are one message of at most 4 MiB, and JSON may take six bytes for one. */
+/**
+ * The maximum of bytes per stream, 256 KiB: both streams share one message of at most 4 MiB, and JSON may write six bytes
+ * for one.
+ */
 export const tailBytes = 262_144
 
-/** The last lines of both streams. A replica that never ran here, or whose logs are gone, has none. */
+/** The last lines of both streams; none for a replica that never ran here or whose logs are removed. */
 export async function tailReplica(files: ReplicaFiles, replica: ReplicaName, lines: number): Promise<LogTail> {
   const [stdout, stderr] = await Promise.all([
     tailFiles(files.log(replica, 'stdout'), files.rotatedLog(replica, 'stdout'), lines),
@@ -38,7 +41,7 @@ export async function tailFiles(
     let breaks = 0
     let more = false
     for await (const chunk of backwards(handles)) {
-      // One line break more than lines: what stands before it is not wanted. The break at the very end ends the last line.
+      // The last break ends the last line, so `count` lines are complete with one break more than lines.
       if (breaks > count || bytes >= tailBytes) {
         more = true
         break
@@ -56,7 +59,7 @@ export async function tailFiles(
 function cut(bytes: Buffer, count: number, more: boolean): { lines: string[]; truncated: boolean } {
   const start = Math.max(0, bytes.length - tailBytes)
   let text = bytes.toString('utf8', start)
-  // A cut in the middle of a character leaves replacement characters, which the program did not write.
+  // A cut inside a character leaves replacement characters, which the program did not write.
   if (start > 0 || more) text = text.replace(/^\uFFFD{1,3}/, '')
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()

@@ -3,14 +3,16 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from 'node:
 import { chmod, lstat, readdir, rmdir, unlink } from 'node:fs/promises'
 import path from 'node:path'
 import type { Logger } from 'pino'
+import { hasCode } from '../../files/systemError.ts'
 import { type Assignment, isReplicaName, type ReplicaName } from '../assignment.ts'
 import type { ReplicaFiles } from './replicaFiles.ts'
 
 type Where = Pick<Assignment, 'replica' | 'workingDirectory'>
 
 /**
- * One directory for each replica: its program starts there, and may write there what it likes. It is kept over restarts in place and over those of the
- * worker, and as long as the replica's log. It holds nothing of the worker's own, because many programs serve or change what is where they start.
+ * One directory for each replica, in which its program starts and may write what it likes. It is kept over restarts in
+ * place and over restarts of the worker, as long as the replica's log. It holds nothing that belongs to the worker,
+ * because many programs serve or change what is in the directory where they start.
  */
 export class OwnDirectories {
   readonly #files: ReplicaFiles
@@ -18,7 +20,7 @@ export class OwnDirectories {
   readonly #life: AbortSignal
   #sweeping: Promise<void> | null = null
 
-  /** `life` aborts when the worker ends: what is not removed by then, the next worker removes. */
+  /** `life` aborts when the worker ends; the next worker removes what is left by then. */
   constructor(files: ReplicaFiles, log: Logger, life: AbortSignal) {
     this.#files = files
     this.#log = log
@@ -29,12 +31,15 @@ export class OwnDirectories {
     return this.#files.home(replica)
   }
 
-  /** Where the program starts: a relative path begins in the replica's own directory. */
+  /** The directory in which the program starts; a relative path begins in the replica's own directory. */
   workingDirectory({ replica, workingDirectory }: Where): string {
     return path.resolve(this.of(replica), workingDirectory ?? '.')
   }
 
-  /** Makes the directory, and in it a relative working directory, where they are not there. Null: they are; otherwise why not, as a sentence. */
+  /**
+   * Makes the directory, and in it a relative working directory, when they are missing. Returns null, or a sentence that
+   * says why they can't be used.
+   */
   make(assignment: Where): string | null {
     const own = this.of(assignment.replica)
     const fault = privateFault(this.#files.homes) ?? privateFault(own)
@@ -42,7 +47,7 @@ export class OwnDirectories {
     const { workingDirectory } = assignment
     if (workingDirectory === null || path.isAbsolute(workingDirectory)) return null
     const directory = this.workingDirectory(assignment)
-    // The servers refuse such a path already; this worker does not rely on it.
+    // The servers refuse such a path already, but this worker does not rely on it.
     if (directory !== own && !directory.startsWith(`${own}${path.sep}`))
       return `The working directory ${workingDirectory} leaves the replica's own directory: correct the profile.`
     try {
@@ -54,8 +59,9 @@ export class OwnDirectories {
   }
 
   /**
-   * Removes the directories of replicas that are not alive and whose logs are gone. They are only moved aside here, so that the same replica could come
-   * back at once: a directory may hold very many files, and the worker has a lease to renew while they are removed.
+   * Removes the directories of replicas that are not alive and whose logs are gone. A directory may hold very many files,
+   * so it is only moved aside here: the same replica can come back at once, and the worker can renew its lease while the
+   * files are removed.
    */
   discard(isAlive: (replica: ReplicaName) => boolean): void {
     const { homes, removed } = this.#files
@@ -68,15 +74,15 @@ export class OwnDirectories {
     void this.sweep()
   }
 
-  /** Removes what was moved aside, also by earlier workers. Resolves when that is done, or the worker ends. Never rejects. */
+  /** Removes what this and earlier workers moved aside. Resolves when that is done or the worker ends; never rejects. */
   sweep(): Promise<void> {
-    this.#sweeping ??= this.#sweep().finally(() => {
+    this.#sweeping ??= this.#removeAll().finally(() => {
       this.#sweeping = null
     })
     return this.#sweeping
   }
 
-  async #sweep(): Promise<void> {
+  async #removeAll(): Promise<void> {
     const failed = new Set<string>()
     for (;;) {
       const name = namesIn(this.#files.removed).find((candidate) => !failed.has(candidate))
@@ -92,21 +98,27 @@ export class OwnDirectories {
   }
 }
 
-/** Makes a directory for this user only. Whatever else is in its place is not followed. Null: it is there; otherwise why not, as a sentence. */
+/**
+ * Makes a directory that only this user can read, and follows no link in its place. Returns null, or a sentence that says
+ * why the directory can't be used.
+ */
 function privateFault(directory: string): string | null {
   try {
     mkdirSync(directory, { mode: 0o700 })
     return null
   } catch (error) {
-    if (!isCode(error, 'EEXIST')) return `${directory} can't be made: ${messageOf(error)}.`
+    if (!hasCode(error, 'EEXIST')) return `${directory} can't be made: ${messageOf(error)}.`
   }
   const found = lstatSync(directory, { throwIfNoEntry: false })
-  if (found?.isDirectory() !== true) return `${directory} is no directory. Remove what is in its place.`
+  if (found?.isDirectory() !== true) return `${directory} is not a directory. Remove what is in its place.`
   if (found.uid === process.geteuid?.()) return null
   return `${directory} belongs to another user, with the id ${found.uid}. Remove it.`
 }
 
-/** Follows no link. Directories are made writable first: package managers make some that are not, and only root could remove what is in those. */
+/**
+ * Follows no link. Each directory is made writable first, because package managers make some that are not, and only root
+ * could remove files from those.
+ */
 async function removeTree(file: string, life: AbortSignal): Promise<void> {
   life.throwIfAborted()
   if (!(await lstat(file)).isDirectory()) return unlink(file)
@@ -119,13 +131,9 @@ function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory)
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return []
+    if (hasCode(error, 'ENOENT')) return []
     throw error
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }
 
 function messageOf(error: unknown): string {

@@ -1,11 +1,14 @@
 import path from 'node:path'
 import type { ReplicaName } from '../assignment.ts'
 
-/** Where everything of the state directory is. */
+/** The paths of all files in the state directory. */
 export class ReplicaFiles {
   readonly root: string
 
-  /** `root`: the state directory, absolute and free of links, because it is compared with processes' command lines. */
+  /**
+   * `root` is the state directory, absolute and without symbolic links, because it is compared with the command lines of
+   * processes.
+   */
   constructor(root: string) {
     this.root = root
   }
@@ -14,12 +17,14 @@ export class ReplicaFiles {
     return path.join(this.root, 'replicas')
   }
 
-  /** One small file per end, all in one directory, so that one watch sees them all. */
+  /** One small file for each end of a process, all in one directory, so that one watch sees them all. */
   get exits(): string {
     return path.join(this.root, 'exits')
   }
 
-  /** The directories that belong to the replicas themselves: apart from what the worker writes about them, which no replica may serve or forge. */
+  /**
+   * The replicas' own directories. They are apart from the worker's records, which no replica may serve or forge.
+   */
   get homes(): string {
     return path.join(this.root, 'homes')
   }
@@ -28,12 +33,12 @@ export class ReplicaFiles {
     return path.join(this.homes, replica)
   }
 
-  /** Own directories of replicas that nobody asks for any more, until all that is in them is removed. */
+  /** The own directories of replicas that nobody asks for any more, until their files are removed. */
   get removed(): string {
     return path.join(this.root, 'removed')
   }
 
-  /** Of the worker's files about a replica. */
+  /** The directory of the worker's records and logs of a replica. */
   directory(replica: ReplicaName): string {
     return path.join(this.replicas, replica)
   }
@@ -46,12 +51,12 @@ export class ReplicaFiles {
     return path.join(this.directory(replica), 'state.json')
   }
 
-  /** Created by a start itself and only once: whoever creates it, the start or a worker that gives the start up, has won. */
+  /** Only one can create it: the start itself, which then happens, or a worker that gives the start up. */
   claim(replica: ReplicaName, start: number): string {
     return path.join(this.directory(replica), `claim-${start}`)
   }
 
-  /** Variables whose names a shell does not pass on. */
+  /** The variables that a shell does not pass on because of their names. */
   arguments(replica: ReplicaName): string {
     return path.join(this.directory(replica), 'arguments.sh')
   }

@@ -1,31 +1,31 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { writeWhole } from '../../files/writeWhole.ts'
 import type { Assignment, ReplicaName, Report } from '../assignment.ts'
 import type { ReplicaFiles } from './replicaFiles.ts'
-import { writeWhole } from './writeWhole.ts'
 
-/** What a worker that starts must know of a replica that an earlier one ran. */
+/** The state of a replica as far as the next worker needs to know it. */
 export interface ReplicaState {
-  /** The last start that was decided on; it may not have happened yet. */
+  /** The last start that was decided; it may not have happened yet. */
   readonly start: number
   readonly bootId: string
   readonly process: { readonly pid: number; readonly startTicks: number } | null
   readonly ready: boolean
-  /** It has been ready at some time of this start. */
+  /** Whether the replica has been ready at some time during this start. */
   readonly wasReady: boolean
   readonly stopping: boolean
-  /** On the machine's clock (bootSeconds): when it was restarted in place. */
+  /** The instants of its restarts in place, on the machine's clock (bootSeconds). */
   readonly restarts: readonly number[]
-  /** The end, until the server has no assignment of it any more. */
+  /** The report of its end, kept until the server removes the assignment. */
   readonly ended: Report | null
 }
 
-/** Logs of this many replicas that have ended are kept. */
+/** The number of ended replicas whose logs are kept. */
 export const keptEndedReplicas = 100
 
 /**
- * The records on disk. Written whole to another name and renamed, and without awaiting: between a decision and its record nothing else
- * happens. They outlive the worker, not the machine's power: after a start of the machine no replica is left to be found.
+ * The records on disk. They are written synchronously, so that nothing happens between a decision and its record. They
+ * survive the worker, but need not survive a power failure: after a start of the machine no replica is left to be found.
  */
 export class ReplicaRecords {
   readonly #files: ReplicaFiles
@@ -36,11 +36,11 @@ export class ReplicaRecords {
     mkdirSync(files.exits, { recursive: true, mode: 0o700 })
   }
 
-  /** Throws where the disk refuses. */
+  /** Throws the system's error when the disk refuses. */
   create(assignment: Assignment): void {
     const directory = this.#files.directory(assignment.replica)
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    // The same replica may have been here before, when its port was taken and it was placed anew.
+    // The replica may have been here before, when its port was taken and it was placed again.
     for (const name of readdirSync(directory)) {
       const start = /^claim-(\d+)$/.exec(name)?.[1]
       if (start !== undefined) this.clearStart(assignment.replica, Number(start))
@@ -49,8 +49,8 @@ export class ReplicaRecords {
   }
 
   /**
-   * Writes the records of a replica anew where its directory is gone; false: it is there. A worker that starts later would take a replica without
-   * records for nobody's, and kill it. Throws where the disk refuses.
+   * Writes the records of a replica again when its directory is gone, because a later worker would kill a replica without
+   * records as a stray. False when the records are there. Throws the system's error when the disk refuses.
    */
   restore(assignment: Assignment, state: ReplicaState): boolean {
     mkdirSync(this.#files.exits, { recursive: true, mode: 0o700 })
@@ -58,7 +58,7 @@ export class ReplicaRecords {
     mkdirSync(this.#files.directory(assignment.replica), { recursive: true, mode: 0o700 })
     if (state.process !== null) writeWhole(this.#files.claim(assignment.replica, state.start), '')
     this.write(assignment.replica, state)
-    // Last: with it the records are whole.
+    // The assignment comes last because it makes the records complete.
     writeWhole(this.#files.assignment(assignment.replica), JSON.stringify(assignment))
     return true
   }
@@ -67,7 +67,7 @@ export class ReplicaRecords {
     writeWhole(this.#files.state(replica), JSON.stringify(state))
   }
 
-  /** All that a worker has not forgotten. What cannot be read is taken as never written. */
+  /** The records of all replicas. Records that can't be read count as never written. */
   readAll(): { assignment: Assignment; state: ReplicaState }[] {
     return readdirSync(this.#files.replicas).flatMap((replica) => {
       const assignment = readWhole(this.#files.assignment(replica))
@@ -78,14 +78,14 @@ export class ReplicaRecords {
     })
   }
 
-  /** Nothing is left to say of this replica. Its logs stay for a while. */
+  /** Removes the records of a replica of which nothing is left to report. Its logs stay for a while. */
   forget(replica: ReplicaName): void {
     rmSync(this.#files.state(replica), { force: true })
     rmSync(this.#files.assignment(replica), { force: true })
     rmSync(this.#files.arguments(replica), { force: true })
   }
 
-  /** Removes what claims and exits of earlier starts left. */
+  /** Removes the claim and the exit file of a start. */
   clearStart(replica: ReplicaName, start: number): void {
     rmSync(this.#files.claim(replica, start), { force: true })
     rmSync(this.#files.exit(replica, start), { force: true })

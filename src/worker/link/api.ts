@@ -2,9 +2,9 @@ import type { ProbeAction } from '../../model/content.ts'
 import type { RegisteringWorker } from '../../model/workerOffer.ts'
 import type { Assignment, Report } from '../assignment.ts'
 
-/** The GraphQL documents that this worker sends, and the shapes of their answers. Nothing else of the API is used. */
+/** The GraphQL documents that the worker sends, and the shapes of their answers. The worker uses nothing else of the API. */
 
-/** `isNumbered`: for a server that takes the number of a registration. */
+/** `isNumbered` is true for a server that accepts the number of a registration; an older server rejects the field. */
 export function registerWorker(isNumbered: boolean): string {
   return /* GraphQL */ `
   mutation RegisterWorker($input: RegisterWorkerInput!) {
@@ -90,17 +90,17 @@ export const assignmentsChanged = /* GraphQL */ `
 `
 
 export interface RegisterWorkerInput extends RegisteringWorker {
-  /** All that this worker knows of: also ends that no server has taken yet, so that they are not mistaken for losses. */
+  /** Every replica that this worker knows, also ended ones of which no server knows yet, which would else count as lost. */
   readonly running: readonly Report[]
 }
 
-/** An expected failure of a mutation. */
+/** An error that a mutation returns as a part of its result. */
 export interface Failure {
   readonly __typename: 'FencedError' | 'ForbiddenError' | 'InvalidInputError' | 'OvertakenError'
   readonly code: string
   readonly message: string
   readonly issues?: readonly { readonly message: string }[]
-  /** Of OvertakenError: the number to go above. */
+  /** OvertakenError only: the number that the next registration has to exceed. */
   readonly newest?: number
 }
 
@@ -112,7 +112,7 @@ export interface RegisterWorkerData {
         readonly epoch: number
         readonly leaseSeconds: number
         readonly graceSeconds: number
-        /** Stale: not this worker's any more. */
+        /** The replicas that no longer belong to this worker. */
         readonly stop: readonly string[]
       }
     | Failure
@@ -143,11 +143,11 @@ export interface ServiceName {
 
 export interface WorkerDrainData {
   readonly workerDrain: {
-    /** False after an operator ended it. */
+    /** False after an operator ended the drain. */
     readonly isDraining: boolean
-    /** On the worker, not ended. */
+    /** The number of the worker's replicas that have not ended. */
     readonly replicas: number
-    /** Those that were asked about and are not deleted. */
+    /** The services of the query that are not deleted. */
     readonly services: readonly (ServiceName & {
       readonly desiredReplicas: number
       readonly readyReplicas: number

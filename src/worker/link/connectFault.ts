@@ -1,4 +1,4 @@
-/** Why a connection could not be made, or has ended, as a sentence that says what to do. */
+/** The sentence that says why a connection failed or ended, and what to do. */
 export function connectFault(cause: unknown, tokenFile: string): string {
   if (typeof cause !== 'object' || cause === null) return `The connection failed: ${String(cause)}.`
   if ('code' in cause && typeof cause.code === 'number') {
@@ -7,7 +7,7 @@ export function connectFault(cause: unknown, tokenFile: string): string {
     return closeFault(cause.code, `${cause.code}${reason}`.replace(/\.$/, ''), tokenFile)
   }
   const message = 'message' in cause && typeof cause.message === 'string' ? cause.message : ''
-  // Of a name with several addresses there is a code only.
+  // A host name with several addresses yields an error with a code and without a message.
   const { code } = ('error' in cause ? cause.error : cause) as { readonly code?: unknown }
   if (message === '') return typeof code === 'string' ? `The connection failed: ${code}.` : 'The connection failed.'
   return openFault(message)
@@ -15,30 +15,30 @@ export function connectFault(cause: unknown, tokenFile: string): string {
 
 const advice = 'see whether it is the URL of a server, with its path (/graphql)'
 
-/** Closed by the server, or by the GraphQL client itself. */
-function closeFault(code: number, said: string, tokenFile: string): string {
+/** `code` is from the server, or from the GraphQL client itself. */
+function closeFault(code: number, reason: string, tokenFile: string): string {
   switch (code) {
     case 1013:
-      return `The token could not be checked there, as a rule because the server's database does not answer (${said}): see its log.`
+      return `The token could not be checked there, as a rule because the server's database does not answer (${reason}): see its log.`
     case 4401:
-      return `The token in ${tokenFile} is not known there (${said}): copy a server's worker-token to that file.`
+      return `The token in ${tokenFile} is not known there (${reason}): copy a server's worker-token to that file.`
     case 4403:
-      return `The token in ${tokenFile} is not taken there (${said}): copy a server's worker-token to that file.`
+      return `The token in ${tokenFile} is not taken there (${reason}): copy a server's worker-token to that file.`
     case 4504:
       return 'The server did not say whether it takes the token: it may be busy, or hang.'
     default:
-      return `The server closed the connection (${said}).`
+      return `The server closed the connection (${reason}).`
   }
 }
 
-/** Before there was a WebSocket, by what the system, TLS or HTTP says. */
+/** The connection failed before there was a WebSocket, with a message of the system, TLS or HTTP. */
 function openFault(message: string): string {
   const status = /^Unexpected server response: (\d+)$/.exec(message)?.[1]
   if (status !== undefined) {
     const what = `There is no WebSocket: the answer is HTTP status ${status}`
-    return status.startsWith('5') ? `${what}, of a server or proxy that can't serve now.` : `${what}: ${advice}.`
+    return status.startsWith('5') ? `${what}, from a server or proxy that can't serve now.` : `${what}: ${advice}.`
   }
-  // OpenSSL tells where in its source it was found, over several lines.
+  // The message of OpenSSL has several lines and names places in its source.
   if (message.includes('EPROTO'))
     return 'What answers does not speak HTTPS (EPROTO): a server speaks plain HTTP, so write http:// in the URL.'
   if (message === 'socket hang up' || message.includes('subprotocol') || message.startsWith('Parse Error'))

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws'
 import type { Greeting } from '../../model/workerProtocol.ts'
 import { connectFault } from './connectFault.ts'
 
-/** The server said no, by one of the codes of its top-level errors or of a failure that it answered. */
+/** The server refused a request. The code is from a top-level error or from the error that a mutation returned. */
 export class RefusedError extends Error {
   override name = 'RefusedError'
   readonly code: string
@@ -15,13 +15,14 @@ export class RefusedError extends Error {
 }
 
 /**
- * A server that does not answer must fail by itself, and frames here are too small to be worth compressing. A close with the code 1000 would
- * make the GraphQL client connect again by itself, and without a pause: it is given as 1001 ("going away").
+ * A socket with a time limit for the handshake, because a server may never answer, and without compression, because the
+ * frames are small. The GraphQL client connects again at once after a close with the code 1000, so that code is passed on
+ * as 1001 ("going away").
  */
 class ServerSocket extends WebSocket {
   constructor(address: string, protocols: string) {
     super(address, protocols, { handshakeTimeout: 5_000, perMessageDeflate: false })
-    this.on('error', () => undefined) // the client hears it too; one that comes after it has let go must not end the process
+    this.on('error', () => undefined) // the client listens too, but an error after it has let go must not end the process
   }
 
   override emit(event: string | symbol, ...args: unknown[]): boolean {
@@ -31,27 +32,28 @@ class ServerSocket extends WebSocket {
   }
 }
 
-const goodbyeMillis = 250
+/** How long a server gets to answer a close before the socket is ended. */
+const closeMillis = 250
 
-/** Where a worker connects to, and what it shows there. */
+/** The server to which a worker connects, and what it sends there. */
 export interface ConnectTarget {
   readonly url: string
   readonly token: string
-  /** Where the token is from. */
+  /** The file from which the token was read, for messages. */
   readonly tokenFile: string
-  /** The worker's name: a server that does not know the token tells its operator whose it was. */
+  /** The worker's name: a server that does not know the token logs it for its operator. */
   readonly worker: string
 }
 
-/** One socket to one server. It never reconnects: whoever opened it opens another. */
+/** One socket to one server. It never reconnects; the link opens another connection. */
 export class Connection {
   readonly #client: Client
   readonly #tokenFile: string
   readonly #closed: Promise<never>
-  /** Of requests and subscriptions that wait: they fail in the moment the socket does, not when the client has noticed. */
-  readonly #waiting = new Set<(error: Error) => void>()
+  /** Rejects what waits for the server: it fails in the moment the socket does, before the client has noticed. */
+  readonly #pending = new Set<(error: Error) => void>()
   #socket: WebSocket | null = null
-  /** Why it has ended. */
+  /** The reason why the connection has ended. */
   #ended: Error | null = null
   #greeting: Partial<Greeting> = {}
   #rejectClosed: (error: Error) => void = () => undefined
@@ -77,15 +79,15 @@ export class Connection {
       connectionAckWaitTimeout: 5_000,
       lazy: false,
       retryAttempts: 0,
-      onNonLazyError: (cause) => this.#fail(new Error(connectFault(cause, tokenFile))),
+      onNonLazyError: (cause) => this.#endWith(new Error(connectFault(cause, tokenFile))),
     })
   }
 
-  /** Resolves when the server has accepted the token; rejects with a sentence that says why not. */
+  /** Resolves when the server has accepted the token; otherwise rejects with a sentence that says why not. */
   static async open(target: ConnectTarget, signal: AbortSignal): Promise<Connection> {
     signal.throwIfAborted()
     const connection = new Connection(target)
-    const onAbort = (): void => connection.#fail(new Error('The worker ends.'))
+    const onAbort = (): void => connection.#endWith(new Error('The worker ends.'))
     signal.addEventListener('abort', onAbort)
     try {
       const connected = new Promise<unknown>((resolve) =>
@@ -101,20 +103,20 @@ export class Connection {
     }
   }
 
-  /** What the server said of itself when it took the token; what a server of another release did not say is left out. */
+  /** The fields that the server sent when it accepted the token. A server of another release may leave some out. */
   get greeting(): Partial<Greeting> {
     return this.#greeting
   }
 
-  /** Rejects when the socket has closed, with why. */
+  /** Rejects with the reason when the socket has closed. */
   get closed(): Promise<never> {
     return this.#closed
   }
 
-  /** One query or mutation. A server that does not answer in time counts as gone: the socket is ended. */
+  /** Sends one query or mutation. A server that does not answer in time counts as gone, so the socket is ended. */
   async request<Data>(query: string, variables: Record<string, unknown>, timeoutMillis: number): Promise<Data> {
     const timer = setTimeout(() => {
-      this.#fail(new Error(`The server did not answer within ${timeoutMillis / 1_000} s.`))
+      this.#endWith(new Error(`The server did not answer within ${timeoutMillis / 1_000} s.`))
       this.#socket?.terminate()
     }, timeoutMillis)
     try {
@@ -124,7 +126,7 @@ export class Connection {
     }
   }
 
-  /** Follows a subscription until it ends, which is always an error: there is none that ends well. */
+  /** Follows a subscription until it ends. It never ends without an error, because a worker needs it all the time. */
   follow<Data>(query: string, variables: Record<string, unknown>, onData: (data: Data) => void): Promise<never> {
     return this.#subscribe<Data, never>(query, variables, onData)
   }
@@ -134,16 +136,16 @@ export class Connection {
     variables: Record<string, unknown>,
     onData: (data: Data, resolve: (result: Result) => void) => void,
   ): Promise<Result> {
-    // The client would open another socket for it.
+    // The client would open another socket for this request.
     if (this.#ended !== null) return Promise.reject(this.#ended)
     const answered = new Promise<Result>((resolve, reject) => {
-      this.#waiting.add(reject)
+      this.#pending.add(reject)
       const settle = (result: Result): void => {
-        this.#waiting.delete(reject)
+        this.#pending.delete(reject)
         resolve(result)
       }
       const fail = (error: Error): void => {
-        this.#waiting.delete(reject)
+        this.#pending.delete(reject)
         reject(error)
       }
       this.#client.subscribe<Data>(
@@ -166,26 +168,26 @@ export class Connection {
     return answered
   }
 
-  #fail(error: Error): void {
+  #endWith(error: Error): void {
     this.#ended ??= error
     this.#rejectClosed(error)
-    for (const reject of this.#waiting) reject(error)
-    this.#waiting.clear()
+    for (const reject of this.#pending) reject(error)
+    this.#pending.clear()
   }
 
   close(): void {
-    this.#fail(new Error('The connection was closed by this worker.'))
+    this.#endWith(new Error('The connection was closed by this worker.'))
     Promise.resolve(this.#client.dispose()).catch(() => undefined)
     const socket = this.#socket
     if (socket === null || socket.readyState === WebSocket.CLOSED) return
-    // Said goodbye, the server gets a moment to say so too.
-    const timer = setTimeout(() => socket.terminate(), goodbyeMillis)
+    // The server gets a moment to answer the close.
+    const timer = setTimeout(() => socket.terminate(), closeMillis)
     socket.once('close', () => clearTimeout(timer))
     socket.close(1000)
   }
 }
 
-/** Only what is as it should be. */
+/** Takes only the fields that have the expected shape. */
 function greetingIn(payload: unknown): Partial<Greeting> {
   const { workerProtocol, workerLease, registrationNumbers } = (payload ?? {}) as {
     [Key in keyof Greeting]?: Partial<Greeting[Key]>

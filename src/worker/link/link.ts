@@ -4,37 +4,35 @@ import type { Logger } from 'pino'
 import { graceSeconds, leaseSeconds } from '../../model/bounds.ts'
 import { protocolFault, workerProtocolVersion } from '../../model/workerProtocol.ts'
 import { orAbort } from '../abort.ts'
-import type { Drain } from '../drain/drain.ts'
 import { ContactFile } from '../files/contactFile.ts'
 import type { Supervisor } from '../process/supervisor.ts'
 import type { Servers, WorkerSettings } from '../settings/settings.ts'
-import { apiOf, isServerUrl } from '../settings/settings.ts'
+import { apiUrl, isServerUrl } from '../settings/settings.ts'
 import { Connection, RefusedError } from './connection.ts'
 import { LostContact } from './lostContact.ts'
 import type { Outbox } from './outbox.ts'
 import { reconnectMillis } from './reconnect.ts'
 import { type Registration, register } from './registration.ts'
-import { WorkerSession } from './workerSession.ts'
+import { type SessionFollower, WorkerSession } from './workerSession.ts'
 
 export interface LinkOptions {
   readonly settings: WorkerSettings
   readonly softwareVersion: string
-  /** Of the state directory (see instanceOf). */
-  readonly instance: string
+  readonly stateDirectoryId: string
   readonly supervisor: Supervisor
   readonly outbox: Outbox
-  readonly drain: Drain
+  readonly drain: SessionFollower
   readonly log: Logger
-  /** Ends it. */
+  /** Ends the link. */
   readonly signal: AbortSignal
 }
 
-/** A session that lived so long shows that the servers are well: what failed before it does not count any more. */
+/** A session of this length shows that the servers are well, so that earlier failures count no longer. */
 const steadyMillis = 2_000
 
 /**
- * Keeps this worker connected to any one of the servers, for ever. Registered once, it stays so over reconnects; fenced, it stops what it
- * has and registers anew.
+ * Keeps this worker connected to one of the servers, whichever it is. A registration survives reconnects. A fenced worker
+ * stops all its replicas and registers again.
  */
 export class Link {
   readonly #options: LinkOptions
@@ -42,15 +40,18 @@ export class Link {
   #session: WorkerSession | null = null
   readonly #contact: LostContact
   #sequence = 0
-  /** By the monotonic clock. */
+  /** The time of the last registration, on the monotonic clock. */
   #registeredAt = Number.NEGATIVE_INFINITY
-  #turn = Math.floor(Math.random() * 1_000)
+  /** The index of the server that was tried last; it starts at random, so that workers spread over the servers. */
+  #serverIndex = Math.floor(Math.random() * 1_000)
 
   constructor(options: LinkOptions) {
     this.#options = options
     const file = new ContactFile(options.settings.stateDirectory, options.log)
     this.#contact = new LostContact(file, leaseSeconds + graceSeconds, () => {
-      options.log.warn('no server was reached for longer than lease and grace: what is to stop then is stopped')
+      options.log.warn(
+        'no server was reached for longer than lease and grace: the replicas that are to stop then are stopped',
+      )
       options.supervisor.stopWithoutContact()
     })
   }
@@ -65,11 +66,11 @@ export class Link {
       if (signal.aborted) return
       const isFought = isFenced(error) && performance.now() - this.#registeredAt < steadyMillis
       if (isFenced(error)) {
-        await this.#startOver()
+        await this.#stopFencedReplicas()
         if (signal.aborted) return
         if (isFought)
           log.warn(
-            'fenced as soon as it had registered: a copy of this state directory, which is one worker’s, may be used elsewhere',
+            'fenced as soon as it had registered: another worker may use a copy of this state directory, which belongs to one worker only',
           )
         else {
           failures = 0
@@ -78,28 +79,28 @@ export class Link {
       }
       if (!connected || this.#registration === null) drain.unreached()
       failures = performance.now() - began > steadyMillis && !isFought ? 0 : failures + 1
-      // No pause is long in a lease: what was away for a moment must not be silent for longer by itself.
+      // Never wait longer than a third of the lease, or a short outage becomes a lost lease.
       const most =
         settings.servers.kind === 'file' ? 1_000 : ((this.#registration?.leaseSeconds ?? leaseSeconds) * 1_000) / 3
       const servers = settings.servers.kind === 'file' ? 1 : settings.servers.urls.length
       const waitAfter = (failed: number): number => reconnectMillis(failed, servers, most, Math.random())
-      // A session that was short counts as a failure, and its server's other workers have lost it too.
+      // A short session counts as a failure, and the other workers of its server have lost it too.
       const waitMillis = connected ? Math.max(waitAfter(0), waitAfter(failures)) : waitAfter(failures)
-      log.warn({ waitMillis }, `not connected${url === null ? '' : ` to ${url}`}: ${this.#sentenceOf(error)}`)
+      log.warn({ waitMillis }, `not connected${url === null ? '' : ` to ${url}`}: ${this.#explain(error)}`)
       await wait(waitMillis, undefined, { signal }).catch(() => undefined)
     }
   }
 
-  /** Before it ends and stops its replicas: tells that none is ready any more, where a server is connected. */
+  /** Reports that no replica is ready any more, if a server is connected: the worker is about to stop its replicas. */
   async retire(): Promise<void> {
     try {
       await this.#session?.retire()
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'no server was told that the replicas are not ready any more')
+      this.#options.log.warn({ err: error }, 'it could not be reported that the replicas are not ready any more')
     }
   }
 
-  /** One socket's life. Resolves with what ended it, the server that was tried, and whether it had answered. */
+  /** Lives through one socket. Resolves with what ended it, the server that was tried, and whether that had answered. */
   async #connectOnce(): Promise<{ error: Error; url: string | null; connected: boolean }> {
     const { settings, signal, log, supervisor, outbox, drain } = this.#options
     let connection: Connection | null = null
@@ -112,14 +113,14 @@ export class Link {
       const token = await readToken(tokenFile)
       tried = url
       connection = await Connection.open({ url, token, tokenFile, worker }, signal)
-      // Before anything else is said: a server of another release may not understand it.
+      // The versions are compared before anything is sent, because another release may not understand it.
       const { workerProtocol, workerLease } = connection.greeting
       const fault = workerProtocol && protocolFault(workerProtocolVersion, workerProtocol)
       if (fault) throw new Error(fault)
       log.info({ url }, 'connected')
-      // The servers may have been started anew with another lease since.
+      // The servers may have been restarted with another lease.
       if (this.#registration !== null) this.#registration = { ...this.#registration, ...workerLease }
-      this.#registration ??= await this.#register(connection)
+      this.#registration ??= await this.#registerWith(connection)
       const nextSequence = (): number => ++this.#sequence
       const parts = { supervisor, outbox, contact: this.#contact, drain, log, nextSequence }
       this.#session = new WorkerSession(connection, this.#registration, parts)
@@ -137,28 +138,34 @@ export class Link {
     }
   }
 
-  /** With what a server can't say: what it refuses has replicas that run on, and a token that is in a file. */
-  #sentenceOf(error: Error): string {
+  /** Adds what the server can't know when it refuses a registration: the token's file, and the replicas that run on. */
+  #explain(error: Error): string {
     if (!(error instanceof RefusedError) || this.#registration !== null) return error.message
     const sentences = [error.message]
     if (error.code === 'FORBIDDEN') sentences.push(`The token is the one in ${this.#options.settings.tokenFile}.`)
     const running = this.#options.supervisor.reports().filter(({ state }) => state !== 'ENDED').length
     if (running > 0) {
-      const these = running === 1 ? 'A replica of before runs' : `${running} replicas of before run`
+      const these = running === 1 ? 'An earlier replica runs' : `${running} earlier replicas run`
       sentences.push(
-        `${these} on here and may have been replaced elsewhere: a server that takes this worker, also by another XCE_WORKER_NAME, tells it what to stop; SIGUSR2 stops everything now.`,
+        `${these} on here and may have been replaced elsewhere: a server that accepts this worker, also under another XCE_WORKER_NAME, names those to stop; SIGUSR2 stops everything now.`,
       )
     }
     return sentences.join(' ')
   }
 
-  async #register(connection: Connection): Promise<Registration> {
-    const { settings, softwareVersion, instance, supervisor, outbox, log } = this.#options
+  async #registerWith(connection: Connection): Promise<Registration> {
+    const { settings, softwareVersion, stateDirectoryId, supervisor, outbox, log } = this.#options
     const running = supervisor.reports()
-    // What changes from here on is reported under the new registration; ends are told again, in case the registration only takes what runs.
+    // Later changes are reported under the new registration. Ends are reported again, in case the server takes only running replicas from it.
     outbox.reset(running.filter(({ state }) => state === 'ENDED'))
     const sentAt = this.#contact.mark()
-    const { registration, stop } = await register(connection, settings, { softwareVersion, instance }, running, log)
+    const { registration, stop } = await register(
+      connection,
+      settings,
+      { softwareVersion, stateDirectoryId },
+      running,
+      log,
+    )
     this.#contact.heard(sentAt, registration.leaseSeconds + registration.graceSeconds)
     this.#registeredAt = performance.now()
     this.#sequence = 0
@@ -166,12 +173,12 @@ export class Link {
     return registration
   }
 
-  /** Fenced: others may run in place of what runs here, so it must be gone before this worker may take anything new. */
-  async #startOver(): Promise<void> {
+  /** Others may run in place of a fenced worker's replicas, so these must be gone before it takes new assignments. */
+  async #stopFencedReplicas(): Promise<void> {
     const { log, supervisor, signal } = this.#options
-    log.warn('fenced: this worker stops all its replicas and registers anew')
+    log.warn('fenced: this worker stops all its replicas and registers again')
     this.#registration = null
-    // Whoever ends it meanwhile does not wait: what is stopping then is known as such to the next worker.
+    // A signal to end does not wait: the next worker knows from the records which replicas are stopping.
     await orAbort(supervisor.releaseAll({ drain: false }), signal).catch((error: unknown) => {
       if (!signal.aborted) throw error
     })
@@ -181,15 +188,15 @@ export class Link {
     if (servers.kind === 'file') {
       const url = await readText(servers.file, 'XCE_WORKER_SERVER_FILE')
       if (!isServerUrl(url))
-        throw new Error(`The file ${servers.file} holds ${JSON.stringify(url)}, which is no URL of a server.`)
-      return apiOf(url)
+        throw new Error(`The file ${servers.file} holds ${JSON.stringify(url)}, which is not the URL of a server.`)
+      return apiUrl(url)
     }
-    this.#turn = (this.#turn + 1) % servers.urls.length
-    return servers.urls[this.#turn] ?? ''
+    this.#serverIndex = (this.#serverIndex + 1) % servers.urls.length
+    return servers.urls[this.#serverIndex] ?? ''
   }
 }
 
-/** What a file that a setting names holds, read anew at every connect. */
+/** The text of a file that a setting names; it is read at every connect, because it may change. */
 async function readText(file: string, setting: string): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).trim()

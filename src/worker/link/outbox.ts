@@ -1,34 +1,34 @@
 import type { ReplicaName, Report } from '../assignment.ts'
 import { sameReport } from '../assignment.ts'
 
-/** What is to be said to the server: the latest state of each replica that changed, in the order of the changes. */
+/** The reports to send to the servers: the latest state of each replica that changed, in the order of the changes. */
 export class Outbox {
   readonly #pending = new Map<ReplicaName, Report>()
   #full = false
   #wake: (() => void) | null = null
 
-  /** A replica changed. An earlier, unsent report of it is not sent any more: reports tell what is, not what was. */
+  /** Adds the report of a change. It replaces an unsent report of the same replica, because only the latest state counts. */
   put(report: Report): void {
     this.#pending.delete(report.replica)
     this.#pending.set(report.replica, report)
-    this.#notify()
+    this.#wakeSender()
   }
 
-  /** The server wants everything once. */
+  /** The next batch is the state of all replicas, because a server asked for it. */
   askForAll(): void {
     this.#full = true
-    this.#notify()
+    this.#wakeSender()
   }
 
-  /** A new registration has told the server all; what follows it is new. */
+  /** Begins again with these reports, because a new registration contains the state of all replicas. */
   reset(reports: readonly Report[]): void {
     this.#pending.clear()
     this.#full = false
     for (const report of reports) this.#pending.set(report.replica, report)
-    this.#notify()
+    this.#wakeSender()
   }
 
-  /** Resolves as soon as there is something to say. */
+  /** Resolves as soon as there is something to send. */
   async filled(): Promise<void> {
     if (this.#full || this.#pending.size > 0) return
     await new Promise<void>((resolve) => {
@@ -36,7 +36,7 @@ export class Outbox {
     })
   }
 
-  /** What to send now: at most `most` changes, or everything when the server asked for it. */
+  /** Takes the next batch: at most `most` changes, or all reports when a server asked for them. */
   take(most: number, all: () => readonly Report[]): { full: boolean; reports: readonly Report[] } {
     if (this.#full) {
       this.#full = false
@@ -48,7 +48,7 @@ export class Outbox {
     return { full: false, reports }
   }
 
-  /** A batch was perhaps not taken: it is said again, where nothing newer was said since. */
+  /** Puts back a batch that perhaps did not arrive, except for replicas that have a newer report. */
   putBack(batch: { full: boolean; reports: readonly Report[] }): void {
     if (batch.full) this.#full = true
     for (const report of batch.reports) {
@@ -57,7 +57,7 @@ export class Outbox {
     }
   }
 
-  #notify(): void {
+  #wakeSender(): void {
     this.#wake?.()
     this.#wake = null
   }

@@ -1,15 +1,15 @@
-/** Workers that lost one server at the same time reach the next one over so long. */
+/** Workers that lose a server at the same time connect to the next one within this time, not all at once. */
 const spreadMillis = 300
-/** Doubled with every round: the first is twice that. */
+/** Doubles with every round over the servers; the wait after the first round is twice this. */
 const roundMillis = 50
 
 /**
- * How long to wait before the next try to connect, in milliseconds. `failures`: tries that failed since the last session; 0: it was lost just now.
- * `random`: from 0 to 1.
+ * How long to wait before the next try to connect, in milliseconds. `failures` counts the tries that failed since the last
+ * session; it is 0 when the session was lost just now. `random` is from 0 to 1.
  *
- * After a lost session a short wait anywhere in the spread: all workers of a server lose it in one instant, and must not come to the next one in
- * one instant. After that no wait within a round over all servers, for one of the others may be well, and twice as long a one after each round,
- * half of it random, up to `mostMillis`.
+ * After a lost session the wait is short and random, because all workers of a server lose it in one instant and must not
+ * reach the next one in one instant. Then the worker tries each server without a wait, because one of the others may be
+ * well. The wait after each such round doubles, half of it random, up to `mostMillis`.
  */
 export function reconnectMillis(failures: number, servers: number, mostMillis: number, random: number): number {
   if (failures === 0) return Math.round(random * Math.min(mostMillis, spreadMillis))

@@ -8,28 +8,28 @@ import { registerWorker } from './api.ts'
 import { type Connection, RefusedError } from './connection.ts'
 import { nextRegistrationNumber } from './registrationNumber.ts'
 
-/** What a server knows this worker by, until it is fenced. Lease and grace are those of the server that was reached last. */
+/** Identifies this worker to the servers until it is fenced. The last connected server set lease and grace. */
 export interface Registration extends LeaseTerms {
   readonly worker: string
   readonly epoch: number
 }
 
-/** An answer's payload; a failure that the server answered is thrown as RefusedError with its code. */
+/** The payload of an answer. Throws RefusedError when the answer is an error. */
 export function payload<Payload extends { readonly __typename: string }>(answer: Payload | Failure): Payload {
   if ('code' in answer && 'message' in answer) throw new RefusedError(answer.code, sentenceOf(answer))
   return answer
 }
 
-/** What is wrong, one sentence a field; the message alone where no field is named. */
+/** One sentence for each field that is wrong, or the message when the error names no field. */
 function sentenceOf({ message, issues }: Failure): string {
   return issues === undefined || issues.length === 0 ? message : issues.map((issue) => issue.message).join(' ')
 }
 
-/** Registers, and tells which of this worker's replicas are stale. */
+/** Registers the worker. `stop` names the replicas that no longer belong to it. */
 export async function register(
   connection: Connection,
   settings: WorkerSettings,
-  { softwareVersion, instance }: { readonly softwareVersion: string; readonly instance: string },
+  { softwareVersion, stateDirectoryId }: { readonly softwareVersion: string; readonly stateDirectoryId: string },
   running: readonly Report[],
   log: Logger,
 ): Promise<{ registration: Registration; stop: readonly string[] }> {
@@ -40,32 +40,35 @@ export async function register(
     softwareVersion,
     protocolVersion: workerProtocolVersion,
     running,
-    instance,
+    instance: stateDirectoryId,
   }
-  const answer = await send(connection, settings.stateDirectory, input, log)
+  const answer = await sendRegistration(connection, settings.stateDirectory, input, log)
   const { worker, epoch, leaseSeconds, graceSeconds, stop } = payload(answer)
   log.info({ worker: worker.id, epoch, leaseSeconds, running: running.length, stale: stop.length }, 'registered')
   return { registration: { worker: worker.id, epoch, leaseSeconds, graceSeconds }, stop }
 }
 
-/** A server of before takes no number. One that knows of a higher number tells it: then once more, above that. */
-async function send(
+/**
+ * Servers of the previous release accept no number. A server that knows a higher number returns it; then the worker
+ * registers once more with a number above that.
+ */
+async function sendRegistration(
   connection: Connection,
   stateDirectory: string,
   input: RegisterWorkerInput,
   log: Logger,
 ): Promise<RegisterWorkerData['registerWorker']> {
   const isNumbered = connection.greeting.registrationNumbers === true
-  const ask = async (above: number): Promise<RegisterWorkerData['registerWorker']> => {
+  const request = async (above: number): Promise<RegisterWorkerData['registerWorker']> => {
     const number = isNumbered ? { registrationNumber: nextRegistrationNumber(stateDirectory, above, log) } : {}
     const variables = { input: { ...input, ...number } }
     return (await connection.request<RegisterWorkerData>(registerWorker(isNumbered), variables, 30_000)).registerWorker
   }
-  const answer = await ask(0)
+  const answer = await request(0)
   if (answer.__typename !== 'OvertakenError' || answer.newest === undefined) return answer
   log.warn(
     { newest: answer.newest },
-    'the servers know of later registrations of this state directory than it does: it is an old copy, or a copy of it is used elsewhere',
+    'the servers know later registrations of this state directory than the directory itself: it is an old copy, or a copy of it is used elsewhere',
   )
-  return ask(answer.newest)
+  return request(answer.newest)
 }

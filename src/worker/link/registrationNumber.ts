@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Logger } from 'pino'
-import { writeWhole } from '../files/writeWhole.ts'
+import { writeWhole } from '../../files/writeWhole.ts'
 
 /**
- * A number for the registration that is sent next, above those of all that this state directory has sent before: of several on their way to servers the
- * latest counts. Kept before it is used. Where it can't be, or an old copy of the directory has come back, the servers refuse it and tell which is the newest.
+ * The number for the next registration. It is higher than all earlier numbers of this state directory, so that servers can
+ * tell the latest registration when several are on their way. It is written down before it is used. Where that fails, or
+ * an old copy of the directory has come back, a server refuses the number and returns the newest one.
  *
- * `above`: what a server told. Call it with the directory locked.
+ * The number is also above `above`, which is a number that a server returned. The caller holds the directory's lock.
  */
 export function nextRegistrationNumber(stateDirectory: string, above: number, log: Logger): number {
   const file = path.join(stateDirectory, 'registrations')
@@ -29,5 +30,5 @@ function lastNumber(file: string): number {
   }
 }
 
-/** Of GraphQL's Int. */
+/** The largest value of GraphQL's Int. */
 const largest = 2 ** 31 - 1

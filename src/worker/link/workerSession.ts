@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ReplicaName, Report } from '../assignment.ts'
-import type { Drain } from '../drain/drain.ts'
 import type { Supervisor } from '../process/supervisor.ts'
 import type {
   AnswerLogRequestData,
@@ -16,23 +15,32 @@ import type { LostContact } from './lostContact.ts'
 import type { Outbox } from './outbox.ts'
 import { payload, type Registration } from './registration.ts'
 
-/** Reports per request. */
+/** The maximum number of reports per request. */
 const batchSize = 500
-/** A worker that is to stop its replicas waits for a server's answer for so long. */
+/** How long a worker that is about to stop its replicas waits for the server's answer. */
 const retireMillis = 2_000
+
+/** Follows the worker over all its sessions: the drain, which needs a socket and goes on after a reconnect. */
+export interface SessionFollower {
+  /** Rejects with what ended the socket. */
+  follow(connection: Connection, registration: Registration): Promise<never>
+  /** No server could be reached, or none accepted the worker. */
+  unreached(): void
+}
 
 export interface SessionParts {
   readonly supervisor: Supervisor
   readonly outbox: Outbox
   readonly contact: LostContact
-  readonly drain: Drain
+  readonly drain: SessionFollower
   readonly log: Logger
   readonly nextSequence: () => number
 }
 
 /**
- * A registered worker on one socket: it follows its assignments, reports, renews its lease, answers requests for logs and is drained when it is asked
- * to, all at once, until the first of them fails. All is level-triggered: what was missed between two sockets is in the next SNAPSHOT and in the outbox.
+ * A registered worker on one socket. It follows its assignments, reports, renews its lease, answers requests for logs and
+ * follows its drain, all at the same time, until the first of these fails. What was missed between two sockets is in the
+ * next SNAPSHOT and in the outbox.
  */
 export class WorkerSession {
   readonly #connection: Connection
@@ -40,12 +48,12 @@ export class WorkerSession {
   readonly #supervisor: Supervisor
   readonly #outbox: Outbox
   readonly #contact: LostContact
-  readonly #drain: Drain
+  readonly #drain: SessionFollower
   readonly #log: Logger
   readonly #nextSequence: () => number
-  /** Replicas of the parts of a SNAPSHOT that came so far. */
+  /** The replicas in the parts of a SNAPSHOT that have come so far. */
   #listed: Set<ReplicaName> | null = null
-  /** Nothing is ready for anybody any more. */
+  /** Whether every replica is reported as not ready. */
   #retired = false
   #ended = false
 
@@ -60,29 +68,29 @@ export class WorkerSession {
     this.#nextSequence = parts.nextSequence
   }
 
-  /** Rejects with what ended it. */
+  /** Rejects with what ended the session. */
   async run(): Promise<never> {
     const { worker, epoch } = this.#registration
-    const onChange = (data: AssignmentsChangedData): void => this.#take(data)
+    const onChange = (data: AssignmentsChangedData): void => this.#applyChange(data)
     const following = this.#connection.follow<AssignmentsChangedData>(assignmentsChanged, { worker, epoch }, onChange)
     try {
       const drained = this.#drain.follow(this.#connection, this.#registration)
-      return await Promise.race([this.#connection.closed, following, this.#renew(), this.#report(), drained])
+      return await Promise.race([this.#connection.closed, following, this.#renewLease(), this.#sendReports(), drained])
     } finally {
       this.#ended = true
     }
   }
 
-  /** Tells that nothing here is ready any more, so that its addresses leave the endpoints before its processes end. Rejects where no server takes that. */
+  /** Reports that no replica is ready any more, so that the addresses leave the endpoints before the processes end. */
   async retire(): Promise<void> {
     this.#retired = true
     const ready = this.#supervisor.reports().filter((report) => report.ready)
     for (let from = 0; from < ready.length; from += batchSize)
-      await this.#send({ full: false, reports: ready.slice(from, from + batchSize) }, retireMillis)
+      await this.#sendBatch({ full: false, reports: ready.slice(from, from + batchSize) }, retireMillis)
   }
 
-  #take({ assignmentsChanged: change }: AssignmentsChangedData): void {
-    // A frame that was on its way when the session ended: what it would start nobody stops again.
+  #applyChange({ assignmentsChanged: change }: AssignmentsChangedData): void {
+    // Ignore frames that arrive after the session ended: nobody would stop what they start.
     if (this.#ended) return
     if (change.kind === 'GONE') throw new Error('The server does not know this worker any more.')
     for (const assignment of change.assignments) this.#supervisor.assign(assignmentFromWire(assignment))
@@ -95,15 +103,15 @@ export class WorkerSession {
         this.#listed = null
       }
     }
-    for (const request of change.logRequests) void this.#answer(request)
+    for (const request of change.logRequests) void this.#answerLogRequest(request)
   }
 
-  async #renew(): Promise<never> {
+  async #renewLease(): Promise<never> {
     const { worker, epoch, leaseSeconds, graceSeconds } = this.#registration
     const everyMillis = (leaseSeconds * 1_000) / 3
     for (;;) {
       const sentAt = this.#contact.mark()
-      // A server that does not answer in time is left while there is time enough to find another.
+      // The time limit leaves enough of the lease to find another server.
       const answer = await this.#connection.request<RenewLeaseData>(
         renewLease,
         { input: { worker, epoch } },
@@ -117,33 +125,36 @@ export class WorkerSession {
     }
   }
 
-  /** One request at a time, so that reports arrive in order; what changes meanwhile goes into the next one. */
-  async #report(): Promise<never> {
+  /** Sends one request at a time, so that reports arrive in order. Changes meanwhile go into the next request. */
+  async #sendReports(): Promise<never> {
     for (;;) {
       await this.#outbox.filled()
       if (this.#ended) throw new Error('The session has ended.')
       const batch = this.#outbox.take(batchSize, () => this.#supervisor.reports())
       try {
-        await this.#send(batch, this.#registration.leaseSeconds * 1_000)
+        await this.#sendBatch(batch, this.#registration.leaseSeconds * 1_000)
         this.#supervisor.acknowledge(batch.reports)
       } catch (error) {
-        // Perhaps it was taken. Told again it changes nothing: it says what is so, and of which placement.
+        // The server may have taken the batch. A repetition changes nothing, because a report names its placement and state.
         this.#outbox.putBack(batch)
         throw error
       }
     }
   }
 
-  async #send({ full, reports }: { full: boolean; reports: readonly Report[] }, timeoutMillis: number): Promise<void> {
+  async #sendBatch(
+    { full, reports }: { full: boolean; reports: readonly Report[] },
+    timeoutMillis: number,
+  ): Promise<void> {
     const { worker, epoch } = this.#registration
-    const said = this.#retired ? reports.map((report) => ({ ...report, ready: false })) : reports
-    const input = { worker, epoch, sequence: this.#nextSequence(), full, reports: said }
+    const outgoing = this.#retired ? reports.map((report) => ({ ...report, ready: false })) : reports
+    const input = { worker, epoch, sequence: this.#nextSequence(), full, reports: outgoing }
     const answer = await this.#connection.request<ReportReplicasData>(reportReplicas, { input }, timeoutMillis)
     const { fenced } = payload(answer.reportReplicas)
     for (const replica of fenced) this.#supervisor.release(replica, { drain: false })
   }
 
-  async #answer(request: LogRequest): Promise<void> {
+  async #answerLogRequest(request: LogRequest): Promise<void> {
     const { worker, epoch, leaseSeconds } = this.#registration
     try {
       const tail = await this.#supervisor.tail(request.replica, request.tailLines)

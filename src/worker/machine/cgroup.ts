@@ -6,8 +6,8 @@ import { type OwnCgroup, readOwnCgroup, workerLeaf } from './ownCgroup.ts'
 const periodMicros = 100_000
 
 /**
- * Child cgroups (version 2) of the worker's own, one per replica, that hold it to its memory and CPU. They exist only where a batch system,
- * systemd (`Delegate` and `DelegateSubgroup`) or a container has delegated the directory to the worker.
+ * One child of the worker's cgroup (version 2) for each replica, which limits its memory and CPU. They exist only where a
+ * batch system, systemd (`Delegate` and `DelegateSubgroup`) or a container has delegated the directory to the worker.
  */
 export class Cgroups {
   readonly #directory: string
@@ -16,9 +16,9 @@ export class Cgroups {
     this.#directory = directory
   }
 
-  /** The replica's cgroup with its limits, ready to be joined. Throws what the kernel says. */
+  /** Makes the replica's cgroup with its limits, so that the replica can join it. Throws the kernel's error. */
   create(assignment: Assignment): string {
-    const directory = this.#of(assignment.replica)
+    const directory = this.#directoryOf(assignment.replica)
     mkdirSync(directory, { recursive: true })
     writeFileSync(path.join(directory, 'memory.max'), String(assignment.memoryMiB * 1_048_576))
     writeFileSync(
@@ -28,35 +28,36 @@ export class Cgroups {
     return directory
   }
 
-  /** True when the kernel has killed a process of it for its memory. */
+  /** Whether the kernel has killed a process of the replica because of its memory. */
   outOfMemory(replica: ReplicaName): boolean {
     try {
-      const events = readFileSync(path.join(this.#of(replica), 'memory.events'), 'utf8')
+      const events = readFileSync(path.join(this.#directoryOf(replica), 'memory.events'), 'utf8')
       return /^oom_kill [1-9]/m.test(events)
     } catch {
       return false
     }
   }
 
-  /** Kills what is left in it, also what has left the replica's session, and removes it. */
+  /** Removes the cgroup after killing what is left in it, also processes that left the replica's session. */
   remove(replica: ReplicaName): void {
     try {
-      writeFileSync(path.join(this.#of(replica), 'cgroup.kill'), '1')
-      rmdirSync(this.#of(replica))
+      writeFileSync(path.join(this.#directoryOf(replica), 'cgroup.kill'), '1')
+      rmdirSync(this.#directoryOf(replica))
     } catch {
-      // Not there, or its last process is still being collected: the next start of this replica uses it again.
+      // It is missing, or its last process is not collected yet: the next start of this replica uses it again.
     }
   }
 
-  #of(replica: ReplicaName): string {
+  #directoryOf(replica: ReplicaName): string {
     return path.join(this.#directory, `xce-${replica}`)
   }
 }
 
 /**
- * The worker's cgroup when it may divide it, else the reason as a sentence. The kernel wants processes in leaves only, so the worker moves
- * itself into one. systemd starts a unit's process in the unit's own cgroup, which the kernel refuses once that is divided and replicas run in it: the unit's
- * worker would never start again. So that one is divided only where systemd starts the worker in the leaf.
+ * The cgroups of the replicas, or the reason why the worker may not divide its own cgroup, as a sentence. The kernel
+ * allows processes in leaves only, so the worker moves itself into a leaf. systemd starts a unit's process in the unit's
+ * own cgroup, which the kernel refuses once that cgroup is divided and replicas run in it: the worker would never start
+ * again. So a unit's cgroup is divided only where systemd starts the worker in the leaf.
  */
 export function openCgroups(own: OwnCgroup | null = readOwnCgroup()): Cgroups | string {
   const nothing = 'so memory and CPU of replicas are reserved and not enforced'
@@ -67,7 +68,7 @@ export function openCgroups(own: OwnCgroup | null = readOwnCgroup()): Cgroups | 
     const missing = ['memory', 'cpu'].filter((name) => !controllers.includes(name))
     if (missing.length > 0) return `The cgroup ${directory} has no ${missing.join(' and no ')} controller, ${nothing}.`
     if (!isInLeaf && directory.endsWith('.service')) {
-      return `The cgroup ${directory} is a systemd unit’s without DelegateSubgroup=${workerLeaf} (systemd 254 or later), ${nothing}.`
+      return `The cgroup ${directory} belongs to a systemd unit without DelegateSubgroup=${workerLeaf} (systemd 254 or later), ${nothing}.`
     }
     const others = readFileSync(path.join(directory, 'cgroup.procs'), 'utf8')
       .split('\n')

@@ -1,14 +1,14 @@
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs'
 import path from 'node:path'
 
-/** A command that can be started, or why not as a sentence. */
+/** A command that can be started, or the reason why it can't, as a sentence. */
 export type Executable =
   | { readonly kind: 'found'; readonly file: string }
   | { readonly kind: 'fault'; readonly message: string }
 
 /**
- * Finds what a command's first word names, as execvp(3) would, and says exactly why it cannot be started: a shell's status 127 would not.
- * The result is always a path, so that no shell built-in can take its place.
+ * Finds the program that a command's first word names, as execvp(3) does, and says exactly why it can't be started; a
+ * shell would only exit with status 127. The result is always a path, so that no shell built-in can take its place.
  */
 export function findExecutable(word: string, searchPath: string, workingDirectory: string): Executable {
   const directory = directoryFault(workingDirectory)
@@ -32,7 +32,7 @@ export function findExecutable(word: string, searchPath: string, workingDirector
 
 function check(word: string, file: string): Executable {
   if (!exists(file)) return fault(`The command ${quote(word)} does not exist: there is no ${file} on this host.`)
-  if (!isFile(file)) return fault(`The command ${quote(word)} cannot be executed: ${file} is no file.`)
+  if (!isFile(file)) return fault(`The command ${quote(word)} cannot be executed: ${file} is not a file.`)
   if (!isExecutable(file))
     return fault(
       `The command ${quote(word)} cannot be executed: ${file} is not executable for this user. Try chmod +x.`,
@@ -49,11 +49,11 @@ function check(word: string, file: string): Executable {
 function directoryFault(directory: string): string | null {
   if (!exists(directory))
     return `The working directory ${directory} does not exist on this host: create it or correct the profile.`
-  if (!statSync(directory).isDirectory()) return `The working directory ${directory} is no directory.`
+  if (!statSync(directory).isDirectory()) return `The working directory ${directory} is not a directory.`
   return isExecutable(directory) ? null : `The working directory ${directory} cannot be entered by this user.`
 }
 
-/** The program after `#!`, null for anything else. */
+/** The program after `#!`; null for a file that does not begin so. */
 function readInterpreter(file: string): string | null {
   const buffer = Buffer.alloc(256)
   let length: number
@@ -65,7 +65,7 @@ function readInterpreter(file: string): string | null {
       closeSync(descriptor)
     }
   } catch {
-    return null // executable and not readable is no fault
+    return null // a file may be executable without being readable
   }
   return /^#!\s*(\/\S+)/.exec(buffer.toString('latin1', 0, length))?.[1] ?? null
 }
@@ -74,7 +74,7 @@ function exists(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined
   } catch {
-    return false // a part of the path is a file, or may not be entered
+    return false // a part of the path is a file or can't be entered
   }
 }
 

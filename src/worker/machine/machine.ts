@@ -1,11 +1,11 @@
 import { availableParallelism, type NetworkInterfaceInfo, networkInterfaces, totalmem } from 'node:os'
 
-/** What this machine has: 1,000 CPU millis per core that this process may use, and its memory. */
+/** The capacity of this machine: 1,000 CPU millis for each core that this process may use, and all memory. */
 export function findCapacity(): { cpuMillis: number; memoryMiB: number } {
   return { cpuMillis: availableParallelism() * 1_000, memoryMiB: Math.floor(totalmem() / 1_048_576) }
 }
 
-/** Addresses that others can reach: IPv4 first. Loopback and link-local ones are no use to them. */
+/** The addresses that other machines can reach, IPv4 first; that excludes loopback and link-local addresses. */
 export function findAddresses(interfaces: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces()): string[] {
   const all = Object.values(interfaces).flatMap((addresses) => addresses ?? [])
   const usable = all.filter(

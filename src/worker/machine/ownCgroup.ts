@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** The cgroup that the worker moves itself into, for the kernel wants processes in leaves only. */
+/** The cgroup into which the worker moves itself, because the kernel allows processes in leaves only. */
 export const workerLeaf = 'xce-worker'
 
-/** Where the worker was started, in the unified hierarchy (version 2). */
+/** The place in the unified hierarchy (version 2) where the worker was started. */
 export interface OwnCgroup {
-  /** The directory that it may divide, if that is delegated to it. */
+  /** The directory that the worker may divide, if it is delegated to the worker. */
   readonly directory: string
-  /** It runs in the leaf of that directory: moved there by itself before a restart, or by systemd's `DelegateSubgroup`. */
+  /** Whether the worker runs in the leaf of that directory: after a restart, or by systemd's `DelegateSubgroup`. */
   readonly isInLeaf: boolean
 }
 
-/** The worker's own; null: this machine has no unified hierarchy. */
+/** Null where this machine has no unified hierarchy. */
 export function readOwnCgroup(): OwnCgroup | null {
   try {
     return ownCgroupOf(readFileSync('/proc/self/cgroup', 'utf8'), readFileSync('/proc/self/mountinfo', 'utf8'))
@@ -21,12 +21,12 @@ export function readOwnCgroup(): OwnCgroup | null {
   }
 }
 
-/** From /proc/self/cgroup and /proc/self/mountinfo (proc_pid_cgroup(5), proc_pid_mountinfo(5)). */
+/** Reads /proc/self/cgroup and /proc/self/mountinfo (proc_pid_cgroup(5), proc_pid_mountinfo(5)). */
 export function ownCgroupOf(cgroup: string, mountinfo: string): OwnCgroup | null {
   const own = /^0::(\/.*)$/m.exec(cgroup)?.[1]
   const mount = unifiedMountOf(mountinfo)
   if (own === undefined || mount === null) return null
-  // In a container without a cgroup namespace the mount shows a part of the hierarchy only.
+  // In a container without a cgroup namespace the mount shows only a part of the hierarchy.
   const inside = path.posix.relative(mount.root, own)
   if (inside.startsWith('..')) return null
   const directory = path.posix.join(mount.point, inside)
@@ -35,7 +35,7 @@ export function ownCgroupOf(cgroup: string, mountinfo: string): OwnCgroup | null
     : { directory, isInLeaf: false }
 }
 
-/** A line is: id, parent, device, root, mount point, options, any number of optional fields, "-", type, source, options. */
+/** A line has: id, parent, device, root, mount point, options, any number of fields, "-", type, source, options. */
 function unifiedMountOf(mountinfo: string): { readonly root: string; readonly point: string } | null {
   for (const line of mountinfo.split('\n')) {
     const [mounted = '', filesystem = ''] = line.split(' - ')
@@ -47,7 +47,7 @@ function unifiedMountOf(mountinfo: string): { readonly root: string; readonly po
   return null
 }
 
-/** Spaces and their like stand as three octal digits. */
+/** The kernel writes white space and backslashes as three octal digits. */
 function unescaped(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_all, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
 }

@@ -4,11 +4,11 @@ import { addTo } from '../../model/groupBy.ts'
 /** One line of the kernel's process table (proc(5), /proc/PID/stat). */
 export interface ProcessStat {
   readonly pid: number
-  /** Z and X are dead: they hold nothing, they only wait to be collected. */
+  /** Processes in the states Z and X hold nothing and only wait to be collected. */
   readonly dead: boolean
   readonly group: number
   readonly session: number
-  /** Clock ticks since the machine's start (100 a second); with the pid it names one process for ever. */
+  /** The start in clock ticks (100 a second) since the machine's start; with the pid it names one process for ever. */
   readonly startTicks: number
 }
 
@@ -31,7 +31,7 @@ export function parseStat(text: string): ProcessStat | null {
   }
 }
 
-/** A line of the table fits, and one read gives it whole. With one buffer for all it takes a third of readFileSync's time. */
+/** One read gives a whole line, which is shorter than this. Sharing the buffer takes a third of readFileSync's time. */
 const line = Buffer.alloc(1_024)
 
 export function readStat(pid: number): ProcessStat | null {
@@ -50,21 +50,21 @@ export function readStat(pid: number): ProcessStat | null {
   }
 }
 
-/** True while the very process that was started at `startTicks` lives. */
+/** True while the process that was started at `startTicks` lives; another process may have got its pid. */
 export function isAlive(pid: number, startTicks: number): boolean {
   const stat = readStat(pid)
   return stat !== null && !stat.dead && stat.startTicks === startTicks
 }
 
-/** The words of a process' command line; empty when it is gone or has none. */
+/** The words of a process's command line; none when the process is gone. */
 export function readCommandLine(pid: number): string[] {
   const text = readProc(pid, 'cmdline') ?? ''
   return text === '' ? [] : text.replace(/\0$/, '').split('\0')
 }
 
 /**
- * All living processes by session. Read at once and without awaiting: the kernel makes these files in memory, and one consistent pass of some
- * hundred processes costs a few milliseconds, less than the same reads through the thread pool.
+ * All living processes by session. The reads are synchronous: the kernel makes these files in memory, and one consistent
+ * pass over some hundred processes takes a few milliseconds, less than the same reads through the thread pool.
  */
 export function readSessions(): Map<number, ProcessStat[]> {
   const sessions = new Map<number, ProcessStat[]>()

@@ -1,21 +1,22 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { hasCode } from '../../files/systemError.ts'
 import type { ProcessStat } from './processTable.ts'
 import { readSessions } from './processTable.ts'
 
-/** The signal to a process group; false when it is gone already. */
+/** Sends a signal to a process group; false when the group is gone already. */
 export function signalGroup(group: number, signal: string | number): boolean {
-  // 0 and 1 would mean this worker's own group and every process there is.
+  // 0 and 1 would reach this worker's own group and every process of the user.
   return group > 1 && send(-group, signal)
 }
 
 /**
- * Ends everything that is left in sessions, also processes that left their process group. One pass over the process table serves all who wait
- * for one, so that a thousand replicas that end together cost a few passes and not a thousand.
+ * Ends everything that is left in sessions, also processes that left their process group. One pass over the process table
+ * serves all callers that wait for one, so that a thousand replicas that end together cost a few passes.
  */
 export class Sessions {
   #next: Promise<Map<number, ProcessStat[]>> | null = null
 
-  /** Living members of a session, read after this call. */
+  /** The living members of a session, as they are after this call. */
   async membersOf(session: number): Promise<readonly ProcessStat[]> {
     this.#next ??= new Promise((resolve, reject) => {
       setImmediate(() => {
@@ -31,8 +32,8 @@ export class Sessions {
   }
 
   /**
-   * Waits until nothing lives in the session but `spared`. Members get `patienceMillis` to go by themselves, then SIGKILL, again and again
-   * (a member may be forking). Rejects only when `signal` aborts.
+   * Waits until nothing but `spared` lives in the session. After `patienceMillis` the members get SIGKILL, and again and
+   * again because a member may be forking. Rejects only when `signal` aborts.
    */
   async clear(
     session: number,
@@ -53,7 +54,7 @@ function send(target: number, signal: string | number): boolean {
   try {
     return process.kill(target, signal)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')) return false
+    if (hasCode(error, 'ESRCH', 'EPERM')) return false
     throw error
   }
 }

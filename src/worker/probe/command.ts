@@ -1,11 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { signalGroup } from '../machine/sessions.ts'
-import type { ProbeTarget } from './target.ts'
 
-/** A success when the command exits with 0 in time. It runs in the replica's environment; too late, it is killed with its group. */
+/** A probe's command runs in the environment and the working directory of its replica. */
+export interface CommandContext {
+  readonly environment: Readonly<Record<string, string>>
+  readonly workingDirectory: string
+}
+
+/** Succeeds when the command exits with 0 in time. A command that takes too long is killed with its process group. */
 export function probeCommand(
   command: readonly string[],
-  target: ProbeTarget,
+  context: CommandContext,
   timeoutMillis: number,
   signal: AbortSignal,
 ): Promise<string | null> {
@@ -14,13 +19,13 @@ export function probeCommand(
     let child: ChildProcess
     try {
       child = spawn(word, words, {
-        cwd: target.workingDirectory,
-        env: target.environment,
+        cwd: context.workingDirectory,
+        env: context.environment,
         detached: true,
         stdio: 'ignore',
       })
     } catch (error) {
-      // Some errors of the system (ENOTDIR, E2BIG …) are thrown instead of emitted.
+      // Node throws some errors of the system (ENOTDIR, E2BIG …) instead of emitting them.
       resolve(`${word} could not be started: ${error instanceof Error ? error.message : String(error)}`)
       return
     }
@@ -38,7 +43,7 @@ export function probeCommand(
     }
     child.once('error', (error) => settle(`${word} could not be started: ${error.message}`))
     child.once('exit', (code, by) => {
-      if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL') // what it left in the background
+      if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL') // ends what the command left in the background
       settle(code === 0 ? null : `${word} ${by === null ? `exited with code ${code}` : `was ended by ${by}`}`)
     })
     signal.addEventListener('abort', onAbort, { once: true })

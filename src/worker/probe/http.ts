@@ -1,6 +1,6 @@
 import { type ClientRequest, request } from 'node:http'
 
-/** GET without following redirects; a status of 200 to 399 is a success. The body is not read. */
+/** Sends a GET and follows no redirect. A status of 200 to 399 is a success; the body is not read. */
 export function probeHttp(
   host: string,
   port: number,
@@ -14,7 +14,7 @@ export function probeHttp(
     try {
       query = request({ host, port, path, agent: false, headers: { 'user-agent': 'xce-probe', connection: 'close' } })
     } catch (error) {
-      // A path that no request can carry. Nothing has begun yet that would have to be ended.
+      // No request can carry this path. Nothing has begun that would have to be ended.
       resolve(`${where} can't be sent: ${error instanceof Error ? error.message : String(error)}`)
       return
     }

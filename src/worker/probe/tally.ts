@@ -1,4 +1,4 @@
-/** Counts results in a row against the thresholds, as Kubernetes does. */
+/** Compares the number of equal results in a row with the thresholds, as Kubernetes does. */
 export class Tally {
   readonly #failureThreshold: number
   readonly #successThreshold: number
@@ -15,12 +15,12 @@ export class Tally {
     return this.#healthy
   }
 
-  /** Results in a row that speak against what holds now. */
+  /** The number of results in a row that contradict `healthy`. */
   get against(): number {
     return this.#against
   }
 
-  /** True when this result changed what holds. */
+  /** Returns whether this result changed `healthy`. */
   add(success: boolean): boolean {
     if (success === this.#healthy) {
       this.#against = 0

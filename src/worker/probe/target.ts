@@ -1,17 +1,18 @@
 import type { AllocatedPort, ProbeAction } from '../../model/content.ts'
-import { probeCommand } from './command.ts'
+import { type CommandContext, probeCommand } from './command.ts'
 import { probeHttp } from './http.ts'
 import { probeTcp } from './tcp.ts'
 
-/** One probe: null when it succeeded, else why not as a part of a sentence. Never rejects; an aborted one tells anything. */
+/**
+ * One probe: resolves with null when it succeeded, otherwise with the reason as a part of a sentence. It never rejects.
+ * The result of an aborted probe means nothing.
+ */
 export type Check = (signal: AbortSignal) => Promise<string | null>
 
-/** Where and how a replica is probed: over its host's primary address, as its clients reach it. */
-export interface ProbeTarget {
+/** A replica is probed at its host's primary address, because its clients reach it there. */
+export interface ProbeTarget extends CommandContext {
   readonly address: string
   readonly ports: readonly AllocatedPort[]
-  readonly environment: Readonly<Record<string, string>>
-  readonly workingDirectory: string
 }
 
 export function checkOf(action: ProbeAction, timeoutSeconds: number, target: ProbeTarget): Check {

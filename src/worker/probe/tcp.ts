@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** A success when the connection is made. */
+/** Succeeds when the connection is made. */
 export function probeTcp(
   host: string,
   port: number,

@@ -6,27 +6,27 @@ import type { Check } from './target.ts'
 export interface ProbeWatch {
   readonly probe: Probe
   readonly check: Check
-  /** What holds before the first result: a readiness probe begins with false, a liveness probe with true. */
+  /** The state before the first result: a readiness probe begins with false, a liveness probe with true. */
   readonly healthy: boolean
-  /** Probe more often than the period until the first success. */
+  /** Whether to probe more often than the period until the first success. */
   readonly eager: boolean
-  /** Seconds that the process runs already. */
+  /** How long the process has been running already. */
   readonly ageSeconds: number
   readonly onChange: (healthy: boolean, message: string | null) => void
   readonly signal: AbortSignal
 }
 
-/** The first probes of a start: never nearer than this, and then after a tenth of the time that the process has run. */
+/** The pause between eager probes is a tenth of the time that the process has run, and at least 10 ms. */
 const eagerMillis = 10
 const eagerShare = 0.1
 
 /**
- * Probes until `signal` aborts, and tells changes only. The next probe begins a period after the last one began, at once when that one took
- * longer.
+ * Probes until `signal` aborts and reports only changes. A probe begins one period after the last one began, or at once
+ * when that one took longer.
  *
- * A start that has never been ready is probed more often than its period, so that its readiness is known at most a tenth of its start-up time
- * late (and 10 ms): some 50 probes in the first 10 s, then fewer and fewer. With the first success the period holds, so that a
- * successThreshold keeps its meaning.
+ * A start that has never been ready is probed more often than its period, so that its readiness is known at most a tenth
+ * of its start-up time (and 10 ms) late. That makes about 50 probes in the first 10 s and fewer later. From the first
+ * success on the period counts, so that a successThreshold keeps its meaning.
  */
 export async function watchProbe(watch: ProbeWatch): Promise<void> {
   const { probe, signal } = watch

@@ -1,11 +1,11 @@
 import type { Assignment } from '../assignment.ts'
 
-/** What a replica takes over from the worker's own environment. Everything else, the worker's settings first, stays with the worker. */
+/** The variables that a replica takes over from the worker's environment. It gets no other, above all no setting. */
 const inherited = ['PATH', 'LANG', 'LANGUAGE', 'TZ', 'USER', 'LOGNAME', 'SHELL']
 
 /**
- * A replica's environment (R13): a minimal inherited one with the replica's own directory, over it the user's variables, over them those that the
- * system promises.
+ * A replica's environment (R13). The user's variables replace inherited ones, and the variables that the system promises
+ * replace the user's.
  */
 export function replicaEnvironment(
   assignment: Assignment,
@@ -18,7 +18,7 @@ export function replicaEnvironment(
     if (value !== undefined && (inherited.includes(name) || name.startsWith('LC_'))) environment[name] = value
   }
   environment['PATH'] ??= '/usr/local/bin:/usr/bin:/bin'
-  // Not the worker's: what is under its home, above all keys and tokens, is none of a replica's business.
+  // A replica must not find the worker's home, where keys and tokens are.
   environment['HOME'] = environment['TMPDIR'] = ownDirectory
   for (const { name, value } of assignment.env) environment[name] = value
   const [only, ...others] = assignment.ports
@@ -33,7 +33,7 @@ export function replicaEnvironment(
   return environment
 }
 
-/** `XCE_PORT_<NAME>`: upper case, `-` as `_`. */
+/** `XCE_PORT_<NAME>`, in upper case and with `_` for `-`. */
 export function portVariable(portName: string): string {
   return `XCE_PORT_${portName.toUpperCase().replaceAll('-', '_')}`
 }

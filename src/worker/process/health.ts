@@ -7,13 +7,13 @@ import type { ReplicaProcess } from './replicaProcess.ts'
 import type { Starter } from './starter.ts'
 
 export interface Health {
-  /** Resolves when the liveness probe has failed; `message` says how. */
+  /** Resolves when the liveness probe has failed; `message` then says how. */
   readonly dead: Promise<void>
   readonly message: string | null
   close(): void
 }
 
-/** Runs the probes of one start. `ready`: as it was known before, for a process that was found running. */
+/** Runs the probes of one start. `ready` is the state that is known already, for a process that was found running. */
 export function watchHealth(
   assignment: Assignment,
   running: ReplicaProcess,

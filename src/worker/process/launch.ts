@@ -9,14 +9,14 @@ import { readCommandLine, readStat } from '../machine/processTable.ts'
 const marker = 'xce-replica'
 
 /**
- * The line that starts a replica, in its own session. It stays as the session's leader while the command runs:
- * - it claims the start by creating a file that nobody may have created, so that a start which a killed worker left half done happens once
- *   or never;
- * - it catches every signal that can be caught, for the signals of a stop go to the whole group and it must live to write the status (what
- *   it catches is back at the default in the command);
- * - the command appends to files: with no pipe to the worker, both can outlive the other.
- * Names begin with `_xce_`, because an assignment to a variable that the environment has would change it for the command too.
- * Its own command line ($0, directory, start, exit file, cgroup) is how a worker finds it again.
+ * The shell line that starts a replica in its own session. It stays the session's leader while the command runs.
+ * - It claims the start by creating a file, which fails when the file exists. So a start that a killed worker left half
+ *   done happens once or never.
+ * - It catches every signal that can be caught, because the signals of a stop go to the whole group and the line has to
+ *   live on to write the status. In the command these signals have their default action again.
+ * - The command appends to files. Without a pipe, the worker and the replica can outlive each other.
+ * The names begin with `_xce_`, because assigning a variable of the environment would change it for the command, too.
+ * A worker finds the line again by its command line ($0, directory, start, exit file, cgroup).
  */
 const script = `
 _xce_directory=$1 _xce_start=$2 _xce_exit=$3 _xce_cgroup=$4
@@ -42,11 +42,11 @@ export interface Launch {
   readonly command: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly workingDirectory: string
-  /** The cgroup's directory, null where nothing is enforced. */
+  /** The directory of the replica's cgroup; null where memory and CPU are not enforced. */
   readonly cgroup: string | null
 }
 
-/** Starts a replica; rejects with the system's error when there is no process. */
+/** Starts a replica. Rejects with the system's error when the process can't be started. */
 export async function launch(files: ReplicaFiles, what: Launch): Promise<ChildProcess> {
   const directory = files.directory(what.replica)
   for (const stream of logStreams) appendFileSync(files.log(what.replica, stream), '', { mode: 0o600 })
@@ -72,7 +72,7 @@ export async function launch(files: ReplicaFiles, what: Launch): Promise<ChildPr
   return child
 }
 
-/** A shell drops variables with names that are none in its language (`spring.profiles.active`): env(1) gives them to the command. */
+/** A shell drops variables whose names it can't express (`spring.profiles.active`), so env(1) gives them to the command. */
 function writeArguments(file: string, environment: Readonly<Record<string, string>>): void {
   const unusual = Object.entries(environment).filter(([name]) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
   if (unusual.length === 0) {
@@ -83,12 +83,12 @@ function writeArguments(file: string, environment: Readonly<Record<string, strin
   writeFileSync(file, `set -- /usr/bin/env ${words.join(' ')} "$@"\n`, { mode: 0o600 })
 }
 
-/** True for the line itself and for its child that is still to become the command. */
+/** True for the line itself, and for its child until that becomes the command. */
 export function isLaunchLine(pid: number): boolean {
   return readCommandLine(pid)[3] === marker
 }
 
-/** A replica's session that an earlier worker started here. */
+/** The session of a replica that an earlier worker started. */
 export interface FoundLaunch {
   readonly replica: ReplicaName
   readonly start: number
@@ -96,7 +96,7 @@ export interface FoundLaunch {
   readonly startTicks: number
 }
 
-/** All sessions that were started from this state directory and live: they carry its path in their command line. */
+/** All living sessions that were started from this state directory, whose path is in their command line. */
 export function findLaunches(files: ReplicaFiles): FoundLaunch[] {
   return readdirSync('/proc').flatMap((entry) => {
     const pid = Number(entry)
@@ -105,7 +105,7 @@ export function findLaunches(files: ReplicaFiles): FoundLaunch[] {
     const [directory, start] = words.slice(4)
     if (words[3] !== marker || directory === undefined || path.dirname(directory) !== files.replicas) return []
     const stat = readStat(pid)
-    // A child of the line that has not become its command yet looks the same, but leads no session.
+    // A child of the line that is not the command yet has the same command line, but it leads no session.
     if (stat === null || stat.dead || stat.session !== pid) return []
     return [{ replica: path.basename(directory), start: Number(start), pid, startTicks: stat.startTicks }]
   })

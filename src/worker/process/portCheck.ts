@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
 import type { AllocatedPort } from '../../model/content.ts'
 
-/** The first of the ports that cannot be bound on all addresses, as a sentence; null when all can. */
+/** A sentence about the first port that can't be bound on all addresses; null when every port can be bound. */
 export async function portFault(ports: readonly AllocatedPort[]): Promise<string | null> {
   for (const port of ports) {
     const code = port.protocol === 'TCP' ? await tryTcp(port.port, '::') : await tryUdp(port.port, 'udp6')
@@ -18,7 +18,7 @@ function sentence(port: AllocatedPort, code: string): string {
     : `${what} cannot be bound on this host (${code}).`
 }
 
-/** Null, or the error's code. A machine without IPv6 is asked again with IPv4. */
+/** Resolves with null or the error's code. On a machine without IPv6 it tries again with IPv4. */
 function tryTcp(port: number, host: string): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer()

@@ -19,9 +19,9 @@ export interface RecoveryParts {
 }
 
 /**
- * What earlier workers left on this machine: each replica with its process, or its end, or the knowledge that its start never happened.
- * Nothing that runs is touched, except what no record knows: that is killed. After a start of the machine nothing is left at all, and the
- * records go too.
+ * Finds what earlier workers left on this machine: each replica with its process, or its end, or the knowledge that its
+ * start never happened. Replicas run on untouched; only processes without a record are killed. After a start of the
+ * machine no process is left, so the records are removed, too.
  */
 export async function recover(parts: RecoveryParts): Promise<{ assignment: Assignment; recovered: Recovered }[]> {
   const { files, records } = parts
@@ -56,7 +56,7 @@ async function recoverOne(
   if (exit === null && parts.exits.voidStart(replica, state.start)) {
     return { state: { ...state, start: state.start + 1, process: null }, process: null, exit: null }
   }
-  // It was claimed: perhaps only just now, by a start whose worker had been killed a moment before.
+  // The start has its claim, perhaps only just now: its worker may have been killed a moment before.
   const late = exit === null ? findIn(findLaunches(parts.files), replica, state.start) : undefined
   if (late !== undefined) return adopt(parts, state, late)
   if (state.process !== null) await clearRemains(parts, replica, state.process.pid)
@@ -69,8 +69,8 @@ function adopt(parts: RecoveryParts, state: ReplicaState, found: FoundLaunch): R
 }
 
 /**
- * Kills what the ended replica left in its session. The session's number may belong to somebody else by now, so every process must carry the
- * replica's id in its environment.
+ * Kills what the ended replica left in its session. The session's number may belong to other processes by now, so every
+ * process must have the replica's id in its environment.
  */
 async function clearRemains(parts: RecoveryParts, replica: ReplicaName, session: number): Promise<void> {
   const members = await parts.sessions.membersOf(session)

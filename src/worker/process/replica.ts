@@ -15,7 +15,7 @@ import { terminate } from './replicaProcess.ts'
 import type { Starter } from './starter.ts'
 import { processIsYoung } from './starter.ts'
 
-/** What a worker found of a replica that an earlier one ran. Both null: the start that was decided on never happened. */
+/** The state in which a worker found an earlier worker's replica. `process` and `exit` are null when the start never happened. */
 export interface Recovered {
   readonly state: ReplicaState
   readonly process: ReplicaProcess | null
@@ -27,10 +27,10 @@ type End = Pick<Report, 'endReason' | 'exitCode' | 'exitSignal' | 'message'>
 /**
  * One replica on this worker, from its assignment to its end:
  *
- *     check → [ start → attend → ended ]  repeated by the restart policy  → end
+ *     check → [ start → supervise → ended ]  repeated by the restart policy  → end
  *
- * `run` is the whole story, in order. It is told one thing from outside, `stop`, which counts at every point of it; the worker's own exit
- * (`life`) leaves the story where it is, and the process running.
+ * `run` goes through these steps in order. `stop` may be called at any time and takes effect at every step. When the
+ * worker itself ends (`life`), `run` stops where it is and the process runs on.
  */
 export class Replica {
   readonly assignment: Assignment
@@ -39,11 +39,12 @@ export class Replica {
   readonly #life: AbortSignal
   readonly #onReport: (report: Report) => void
   readonly #stop = new AbortController()
-  #drain = true
-  /** Why this worker ended the process itself, where it was not a stop. */
-  #because: string | null = null
-  /** They could not be made anew: said once. */
-  #filesGone = false
+  /** Whether a stop waits for drainSeconds before the signal. */
+  #drainsBeforeStop = true
+  /** Why this worker ended the process, when the reason was not a stop. */
+  #killReason: string | null = null
+  /** Keeps the log from repeating that the lost files can't be written. */
+  #isLossLogged = false
   #state: ReplicaState
   #report: Report
 
@@ -63,7 +64,7 @@ export class Replica {
     this.#report = { ...begun, ports: portsOf(assignment) }
   }
 
-  /** As it was reported last. */
+  /** The last report. */
   get report(): Report {
     return this.#report
   }
@@ -72,55 +73,58 @@ export class Replica {
     return this.#report.state === 'ENDED'
   }
 
-  /** Ends it for good. `drain` false: its address has left the endpoint long ago, so the signal is sent at once. Asked again, nothing changes. */
+  /**
+   * Ends the replica for good. `drain` is false when its address has left the endpoint long ago, so that the signal is sent
+   * at once. A repeated call changes nothing.
+   */
   stop(options: { drain: boolean }): void {
     if (this.#stop.signal.aborted || this.ended) return
-    this.#drain = options.drain
+    this.#drainsBeforeStop = options.drain
     this.#log.info({ start: this.#state.start }, 'stopping')
-    this.#save({ stopping: true })
+    this.#saveState({ stopping: true })
     this.#stop.abort()
   }
 
-  /** Its files are there, or written anew and told: somebody has removed them, and the replica goes on. */
+  /** Writes the replica's files again when somebody has removed them, and logs that; the replica goes on. */
   keepFiles(): void {
     try {
-      // Its probes run in its own directory. What is in the place of that is told by the next start.
+      // Its probes run in its own directory. The next start reports when that can't be made.
       if (!this.ended) this.#starter.directories.make(this.assignment)
       const made = this.#starter.records.restore(this.assignment, this.#state)
-      this.#filesGone = false
+      this.#isLossLogged = false
       if (!made) return
       this.#log.error(
-        'the directory of a replica was gone and is made anew; the replica goes on, and what it prints is kept from its next start on',
+        'the directory of a replica was gone and is made again; the replica goes on, and what it prints is kept from its next start on',
       )
     } catch (error) {
-      if (this.#filesGone) return
-      this.#filesGone = true
+      if (this.#isLossLogged) return
+      this.#isLossLogged = true
       this.#log.error(
         { err: error },
-        'the directory of a replica is gone and could not be made anew; the replica goes on',
+        'the directory of a replica is gone and could not be made again; the replica goes on',
       )
     }
   }
 
-  /** Settles when it has ended, or when the worker leaves it running. Never rejects. */
+  /** Resolves when the replica has ended, or when the worker leaves it running. Never rejects. */
   async run(recovered: Recovered | null): Promise<void> {
     try {
       if (recovered?.state.stopping === true) this.#stop.abort()
-      this.#end(await this.#live(recovered))
+      this.#finish(await this.#runToEnd(recovered))
     } catch (error) {
       if (this.#life.aborted) return
       this.#log.error({ err: error }, 'a replica could not be looked after')
-      this.#end(
+      this.#finish(
         ending('START_FAILED', null, `The worker failed: ${error instanceof Error ? error.message : String(error)}`),
       )
     }
   }
 
-  async #live(recovered: Recovered | null): Promise<End> {
+  async #runToEnd(recovered: Recovered | null): Promise<End> {
     let running = recovered?.process ?? null
     let exit = recovered?.exit ?? null
     if (recovered === null) {
-      const fault = this.#starter.fault(this.assignment)
+      const fault = this.#starter.startFault(this.assignment)
       if (fault !== null) return ending('START_FAILED', null, fault)
       const taken = await portFault(this.assignment.ports)
       if (taken !== null && !this.#stop.signal.aborted) return ending('PORT_TAKEN', null, taken)
@@ -129,52 +133,52 @@ export class Replica {
       if (exit === null) {
         if (running === null) {
           if (this.#stop.signal.aborted) return ending('STOPPED', null, null)
-          const started = await this.#start()
+          const started = await this.#startProcess()
           if (typeof started === 'string') return ending('START_FAILED', null, started)
           running = started
         }
-        exit = await this.#attend(running)
+        exit = await this.#superviseProcess(running)
       }
-      const end = await this.#afterExit(exit)
+      const end = await this.#decideAfterExit(exit)
       if (end !== null) return end
       running = exit = null
     }
   }
 
-  async #start(): Promise<ReplicaProcess | string> {
+  async #startProcess(): Promise<ReplicaProcess | string> {
     this.keepFiles()
     try {
-      // Before the process: a worker that dies in between finds that this start was meant to be, and whether it was.
+      // The record comes before the process, so that the next worker knows of this start and can tell whether it happened.
       this.#starter.records.write(this.assignment.replica, this.#state)
     } catch (error) {
       return `The start could not be written to the state directory: ${error instanceof Error ? error.message : String(error)}.`
     }
     const running = await this.#starter.start(this.assignment, this.#state.start)
-    if (typeof running !== 'string') this.#save({ process: { pid: running.pid, startTicks: running.startTicks } })
+    if (typeof running !== 'string') this.#saveState({ process: { pid: running.pid, startTicks: running.startTicks } })
     return running
   }
 
-  /** Probes a running process until it ends, by itself or because it has to. On return nothing of it is left. */
-  async #attend(running: ReplicaProcess): Promise<Exit> {
+  /** Probes a running process until it ends or has to be ended. On return nothing of it is left. */
+  async #superviseProcess(running: ReplicaProcess): Promise<Exit> {
     const { assignment } = this
     const ready = assignment.readiness === null || this.#state.ready
     this.#log.info({ start: this.#state.start, pid: running.pid }, 'running')
-    this.#say({ state: 'RUNNING', ready })
+    this.#publish({ state: 'RUNNING', ready })
     const health = watchHealth(assignment, running, ready, this.#starter, (now, message) =>
-      this.#say({ ready: now, message }),
+      this.#publish({ ready: now, message }),
     )
     const { stop: policy } = assignment
     const { sessions } = this.#starter
     try {
-      const why = await first(running.exited, health.dead, this.#stop.signal, this.#life)
-      if (why === 'stop' && this.#drain && this.#report.ready)
+      const cause = await firstOf(running.exited, health.dead, this.#stop.signal, this.#life)
+      if (cause === 'stop' && this.#drainsBeforeStop && this.#report.ready)
         await within(running.exited, policy.drainSeconds * 1_000, this.#life)
       health.close()
-      if (why === 'dead') {
-        this.#because = health.message
-        this.#say({ ready: false, message: health.message })
+      if (cause === 'dead') {
+        this.#killReason = health.message
+        this.#publish({ ready: false, message: health.message })
       }
-      if (why !== 'exited') return await terminate(running, policy, sessions, this.#life)
+      if (cause !== 'exited') return await terminate(running, policy, sessions, this.#life)
       await sessions.clear(running.pid, { patienceMillis: 0, spared: null, signal: this.#life })
       return await orAbort(running.exited, this.#life)
     } finally {
@@ -182,12 +186,12 @@ export class Replica {
     }
   }
 
-  /** What follows from the end of a process: null when it is to be started again, and the wait for that is over. */
-  async #afterExit(exit: Exit): Promise<End | null> {
+  /** Decides what follows the end of a process. Resolves with null once the process is to be started again. */
+  async #decideAfterExit(exit: Exit): Promise<End | null> {
     const { assignment } = this
     const young = processIsYoung(assignment, this.#state)
-    const message = this.#because ?? this.#starter.explain(assignment.replica, exit)
-    this.#because = null
+    const message = this.#killReason ?? this.#starter.explain(assignment.replica, exit)
+    this.#killReason = null
     this.#log.info({ start: this.#state.start, exitCode: exit.code, exitSignal: exit.signal }, describeExit(exit))
     if (this.#stop.signal.aborted) return ending('STOPPED', exit, null)
     const taken = young ? await portFault(assignment.ports) : null
@@ -205,29 +209,29 @@ export class Replica {
       wasReady: false,
       restarts: [...restarts.slice(-1_000), now],
     }
-    this.#say({ start: start + 1, state: 'STARTING', ready: false, message })
+    this.#publish({ start: start + 1, state: 'STARTING', ready: false, message })
     if (decision.afterSeconds > 0) await pause(decision.afterSeconds * 1_000, this.#stop.signal, this.#life)
     return this.#stop.signal.aborted ? ending('STOPPED', exit, null) : null
   }
 
-  #end(end: End): void {
-    this.#starter.cleared(this.assignment.replica)
+  #finish(end: End): void {
+    this.#starter.cleanUp(this.assignment.replica)
     this.#log.info(end, 'ended')
-    this.#say({ ...end, state: 'ENDED', ready: false })
-    this.#save({ ended: this.#report, ready: false, process: null })
+    this.#publish({ ...end, state: 'ENDED', ready: false })
+    this.#saveState({ ended: this.#report, ready: false, process: null })
   }
 
-  #say(change: Partial<Report>): void {
+  #publish(change: Partial<Report>): void {
     const next = { ...this.#report, start: this.#state.start, ...change }
     if (sameReport(this.#report, next)) return
     this.#report = next
     if (next.ready !== this.#state.ready)
-      this.#save({ ready: next.ready, wasReady: next.ready || this.#state.wasReady })
+      this.#saveState({ ready: next.ready, wasReady: next.ready || this.#state.wasReady })
     this.#onReport(next)
   }
 
-  /** A disk that takes no record stops no replica: the worker that comes next would know less. */
-  #save(change: Partial<ReplicaState>): void {
+  /** A failure to write the record does not stop the replica; only the next worker would know less. */
+  #saveState(change: Partial<ReplicaState>): void {
     this.#state = { ...this.#state, ...change }
     try {
       this.#starter.records.write(this.assignment.replica, this.#state)
@@ -241,8 +245,8 @@ function ending(endReason: End['endReason'], exit: Exit | null, message: string 
   return { endReason, exitCode: exit?.code ?? null, exitSignal: exit?.signal ?? null, message }
 }
 
-/** What comes first. Rejects when the worker ends. */
-async function first(
+/** Resolves with what happens first. Rejects when the worker ends. */
+async function firstOf(
   exited: Promise<unknown>,
   dead: Promise<void>,
   stop: AbortSignal,
@@ -269,7 +273,7 @@ async function first(
   }
 }
 
-/** Waits, at most until a stop. Rejects when the worker ends. */
+/** Waits until the time is over or a stop comes. Rejects when the worker ends. */
 async function pause(millis: number, stop: AbortSignal, life: AbortSignal): Promise<void> {
   const either = AbortSignal.any([stop, life])
   await wait(millis, undefined, { signal: either }).catch(() => undefined)

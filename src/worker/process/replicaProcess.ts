@@ -11,11 +11,11 @@ import { signalGroup } from '../machine/sessions.ts'
 import { signalOf } from '../machine/signalName.ts'
 import { type FoundLaunch, isLaunchLine } from './launch.ts'
 
-/** A replica's running session. Its pid is the session's and the group's too. */
+/** A replica's running session. Its pid is also the id of the session and of the process group. */
 export interface ReplicaProcess {
   readonly pid: number
   readonly startTicks: number
-  /** The command's end. Never settles once the worker has let go of it. */
+  /** The end of the command. It never settles once the worker has ended its supervision. */
   readonly exited: Promise<Exit>
 }
 
@@ -23,7 +23,7 @@ export function ownProcess(child: ChildProcess, replica: ReplicaName, start: num
   const pid = child.pid ?? 0
   const exited = new Promise<Exit>((resolve) => {
     child.once('exit', (_code, signal) => {
-      // The line's own status says nothing of the command's; its signal does, when even the line was killed.
+      // The status of the shell line is not the command's. When even the line was killed, its signal is all that is known.
       resolve(exits.read(replica, start) ?? { code: null, signal: signal === null ? null : signal.slice(3) })
     })
   })
@@ -39,17 +39,17 @@ export function adoptedProcess(found: FoundLaunch, exits: ExitFiles): ReplicaPro
 }
 
 export interface Termination {
-  /** Without "SIG". */
+  /** The name without "SIG". */
   readonly signal: string
   readonly graceSeconds: number
 }
 
-/** How long the line that started the replica gets to write the status of a command that was killed. */
-const lastWordMillis = 1_000
+/** How long the shell line gets to write the status of a command that was killed. */
+const statusMillis = 1_000
 
 /**
- * Ends a replica: the signal to the whole group; after the grace SIGKILL to all of its session. The line that started it is killed last,
- * because it writes down how the command ended. On return nothing of the session lives.
+ * Ends a replica. The whole group gets the signal, and after the grace the whole session gets SIGKILL. The shell line is
+ * killed last, because it writes down how the command ended. On return nothing of the session lives.
  */
 export async function terminate(
   process: ReplicaProcess,
@@ -57,7 +57,7 @@ export async function terminate(
   sessions: Sessions,
   signal: AbortSignal,
 ): Promise<Exit> {
-  await commandBegun(process, sessions, signal)
+  await waitForCommand(process, sessions, signal)
   const stop = signalOf(how.signal)
   const kills = stop === 'SIGKILL' || stop === 9
   const graceMillis = kills ? 0 : how.graceSeconds * 1_000
@@ -65,20 +65,20 @@ export async function terminate(
   if (!kills) signalGroup(process.pid, stop)
   if (kills || !(await within(process.exited, graceMillis, signal))) {
     await sessions.clear(process.pid, { patienceMillis: 0, spared: process.pid, signal })
-    await within(process.exited, lastWordMillis, signal)
+    await within(process.exited, statusMillis, signal)
   }
   await sessions.clear(process.pid, { patienceMillis: Math.max(0, deadline - performance.now()), spared: null, signal })
   return orAbort(process.exited, signal)
 }
 
-/** A session is this old, in seconds, when its line has long started its command. */
+/** In a session of this age the shell line has started its command long ago. */
 const settledSeconds = 2
 
 /**
- * Waits until a session that has just been started runs its command. Before, a signal would reach only the line that starts it, which catches
- * all signals, and the command would never hear of the stop.
+ * Waits until a new session runs its command. An earlier signal would reach only the shell line, which catches all
+ * signals, so the command would never get it.
  */
-async function commandBegun(process: ReplicaProcess, sessions: Sessions, signal: AbortSignal): Promise<void> {
+async function waitForCommand(process: ReplicaProcess, sessions: Sessions, signal: AbortSignal): Promise<void> {
   while (bootSeconds() - process.startTicks / ticksPerSecond < settledSeconds) {
     const members = await sessions.membersOf(process.pid)
     if (members.length === 0 || members.some(({ pid }) => !isLaunchLine(pid))) return

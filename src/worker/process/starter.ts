@@ -17,7 +17,7 @@ import { launch } from './launch.ts'
 import type { ReplicaProcess } from './replicaProcess.ts'
 import { ownProcess } from './replicaProcess.ts'
 
-/** What all replicas of a worker share, and how any of them is turned into a process. */
+/** The parts that all replicas of a worker share. */
 export interface StarterParts {
   readonly files: ReplicaFiles
   readonly records: ReplicaRecords
@@ -31,6 +31,7 @@ export interface StarterParts {
   readonly life: AbortSignal
 }
 
+/** Turns assignments into processes. */
 export class Starter {
   readonly records: ReplicaRecords
   readonly directories: OwnDirectories
@@ -48,13 +49,13 @@ export class Starter {
     this.life = parts.life
   }
 
-  /** Why the command cannot be started on this host, as a sentence; null when nothing speaks against it. */
-  fault(assignment: Assignment): string | null {
+  /** A sentence that says why the command can't be started on this host; null when it can. */
+  startFault(assignment: Assignment): string | null {
     const found = this.#executable(assignment)
     return found.kind === 'found' ? null : found.message
   }
 
-  /** The process, or why there is none as a sentence. */
+  /** Resolves with the process, or with a sentence that says why it could not be started. */
   async start(assignment: Assignment, start: number): Promise<ReplicaProcess | string> {
     const found = this.#executable(assignment)
     if (found.kind === 'fault') return found.message
@@ -82,14 +83,14 @@ export class Starter {
     }
   }
 
-  /** How a process ended, as a sentence. */
+  /** The sentence that says how a process ended. */
   explain(replica: ReplicaName, exit: Exit): string {
     const why = this.#parts.cgroups?.outOfMemory(replica) === true ? ', because its memory was used up' : ''
     return `The process ${describeExit(exit)}${why}.`
   }
 
-  /** The replica has ended: nothing of its processes may be left. */
-  cleared(replica: ReplicaName): void {
+  /** Removes what an ended replica may have left in its cgroup. */
+  cleanUp(replica: ReplicaName): void {
     this.#parts.cgroups?.remove(replica)
   }
 
@@ -106,10 +107,10 @@ export class Starter {
   }
 }
 
-/** A process without a readiness probe counts as not yet ready for this long, when it is judged why it ended. */
+/** A process without a readiness probe that ends this early may have failed to bind its port. */
 const youngSeconds = 5
 
-/** True when a process ended before it was ready: then its port may have been the reason. */
+/** True when a process ended before it was ready, so that its port may have been the reason. */
 export function processIsYoung(assignment: Assignment, state: ReplicaState): boolean {
   if (assignment.readiness !== null) return !state.wasReady
   return state.process === null || bootSeconds() - state.process.startTicks / ticksPerSecond < youngSeconds

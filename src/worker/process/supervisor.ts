@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { realpathSync } from 'node:fs'
 import type { Logger } from 'pino'
+import { hasCode } from '../../files/systemError.ts'
 import type { Assignment, ReplicaName, Report } from '../assignment.ts'
 import { isReplicaName, portsOf, samePlacement } from '../assignment.ts'
 import { ExitFiles } from '../files/exitFiles.ts'
@@ -22,18 +23,18 @@ import { Starter } from './starter.ts'
 export interface SupervisorOptions {
   /** An existing directory on a local disk, locked by the caller. */
   readonly stateDirectory: string
-  /** What replicas get as XCE_HOST_ADDRESS and where they are probed. */
+  /** The address that replicas get as XCE_HOST_ADDRESS, and at which they are probed. */
   readonly hostAddress: string | null
-  /** Null: memory and CPU are not enforced. */
+  /** Null when memory and CPU are not enforced. */
   readonly cgroups: Cgroups | null
   readonly log: Logger
-  /** Every change of a replica's observed state, in order. */
+  /** Gets every change of a replica's observed state, in order. */
   readonly onReport: (report: Report) => void
 }
 
 const rotationMillis = 2_000
 
-/** All replicas of this worker. It knows nothing of servers: it takes assignments and tells what becomes of them. */
+/** All replicas of this worker. It knows nothing of servers: it gets assignments and reports the state of replicas. */
 export class Supervisor {
   readonly #options: SupervisorOptions
   readonly #life = new AbortController()
@@ -45,10 +46,10 @@ export class Supervisor {
   readonly #starter: Starter
   readonly #replicas = new Map<ReplicaName, Replica>()
   readonly #runs = new Map<ReplicaName, Promise<void>>()
-  /** To be forgotten as soon as they have ended. */
-  readonly #unwanted = new Set<ReplicaName>()
-  /** To be assigned as soon as what has their id has ended. */
-  readonly #next = new Map<ReplicaName, Assignment>()
+  /** The released replicas, which are forgotten as soon as they have ended. */
+  readonly #released = new Set<ReplicaName>()
+  /** Assignments that wait until an earlier replica with the same id has ended. */
+  readonly #waiting = new Map<ReplicaName, Assignment>()
   readonly #rotation: NodeJS.Timeout
   #rotating: Promise<void> | null = null
   #isEnding = false
@@ -66,38 +67,41 @@ export class Supervisor {
     const directories = this.#directories
     this.#starter = new Starter({ files, records, directories, exits, sessions, cgroups, hostAddress, log, life })
     this.#rotation = setInterval(() => {
-      // One at a time: a slow disk must not have them queue up.
-      this.#rotating ??= this.#lookAfterFiles().finally(() => {
+      // On a slow disk the next run waits for the last one.
+      this.#rotating ??= this.#maintainFiles().finally(() => {
         this.#rotating = null
       })
     }, rotationMillis)
   }
 
-  /** Takes over what earlier workers left. Call it once, before anything is assigned. Resolves with how many run. */
+  /**
+   * Takes over what earlier workers left. The caller does this once, before it assigns anything. Resolves with the number
+   * of running replicas.
+   */
   async recover(): Promise<number> {
     void this.#directories.sweep()
     const [files, records, exits, sessions] = [this.#files, this.#records, this.#exits, this.#sessions]
     const found = await recover({ files, records, exits, sessions, life: this.#life.signal })
-    for (const { assignment, recovered } of found) this.#add(assignment, recovered.state, recovered)
+    for (const { assignment, recovered } of found) this.#addReplica(assignment, recovered.state, recovered)
     return found.filter(({ recovered }) => recovered.process !== null).length
   }
 
-  /** Makes the assignment's goal true. It may be told any number of times. What comes when the supervisor ends is nobody's any more. */
+  /** Makes the assignment's goal true. It may be repeated. After `close` began, nothing would supervise a new replica. */
   assign(assignment: Assignment): void {
     if (this.#isEnding) return
     const { replica: id, goal } = assignment
     if (!isReplicaName(id)) {
-      this.#options.log.error({ replica: id }, "assigned under what is no replica's id: passed over")
+      this.#options.log.error({ replica: id }, 'an assignment with an invalid replica id is ignored')
       return
     }
     let known = this.#replicas.get(id)
-    if (known !== undefined && this.#isAnother(known, assignment)) {
+    if (known !== undefined && this.#isNewPlacement(known, assignment)) {
       if (!known.ended) {
-        this.#next.set(id, assignment)
+        this.#waiting.set(id, assignment)
         known.stop({ drain: false })
         return
       }
-      this.#forget(id, known)
+      this.#forgetReplica(id, known)
       known = undefined
     }
     if (known !== undefined) {
@@ -117,37 +121,37 @@ export class Supervisor {
       this.#options.onReport({ ...neverStarted(assignment), endReason: 'START_FAILED', message })
       return
     }
-    this.#add(assignment, newState(), null)
+    this.#addReplica(assignment, newState(), null)
   }
 
   /**
-   * A server has taken these reports. One whose port was taken is placed anew with the same id, so that this end must not be told again, not
-   * even when the id comes back here.
+   * A server has accepted these reports. A replica whose port was taken is placed again with the same id, so its end must
+   * not be reported again, not even when the id comes back here.
    */
   acknowledge(reports: readonly Report[]): void {
     for (const { replica: id, endReason, ports } of reports) {
       const replica = this.#replicas.get(id)
       if (replica === undefined || endReason !== 'PORT_TAKEN' || replica.report.endReason !== 'PORT_TAKEN') continue
-      if (samePlacement(replica.report.ports, ports)) this.#forget(id, replica)
+      if (samePlacement(replica.report.ports, ports)) this.#forgetReplica(id, replica)
     }
   }
 
-  /** The server has no assignment of it any more: whatever still runs is stopped, then forgotten. */
+  /** Stops a replica that is no longer assigned to this worker, then forgets it. */
   release(id: ReplicaName, options: { drain: boolean }): void {
     const replica = this.#replicas.get(id)
     if (replica === undefined) return
-    this.#unwanted.add(id)
-    this.#next.delete(id)
+    this.#released.add(id)
+    this.#waiting.delete(id)
     replica.stop(options)
-    if (replica.ended) this.#forget(id, replica)
+    if (replica.ended) this.#forgetReplica(id, replica)
   }
 
-  /** A whole list of assignments has come: what is not among them is released. */
+  /** Releases every replica that is missing in a complete list of assignments. */
   releaseAllBut(assigned: ReadonlySet<ReplicaName>): void {
     for (const id of [...this.#replicas.keys()]) if (!assigned.has(id)) this.release(id, { drain: true })
   }
 
-  /** R15: no server was reached for so long that all of this is replaced elsewhere; a profile may want such replicas to stop by themselves. */
+  /** R15: after so long without a server all replicas are replaced elsewhere; those whose profile says so stop. */
   stopWithoutContact(): void {
     for (const replica of this.#replicas.values()) {
       if (replica.assignment.stop.onLostContact === 'STOP') replica.stop({ drain: false })
@@ -160,12 +164,12 @@ export class Supervisor {
     await Promise.all(this.#runs.values())
   }
 
-  /** The state of every replica that is not forgotten, ended ones too. */
+  /** The reports of all replicas that are not forgotten, also of ended ones. */
   reports(): Report[] {
     return [...this.#replicas.values()].map((replica) => replica.report)
   }
 
-  /** The services that have a replica here which has not ended, and whether one of theirs is ready. */
+  /** The services with a replica here that has not ended, and whether one of these replicas is ready. */
   services(): { project: string; name: string; ready: boolean }[] {
     const services = new Map<string, { project: string; name: string; ready: boolean }>()
     for (const { assignment, report } of this.#replicas.values()) {
@@ -177,12 +181,12 @@ export class Supervisor {
     return [...services.values()]
   }
 
-  /** The last lines of a replica's logs, also of one that ended a while ago. */
+  /** The last lines of a replica's logs, also after its end until the logs are removed. */
   async tail(id: ReplicaName, lines: number): Promise<LogTail> {
     return isReplicaName(id) ? tailReplica(this.#files, id, lines) : { stdout: [], stderr: [], truncated: false }
   }
 
-  /** Lets go: processes run on and can be recovered. Resolves when nothing of this supervisor is left. */
+  /** Ends the supervision; the processes run on and can be recovered. Resolves when nothing of this supervisor is left. */
   async close(): Promise<void> {
     this.#isEnding = true
     clearInterval(this.#rotation)
@@ -191,7 +195,7 @@ export class Supervisor {
     await Promise.all([...this.#runs.values(), this.#rotating, this.#directories.sweep()])
   }
 
-  #add(assignment: Assignment, state: ReplicaState, recovered: Recovered | null): void {
+  #addReplica(assignment: Assignment, state: ReplicaState, recovered: Recovered | null): void {
     const id = assignment.replica
     const replica = new Replica(assignment, state, this.#starter, (report) => this.#options.onReport(report))
     this.#replicas.set(id, replica)
@@ -199,26 +203,26 @@ export class Supervisor {
     if (recovered === null) this.#options.onReport(replica.report)
     const run = replica.run(recovered).then(() => {
       this.#runs.delete(id)
-      const next = this.#next.get(id)
-      if (!replica.ended || (next === undefined && !this.#unwanted.has(id))) return
-      this.#forget(id, replica)
+      const next = this.#waiting.get(id)
+      if (!replica.ended || (next === undefined && !this.#released.has(id))) return
+      this.#forgetReplica(id, replica)
       if (next !== undefined) this.assign(next)
     })
     this.#runs.set(id, run)
   }
 
   /**
-   * It was placed anew, and here again, because its port was taken or a restored database has placed it once more; or it was released, and is not
-   * to be after all.
+   * True when the assignment is another placement of a known replica: its port was taken and it was placed here again, or a
+   * restored database has placed it once more. The same goes for a replica that was released and is assigned again.
    */
-  #isAnother({ assignment: { replica }, report }: Replica, next: Assignment): boolean {
-    return this.#next.has(replica) || this.#unwanted.has(replica) || !samePlacement(report.ports, portsOf(next))
+  #isNewPlacement({ assignment: { replica }, report }: Replica, next: Assignment): boolean {
+    return this.#waiting.has(replica) || this.#released.has(replica) || !samePlacement(report.ports, portsOf(next))
   }
 
-  #forget(id: ReplicaName, replica: Replica): void {
+  #forgetReplica(id: ReplicaName, replica: Replica): void {
     this.#replicas.delete(id)
-    this.#unwanted.delete(id)
-    this.#next.delete(id)
+    this.#released.delete(id)
+    this.#waiting.delete(id)
     const { start } = replica.report
     try {
       this.#records.forget(id)
@@ -232,12 +236,12 @@ export class Supervisor {
     }
   }
 
-  async #lookAfterFiles(): Promise<void> {
+  async #maintainFiles(): Promise<void> {
     for (const [id, replica] of [...this.#replicas]) {
       replica.keepFiles()
       for (const stream of logStreams) {
         await rotateLog(this.#files.log(id, stream), this.#files.rotatedLog(id, stream)).catch((error: unknown) => {
-          if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return // not started yet
+          if (hasCode(error, 'ENOENT')) return // the replica has not started yet
           this.#options.log.warn({ err: error, replica: id }, 'a log could not be rotated')
         })
       }
@@ -258,7 +262,7 @@ function newState(): ReplicaState {
   }
 }
 
-/** Stopped before its process started, or forgotten because the server had confirmed its end. */
+/** The report of a replica that was stopped before its process started, or that is forgotten because its end was confirmed. */
 function neverStarted(assignment: Assignment): Report {
   const nothing = { ready: false, exitCode: null, exitSignal: null, message: null }
   return {

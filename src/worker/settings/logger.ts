@@ -2,20 +2,20 @@ import pino, { type DestinationStream, type Logger } from 'pino'
 import pretty from 'pino-pretty'
 import { rotateLog } from '../files/logRotation.ts'
 
-/** What waits for a disk that takes nothing; more is dropped. */
+/** While the disk takes nothing, at most 1 MiB of log lines waits for it; more is dropped. */
 const mostWaitingBytes = 1_048_576
 const rotationMillis = 2_000
 
 export interface LogOptions {
   readonly level: string
-  /** Null: standard output. */
+  /** Null stands for standard output. */
   readonly file: string | null
   readonly terminal: boolean
 }
 
 /**
- * One line per start, end, stop and (re)connection: for people on a terminal, as JSON anywhere else. A disk that is full ends no worker: what could
- * not be written waits for the next line, up to a bound.
+ * The worker's log has one line per start, end, stop and connection: for people on a terminal, as JSON anywhere else. A
+ * full disk does not end the worker: what could not be written waits for the next line, up to a bound.
  */
 export function openLogger({ level, file, terminal }: LogOptions): Logger {
   const options = { name: 'worker', level }
@@ -31,8 +31,8 @@ export function openLogger({ level, file, terminal }: LogOptions): Logger {
   return pino(options, destination as DestinationStream)
 }
 
-/** Keeps the worker's own log at two files, from now on, until the returned function is called. */
-export function keepSmall(file: string, log: Logger): () => void {
+/** Keeps the worker's own log at two files until the returned function is called. */
+export function keepLogSmall(file: string, log: Logger): () => void {
   let isRotating = false
   const rotate = async (): Promise<void> => {
     if (isRotating) return

@@ -1,12 +1,14 @@
-import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import path from 'node:path'
-import { bounds, defaultPortRange } from '../../model/bounds.ts'
-import { hostNameFault } from '../../model/name.ts'
-import { offerHelp, type WorkerOffer } from '../../model/workerOffer.ts'
+import { z } from 'zod'
+import { hostNameFault, hostNameRule } from '../../model/name.ts'
+import type { WorkerOffer } from '../../model/workerOffer.ts'
+import { type LogLevel, listOf, logLevel } from '../../settings/readers.ts'
+import { type Environment, readEnvironment, type Settings, textOf } from '../../settings/setting.ts'
 import { findAddresses, findCapacity } from '../machine/machine.ts'
+import { offerSettings } from './offerSettings.ts'
 
-/** Where the servers are: fixed, or in a file that is read at every connect. */
+/** The servers are named by a fixed list of URLs, or by a file that is read at every connect. */
 export type Servers =
   | { readonly kind: 'list'; readonly urls: readonly string[] }
   | { readonly kind: 'file'; readonly file: string }
@@ -15,151 +17,126 @@ export interface WorkerSettings extends WorkerOffer {
   readonly servers: Servers
   readonly tokenFile: string
   readonly stateDirectory: string
-  readonly logLevel: string
-  /** Null: standard output. */
+  readonly logLevel: LogLevel
+  /** Null: the worker logs to standard output. */
   readonly logFile: string | null
 }
 
-const offerSettings = Object.entries(offerHelp).map(
-  ([variable, { does, unset }]) => [variable, `${does} (${'value' in unset ? unset.value : unset.taken})`] as const,
-)
+const defaultStateDirectory = '.xce-worker'
+const exampleUrl = 'http://10.0.0.1:4000/graphql'
+const serverUrl = z
+  .string()
+  .refine(isServerUrl, { error: `give an http or https URL, for example ${exampleUrl}` })
+  .transform(apiUrl)
+const file = z.string().transform((text) => path.resolve(text))
 
-/** Every setting, as `--help` prints it. */
-export const settingsHelp: readonly (readonly [string, string])[] = [
-  [
-    'XCE_WORKER_SERVERS',
-    'URLs of the servers, separated by commas, for example http://10.0.0.1:4000/graphql; any of them will do',
-  ],
-  ['XCE_WORKER_SERVER_FILE', 'instead of XCE_WORKER_SERVERS: a file with one URL, read at every connect'],
-  ['XCE_WORKER_TOKEN_FILE', 'a file with a worker token, such as the servers write to worker-token (required)'],
-  [
-    'XCE_WORKER_STATE_DIR',
-    'where replicas are recorded and logged and have their own directories, on a local disk; one worker each (.xce-worker)',
-  ],
+/** Every setting of the worker. */
+export const workerSettings = {
+  XCE_WORKER_SERVERS: {
+    read: listOf(serverUrl),
+    otherwise: 'XCE_WORKER_SERVER_FILE has to be set',
+    does: `The URLs of the servers, separated by commas, for example ${exampleUrl}; the worker connects to any of them.`,
+  },
+  XCE_WORKER_SERVER_FILE: {
+    read: file,
+    otherwise: 'XCE_WORKER_SERVERS has to be set',
+    does: 'A file with the URL of one server, which the worker reads at every connect.',
+  },
+  XCE_WORKER_TOKEN_FILE: {
+    read: z.string(),
+    required: 'give the file that holds the worker token',
+    does: 'A file with a worker token, such as the file worker-token of a server.',
+  },
+  XCE_WORKER_STATE_DIR: {
+    read: file,
+    default: defaultStateDirectory,
+    does: 'The directory for the records, the logs and the own directories of replicas, on a local disk; every worker needs its own.',
+  },
   ...offerSettings,
-  ['XCE_WORKER_LOG_FILE', 'where it logs to, kept at two files of 10 MiB (standard output)'],
-  ['XCE_LOG_LEVEL', 'trace, debug, info, warn, error, fatal or silent (info)'],
-]
+  XCE_WORKER_LOG_FILE: {
+    read: file,
+    otherwise: 'standard output',
+    does: 'The file to which the worker logs; it is kept at two files of 10 MiB.',
+  },
+  XCE_LOG_LEVEL: {
+    read: logLevel,
+    default: 'info',
+    does: 'The lowest level that is logged: trace, debug, info, warn, error, fatal or silent.',
+  },
+} as const satisfies Settings
 
-type Environment = Readonly<Record<string, string | undefined>>
-
-function textOf(environment: Environment, name: string): string | null {
-  const value = environment[name]?.trim()
-  return value === undefined || value === '' ? null : value
-}
-
+/** Known even where another setting has a fault: `--drain` needs nothing else. */
 export function stateDirectoryOf(environment: Environment): string {
-  return path.resolve(textOf(environment, 'XCE_WORKER_STATE_DIR') ?? '.xce-worker')
+  return path.resolve(textOf(environment, 'XCE_WORKER_STATE_DIR') ?? defaultStateDirectory)
 }
 
-/** The settings, or one sentence per mistake. */
-export function readSettings(environment: Environment): { settings: WorkerSettings } | { faults: string[] } {
-  const faults: string[] = []
-  const text = (name: string): string | null => textOf(environment, name)
-  const number = (name: string, limits: { min: number; max: number }, fallback: number): number => {
-    const value = text(name)
-    if (value === null) return fallback
-    if (/^\d+$/.test(value) && Number(value) >= limits.min && Number(value) <= limits.max) return Number(value)
-    faults.push(`${name} is ${JSON.stringify(value)}: give a whole number from ${limits.min} to ${limits.max}.`)
-    return fallback
-  }
-  const name = (variable: string, fallback: string): string => {
-    const used = text(variable) ?? fallback
-    const fault = hostNameFault(used)
-    if (fault !== null) faults.push(`${variable}: ${fault}`)
-    return used
-  }
+/** The settings, or one sentence for each fault. */
+export function readWorkerSettings(
+  environment: Environment,
+): { readonly settings: WorkerSettings } | { readonly faults: readonly string[] } {
+  const read = readEnvironment(workerSettings, environment)
+  const { XCE_WORKER_SERVERS: urls, XCE_WORKER_SERVER_FILE: serverFile, XCE_WORKER_HOST: givenHost } = read.valid
+  const host = givenHost ?? labelOf(hostname())
+  const faults = [
+    ...read.faults,
+    ...serversFaults(urls, serverFile),
+    ...(givenHost === null ? machineFaults(host) : []),
+  ]
+  const { values } = read
+  if (values === null || faults.length > 0) return { faults }
   const capacity = findCapacity()
-  const tokenFile = text('XCE_WORKER_TOKEN_FILE')
-  if (tokenFile === null) faults.push('XCE_WORKER_TOKEN_FILE is not set: give the file that holds the worker token.')
-  const host = name('XCE_WORKER_HOST', labelOf(hostname()))
-  const logFile = text('XCE_WORKER_LOG_FILE')
-  const settings: WorkerSettings = {
-    servers: readServers(text('XCE_WORKER_SERVERS'), text('XCE_WORKER_SERVER_FILE'), faults),
-    tokenFile: tokenFile ?? '',
-    stateDirectory: stateDirectoryOf(environment),
-    // Most hosts have one worker: one name says both.
-    name: name('XCE_WORKER_NAME', host),
-    host,
-    addresses: readAddresses(text('XCE_WORKER_ADDRESSES'), faults),
-    cpuMillis: number('XCE_WORKER_CPU_MILLIS', bounds.cpuMillis, capacity.cpuMillis),
-    memoryMiB: number('XCE_WORKER_MEMORY_MIB', bounds.memoryMiB, capacity.memoryMiB),
-    portRange: readRange('XCE_WORKER_PORT_RANGE', text('XCE_WORKER_PORT_RANGE'), faults) ?? defaultPortRange,
-    reservedPorts: readPorts(text('XCE_WORKER_RESERVED_PORTS'), faults),
-    logLevel: readLevel(text('XCE_LOG_LEVEL'), faults),
-    logFile: logFile === null ? null : path.resolve(logFile),
+  return {
+    settings: {
+      servers: serverFile ? { kind: 'file', file: serverFile } : { kind: 'list', urls: urls ?? [] },
+      tokenFile: values.XCE_WORKER_TOKEN_FILE,
+      stateDirectory: values.XCE_WORKER_STATE_DIR,
+      // Most hosts have one worker, so one name serves both.
+      name: values.XCE_WORKER_NAME ?? host,
+      host,
+      addresses: values.XCE_WORKER_ADDRESSES ?? findAddresses(),
+      cpuMillis: values.XCE_WORKER_CPU_MILLIS ?? capacity.cpuMillis,
+      memoryMiB: values.XCE_WORKER_MEMORY_MIB ?? capacity.memoryMiB,
+      portRange: values.XCE_WORKER_PORT_RANGE,
+      reservedPorts: (values.XCE_WORKER_RESERVED_PORTS ?? []).flatMap(({ from, to }) =>
+        Array.from({ length: to - from + 1 }, (_, index) => from + index),
+      ),
+      logLevel: values.XCE_LOG_LEVEL,
+      logFile: values.XCE_WORKER_LOG_FILE,
+    },
   }
-  return faults.length > 0 ? { faults } : { settings }
 }
 
-/** A host name as a DNS label: its first part, in lower case. */
-function labelOf(host: string): string {
-  return (host.split('.')[0] ?? '')
+/** Undefined stands for a setting that has a fault of its own. */
+function serversFaults(urls: readonly string[] | null | undefined, file: string | null | undefined): string[] {
+  if (urls !== null && file) return ['XCE_WORKER_SERVERS and XCE_WORKER_SERVER_FILE are both set: give one of them.']
+  const isMissing = urls === null || urls?.length === 0
+  return isMissing && !file
+    ? [`XCE_WORKER_SERVERS is not set: give the URLs of the servers, for example ${exampleUrl}.`]
+    : []
+}
+
+function machineFaults(host: string): string[] {
+  if (hostNameFault(host) === null) return []
+  return [
+    `XCE_WORKER_HOST is not set, and this machine's name ${JSON.stringify(hostname())} can't be used: ${hostNameRule}.`,
+  ]
+}
+
+/** The machine's name as a DNS label: its first part, in lower case. */
+function labelOf(machine: string): string {
+  return (machine.split('.')[0] ?? '')
     .toLowerCase()
     .replace(/[^a-z0-9-]/g, '-')
     .replace(/^-+|-+$/g, '')
-}
-
-const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
-
-function readLevel(text: string | null, faults: string[]): string {
-  if (text !== null && !levels.includes(text))
-    faults.push(`XCE_LOG_LEVEL is ${JSON.stringify(text)}: say one of ${levels.join(', ')}.`)
-  return text ?? 'info'
-}
-
-function readServers(list: string | null, file: string | null, faults: string[]): Servers {
-  if (list !== null && file !== null)
-    faults.push('XCE_WORKER_SERVERS and XCE_WORKER_SERVER_FILE are both set: give one of them.')
-  if (file !== null) return { kind: 'file', file: path.resolve(file) }
-  const urls = items(list)
-  if (urls.length === 0)
-    faults.push(
-      'XCE_WORKER_SERVERS is not set: give the URLs of the servers, for example http://127.0.0.1:4000/graphql.',
-    )
-  for (const url of urls)
-    if (!isServerUrl(url)) faults.push(`XCE_WORKER_SERVERS has ${JSON.stringify(url)}, which is no http or https URL.`)
-  return { kind: 'list', urls: urls.filter(isServerUrl).map(apiOf) }
-}
-
-/** Of a server that is named without a path. */
-export function apiOf(server: string): string {
-  const url = new URL(server)
-  if (url.pathname === '/') url.pathname = '/graphql'
-  return url.href
 }
 
 export function isServerUrl(text: string): boolean {
   return URL.canParse(text) && ['http:', 'https:', 'ws:', 'wss:'].includes(new URL(text).protocol)
 }
 
-function readAddresses(text: string | null, faults: string[]): readonly string[] {
-  if (text === null) return findAddresses()
-  const addresses = items(text)
-  for (const address of addresses) {
-    if (isIP(address) === 0) faults.push(`XCE_WORKER_ADDRESSES has ${JSON.stringify(address)}, which is no IP address.`)
-  }
-  return addresses
-}
-
-function readRange(name: string, text: string | null, faults: string[]): { from: number; to: number } | null {
-  if (text === null) return null
-  const [, from, to] = /^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []
-  const range = { from: Number(from), to: Number(to) }
-  if (range.from >= bounds.port.min && range.from <= range.to && range.to <= bounds.port.max) return range
-  faults.push(
-    `${name} has ${JSON.stringify(text)}: give two ports from 1 to 65535, the smaller first, for example 20000-32000.`,
-  )
-  return null
-}
-
-function readPorts(text: string | null, faults: string[]): number[] {
-  return items(text).flatMap((item) => {
-    const range = readRange('XCE_WORKER_RESERVED_PORTS', item.includes('-') ? item : `${item}-${item}`, faults)
-    return range === null ? [] : Array.from({ length: range.to - range.from + 1 }, (_, index) => range.from + index)
-  })
-}
-
-function items(text: string | null): string[] {
-  return (text ?? '').split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]))
+/** The URL of the API of a server that may be named without a path. */
+export function apiUrl(server: string): string {
+  const url = new URL(server)
+  if (url.pathname === '/') url.pathname = '/graphql'
+  return url.href
 }

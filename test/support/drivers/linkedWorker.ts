@@ -37,7 +37,7 @@ export class LinkedWorker {
       onReport: (report) => outbox.put(report),
     })
     this.supervisor = supervisor
-    this.drain = new Drain({ supervisor, log, tell: options.tell ?? (() => undefined) })
+    this.drain = new Drain({ supervisor, log, onProgress: options.tell ?? (() => undefined) })
     const settings: WorkerSettings = {
       tokenFile,
       stateDirectory: directory,
@@ -55,7 +55,7 @@ export class LinkedWorker {
     const parts = {
       settings,
       softwareVersion: '1.2.3',
-      instance: 'the-instance',
+      stateDirectoryId: 'the-instance',
       supervisor,
       outbox,
       drain: this.drain,

@@ -43,7 +43,7 @@ test('a drain that can’t go on says what its services wait for', async () => {
   const waits =
     /^2 replicas are still here; default\/web waits: .*No host takes replicas \(1 host: 1 draining\)\. Start a worker on another host/
   await until(() => said.some((sentence) => waits.test(sentence)), 'it says what would help')
-  expect(said[0]).toBe('The worker is drained: its replicas are replaced elsewhere.')
+  expect(said[0]).toBe('The worker is being drained: its replicas are replaced elsewhere.')
   expect(await ready()).toBe(2)
 })
 
@@ -55,13 +55,13 @@ test('without a server no drain begins: it says so, and says when one does', asy
   await server.stop()
   const { drain } = connect(url, server.token)
   drain.request()
-  const alone = (goes: string) => `No server takes the worker, whose log says why: the drain ${goes} when one does.`
+  const alone = (goes: string) => `No server accepts the worker, whose log says why: the drain ${goes} when one does.`
   await until(() => said.length > 0, 'it says so')
   await server.start()
   await until(() => drain.done.aborted, 'it has drained')
   expect(said).toEqual([
     alone('begins'),
-    'The worker is drained: its replicas are replaced elsewhere.',
+    'The worker is being drained: its replicas are replaced elsewhere.',
     'All replicas have moved.',
   ])
 })

@@ -151,16 +151,16 @@ describe('a replica', () => {
   ]
   /** What somebody may put in its place; `elsewhere` is a directory with a file in it. */
   const planted: readonly Planted[] = [
-    ['a file', (place) => writeFileSync(place, ''), 'is no directory. Remove what is in its place.'],
+    ['a file', (place) => writeFileSync(place, ''), 'is not a directory. Remove what is in its place.'],
     [
       'a link to a directory',
       (place, elsewhere) => symlinkSync(elsewhere, place),
-      'is no directory. Remove what is in its place.',
+      'is not a directory. Remove what is in its place.',
     ],
     [
       'a link to nothing',
       (place, elsewhere) => symlinkSync(path.join(elsewhere, 'none'), place),
-      'is no directory. Remove what is in its place.',
+      'is not a directory. Remove what is in its place.',
     ],
     // Only root can give a directory away.
     ...(process.geteuid?.() === 0 ? [givenAway] : []),
@@ -211,7 +211,7 @@ describe('a replica', () => {
     const { replica } = assignment
     const { message } = await supervision.report(replica, { state: 'ENDED', endReason: 'START_FAILED' })
     expect(message).toBe(
-      `The replica's own directory can't be used: ${at('homes')} is no directory. Remove what is in its place.`,
+      `The replica's own directory can't be used: ${at('homes')} is not a directory. Remove what is in its place.`,
     )
     expectUntouched()
   })

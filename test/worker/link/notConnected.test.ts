@@ -115,8 +115,8 @@ test('a name that another worker has; what runs on meanwhile, and what to do abo
     { host: 'taken', subject: 'workers', msg: expect.stringContaining('registered already') },
   ])
   supervisor.assign(assignmentOf())
-  await until(() => lines.some((line) => line.includes('A replica of before runs on here')), 'it says what runs on')
-  expect(lines.at(-1)).toMatch(/tells it what to stop; SIGUSR2 stops everything now\.$/)
+  await until(() => lines.some((line) => line.includes('An earlier replica runs on here')), 'it says what runs on')
+  expect(lines.at(-1)).toMatch(/names those to stop; SIGUSR2 stops everything now\.$/)
 })
 
 describe('what is no server', () => {
@@ -155,7 +155,7 @@ test.each([
   [{ message: '', error: { code: 'ECONNREFUSED' } }, 'The connection failed: ECONNREFUSED.'],
   [
     { message: 'Unexpected server response: 503' },
-    "There is no WebSocket: the answer is HTTP status 503, of a server or proxy that can't serve now.",
+    "There is no WebSocket: the answer is HTTP status 503, from a server or proxy that can't serve now.",
   ],
 ])('%j', (cause, sentence) => {
   expect(connectFault(cause, '/token')).toBe(sentence)

@@ -161,7 +161,7 @@ test('a replica whose directory somebody removes goes on; its records are writte
   const recorded = () => existsSync(path.join(supervision.directory, 'replicas', replica, 'assignment.json'))
   await until(recorded, 'it is recorded again')
   expect(supervision.log).toEqual([
-    expect.objectContaining({ replica, msg: expect.stringMatching(/was gone and is made anew; the replica goes on/) }),
+    expect.objectContaining({ replica, msg: expect.stringMatching(/was gone and is made again; the replica goes on/) }),
   ])
   expect(isRunning(pid)).toBe(true)
   expect(await supervision.reopen()).toBe(1)
@@ -173,7 +173,7 @@ test('a replica whose directory somebody removes goes on; its records are writte
   await until(() => pidsOf(replica).length === 1, 'it prints')
 })
 
-test('a replica whose directory is gone and can’t be made anew goes on; that is said once, and that it could be made in the end', async () => {
+test('a replica whose directory is gone and can’t be made again goes on; that is said once, and that it could be made in the end', async () => {
   const { replica, pid } = await start()
   const directory = path.join(supervision.directory, 'replicas', replica)
   const said = () => supervision.log.filter(({ msg }) => msg.startsWith('the directory of a replica'))
@@ -184,8 +184,8 @@ test('a replica whose directory is gone and can’t be made anew goes on; that i
   rmSync(directory)
   await until(() => existsSync(path.join(directory, 'assignment.json')), 'it is recorded again')
   expect(said().map(({ msg }) => msg)).toEqual([
-    'the directory of a replica is gone and could not be made anew; the replica goes on',
-    expect.stringMatching(/was gone and is made anew/),
+    'the directory of a replica is gone and could not be made again; the replica goes on',
+    expect.stringMatching(/was gone and is made again/),
   ])
   expect(isRunning(pid)).toBe(true)
 })

@@ -99,7 +99,7 @@ describe('a start', () => {
     [['no-such-program'], {}, /"no-such-program" was not found in PATH/],
     [['/no/such/program'], {}, /there is no \/no\/such\/program/],
     [['/etc/passwd'], {}, /not executable/],
-    [['/tmp'], {}, /is no file/],
+    [['/tmp'], {}, /is not a file/],
     [['exit'], {}, /"exit" was not found in PATH/],
     [['node'], { workingDirectory: '/no/such/directory' }, /working directory \/no\/such\/directory does not exist/],
   ])('of %j with %j is START_FAILED with the reason, and is not tried again', async (command, change, reason) => {
