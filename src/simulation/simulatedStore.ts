@@ -3,7 +3,7 @@ import type { HostId, Instant, ProjectId, ServiceId } from '../model/id.ts'
 import type { NewService, ServiceIntent } from '../model/intent.ts'
 import type { Outcome } from '../model/outcome.ts'
 import type { Refusal } from '../model/refusal.ts'
-import { isPlaced } from '../model/replica.ts'
+import { hostHeldBy } from '../model/replica.ts'
 import type { ServiceSnapshot } from '../model/service.ts'
 import { closeDraft } from '../rules/commit/close.ts'
 import { decide } from '../rules/commit/decide.ts'
@@ -134,8 +134,8 @@ export class SimulatedStore {
       if (fault !== null) this.fault(change.id, fault)
     }
     for (const { before, after } of rows) {
-      const from = before !== null && isPlaced(before) ? before.hostId : null
-      const to = isPlaced(after) ? after.hostId : null
+      const from = before === null ? null : hostHeldBy(before)
+      const to = hostHeldBy(after)
       if (from === to) continue
       const faults = [
         before === null || from === null ? null : this.hosts.get(from)?.count(change.id, before.workerId, before, -1),

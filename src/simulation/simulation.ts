@@ -6,7 +6,7 @@ import {
 import type { Content } from '../model/content.ts'
 import type { HostId, Instant, ServiceId } from '../model/id.ts'
 import type { ReplicaReport, ServiceIntent } from '../model/intent.ts'
-import { isPlaced } from '../model/replica.ts'
+import { hostHeldBy } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import type { Behaviour } from './behaviour.ts'
 import { EventQueue } from './eventQueue.ts'
@@ -200,8 +200,8 @@ export class Simulation {
     const { now } = this.store
     const left = new Set<HostId>()
     for (const { before, after: row } of rows) {
-      const was = before !== null && isPlaced(before) ? before.hostId : null
-      const is = isPlaced(row) ? row.hostId : null
+      const was = before === null ? null : hostHeldBy(before)
+      const is = hostHeldBy(row)
       if (was !== null && was !== is) {
         this.workers.forget(row.id)
         left.add(was)

@@ -1,5 +1,5 @@
 import type { HostId } from '../../model/id.ts'
-import { isPlaced } from '../../model/replica.ts'
+import { hostHeldBy } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
 import type { HostUse } from '../draft/change.ts'
 import type { Draft } from '../draft/draft.ts'
@@ -21,8 +21,8 @@ interface Use {
 export function hostUsesOf(draft: Draft, changes: readonly RowChange[]): HostUse[] {
   const uses = new Map<HostId, Use>()
   for (const { before, after } of changes) {
-    const from = before !== null && isPlaced(before) ? before.hostId : null
-    const to = isPlaced(after) ? after.hostId : null
+    const from = before === null ? null : hostHeldBy(before)
+    const to = hostHeldBy(after)
     if (from === to) continue
     if (before !== null && from !== null) {
       const use = useOf(uses, from)

@@ -1,5 +1,6 @@
 import type { TimerKind } from '../../generated/prisma/enums.ts'
 import type { HostId, Instant } from '../../model/id.ts'
+import { hostHeldBy } from '../../model/replica.ts'
 import type { HostView, ServiceColumns, ServiceSnapshot, Version } from '../../model/service.ts'
 import { type Draft, hostOf, versionOf } from '../draft/draft.ts'
 import { sameHost } from '../endpoint/hostView.ts'
@@ -75,7 +76,7 @@ function placesChanged(draft: Draft): boolean {
   if (draft.hosts.size > 0) return true
   for (const row of draft.touched.values()) {
     const before = draft.base.replicas.get(row.id)
-    if (before !== undefined && before.hostId !== (row.state === 'ENDED' ? null : row.hostId)) return true
+    if (before !== undefined && before.hostId !== hostHeldBy(row)) return true
   }
   return false
 }

@@ -1,4 +1,5 @@
 import type { NewFact, ServiceFactData } from '../../model/fact.ts'
+import { hostHeldBy, isAlive } from '../../model/replica.ts'
 import type { Rollout, ServiceColumns, ServiceSnapshot } from '../../model/service.ts'
 import type { HostUse } from '../draft/change.ts'
 import type { Draft } from '../draft/draft.ts'
@@ -36,7 +37,7 @@ export function factDataOf(
     before,
     after,
     replicas: rows.map((row) => row.after.id),
-    ended: rows.filter((row) => row.after.state === 'ENDED').map((row) => row.after.id),
+    ended: rows.filter((row) => !isAlive(row.after)).map((row) => row.after.id),
     hosts: [...new Set(rows.flatMap(assignmentHosts))].sort(),
     ...endpointChangeOf(draft, rows),
     rollouts: rollouts.map((rollout) => rollout.id),
@@ -48,8 +49,8 @@ export function factDataOf(
 
 /** Hosts whose assignments a row's change changes: it comes, is to stop, or goes. */
 function assignmentHosts({ before, after }: RowChange) {
-  const was = before !== null && before.state !== 'ENDED' ? before.hostId : null
-  const is = after.state === 'ENDED' ? null : after.hostId
+  const was = before === null ? null : hostHeldBy(before)
+  const is = hostHeldBy(after)
   if (was === is && (is === null || (before?.state === 'STOPPING') === (after.state === 'STOPPING'))) return []
   return [was, is].filter((host) => host !== null)
 }

@@ -1,5 +1,6 @@
 import { rowsPerCommit } from '../../model/bounds.ts'
 import type { HostId, Instant, ReplicaId, WorkerId } from '../../model/id.ts'
+import { isAlive } from '../../model/replica.ts'
 import type { HostView, Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../../model/service.ts'
 import type { WorkerPrecondition } from './change.ts'
 import type { DraftEvent } from './events.ts'
@@ -93,8 +94,8 @@ export function draftOver(base: ServiceSnapshot, created: boolean, mostRows: num
 /** Writes a row. An ended one leaves the alive ones. */
 export function put(draft: Draft, row: Replica): void {
   const alive = writable(draft)
-  if (row.state === 'ENDED') alive.delete(row.id)
-  else alive.set(row)
+  if (isAlive(row)) alive.set(row)
+  else alive.delete(row.id)
   draft.touched.set(row.id, row)
 }
 

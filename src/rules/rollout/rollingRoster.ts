@@ -1,4 +1,5 @@
 import type { ReplicaId } from '../../model/id.ts'
+import { isActive } from '../../model/replica.ts'
 import type { RollingReplica, RollingResult, RollingStart, RollingStop, RollingView } from './rollingView.ts'
 
 /** Every active replica is in exactly one bucket: what it is of, and whether it is available. Whatever is counted is counted from these. */
@@ -46,7 +47,7 @@ export class Roster {
     this.view = view
     this.#rowsLeft = view.cap
     for (const replica of view.replicas) {
-      if (replica.state !== 'STOPPING' && replica.state !== 'ENDED') this.#replicas.push(replica)
+      if (isActive(replica)) this.#replicas.push(replica)
     }
     this.counts = this.#count()
   }
