@@ -1,4 +1,3 @@
-import type { Blocker } from '../../model/blocker.ts'
 import { crashLoopFailures } from '../../model/bounds.ts'
 import type { Instant } from '../../model/id.ts'
 import type { Outcome } from '../../model/outcome.ts'
@@ -8,7 +7,7 @@ import type { Context } from '../draft/context.ts'
 import type { Draft } from '../draft/draft.ts'
 import { recordEvent } from '../draft/events.ts'
 import { keyOf } from '../draft/slot.ts'
-import { queued } from './queued.ts'
+import { replicaBlocker } from '../waiting/blockerTable.ts'
 
 type BackoffSettings = Pick<Settings, 'backoffBaseSeconds' | 'backoffMaxSeconds' | 'backoffResetAfterSeconds'>
 
@@ -48,23 +47,13 @@ export function rememberFailure(draft: Draft, row: Replica, ctx: Context): boole
   return true
 }
 
-/** Why a new row of a slot waits: its backoff, or the queue. */
-export function waitOf(
-  slot: Slot | undefined,
-  row: Pick<Replica, 'id' | 'index'>,
-  now: Instant,
-): { notBefore: Instant | null; pending: Blocker } {
-  if (slot === undefined || slot.retryAt <= now) return { notBefore: null, pending: queued(row, now) }
-  const waits = `Replica ${row.index} has failed ${slot.failures} times and waits ${(slot.retryAt - slot.failedAt) / 1000} s since the last failure`
-  const pending: Blocker = {
-    reason: isCrashLooping(slot) ? 'CRASH_LOOP' : 'BACKOFF',
-    message: `${waits}: read its log, or use resetBackoff to try at once.`,
-    count: 1,
-    since: slot.failedAt,
-    until: slot.retryAt,
-    replica: row.id,
-  }
-  return { notBefore: slot.retryAt, pending }
+/** The new row as it waits: for the end of its slot's backoff, or in the queue. */
+export function withWait(draft: Draft, row: Replica, now: Instant): Replica {
+  const slot = draft.slots.get(keyOf(row))
+  if (slot === undefined || slot.retryAt <= now) return { ...row, pending: replicaBlocker(draft, row, 'QUEUED', now) }
+  const waiting = { ...row, notBefore: slot.retryAt }
+  const reason = isCrashLooping(slot) ? 'CRASH_LOOP' : 'BACKOFF'
+  return { ...waiting, pending: replicaBlocker(draft, waiting, reason, slot.failedAt, slot.retryAt) }
 }
 
 /** Forgets all failures: waits that have no failures to stand for end with the commit. NO_CHANGE when there is nothing to forget. */

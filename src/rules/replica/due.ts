@@ -4,9 +4,9 @@ import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, put, targetOf } from '../draft/draft.ts'
 import { recordSharedEvent } from '../draft/events.ts'
 import { keyOf, type SlotKey } from '../draft/slot.ts'
+import { replicaBlocker } from '../waiting/blockerTable.ts'
 import { resetAt, waitEnd } from './backoff.ts'
 import { activeOf, type Census } from './census.ts'
-import { queued } from './queued.ts'
 import { withReadiness } from './readiness.ts'
 
 /** What has become due by now: backoffs that are over, replicas ready for long enough, failures that are forgotten. Compares with ≥. */
@@ -30,7 +30,9 @@ function afterDue(draft: Draft, row: Replica, now: Instant): Replica {
   if (row.state === 'PENDING') {
     const until = waitEnd(row)
     const forgotten = row.notBefore !== null && !draft.slots.has(keyOf(row))
-    return forgotten || (until !== null && until <= now) ? { ...row, notBefore: null, pending: queued(row, now) } : row
+    return forgotten || (until !== null && until <= now)
+      ? { ...row, notBefore: null, pending: replicaBlocker(draft, row, 'QUEUED', now) }
+      : row
   }
   return row.ready && !row.available ? withReadiness(row, draft.columns.settings.minReadySeconds, now) : row
 }

@@ -3,8 +3,8 @@ import type { Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, put } from '../draft/draft.ts'
 import { recordReplicaEvent } from '../draft/events.ts'
+import { replicaBlocker } from '../waiting/blockerTable.ts'
 import { type End, end } from './end.ts'
-import { queued } from './queued.ts'
 import { withReadiness } from './readiness.ts'
 
 /**
@@ -37,7 +37,7 @@ export function portTaken(draft: Draft, row: Replica, how: Omit<End, 'reason'>, 
     startedAt: null,
     portConflicts: conflicts,
     avoidHostId: row.hostId,
-    pending: queued(row, ctx.now),
+    pending: replicaBlocker(draft, row, 'QUEUED', ctx.now),
   }
   put(draft, withReadiness(released, draft.columns.settings.minReadySeconds, ctx.now))
   draft.wakesPlacement = true

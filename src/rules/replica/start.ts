@@ -4,7 +4,7 @@ import type { Replica, Version } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, isDeleting, put, targetOf, versionOf } from '../draft/draft.ts'
 import { slotKey } from '../draft/slot.ts'
-import { waitOf } from './backoff.ts'
+import { withWait } from './backoff.ts'
 
 /** A new PENDING row. Its wait and the host it avoids come from the slot's failures (R10). */
 export function start(
@@ -19,10 +19,8 @@ export function start(
 ): Replica {
   const { index, version, twinOf, holdsQuota } = slot
   const failures = draft.slots.get(slotKey(index, version.contentNumber))
-  const id = ctx.newId() as ReplicaId
-  const { notBefore, pending } = waitOf(failures, { id, index }, ctx.now)
-  const row: Replica = {
-    id,
+  const created: Replica = {
+    id: ctx.newId() as ReplicaId,
     index,
     versionNumber: version.number,
     contentNumber: version.contentNumber,
@@ -43,8 +41,8 @@ export function start(
     cpuMillis: version.content.cpuMillis,
     memoryMiB: version.content.memoryMiB,
     holdsQuota,
-    pending,
-    notBefore,
+    pending: null,
+    notBefore: null,
     portConflicts: 0,
     avoidHostId: failures?.failedHostId ?? null,
     stopReason: null,
@@ -59,6 +57,7 @@ export function start(
     startedAt: null,
     endedAt: null,
   }
+  const row = withWait(draft, created, ctx.now)
   put(draft, row)
   return row
 }

@@ -189,7 +189,7 @@ describe('drain', () => {
       {
         reason: 'HOST_DRAINING',
         message:
-          'Replica 0 is to leave the worker on host node2, which is being drained: no place for a replacement: No host has room.',
+          'Waiting for web[0] to leave the worker on host node2, which is being drained: no place for a replacement: No host has room.',
       },
     ])
     const placed = scene.place()
