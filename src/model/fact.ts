@@ -77,12 +77,17 @@ export type NewFact =
       readonly event: EventText | null
     }
 
-/** A fact as the tail reads it, `data` null for `eventOnly`. Events are read from their own table. */
-export interface CommittedFact {
-  readonly revision: Revision
-  readonly at: Instant
-  readonly serviceId: ServiceId | null
-  readonly hostId: HostId | null
-  readonly kind: NewFact['kind']
-  readonly data: ServiceFactData | ClusterFactData | null
-}
+/**
+ * A fact as the tail reads it; events are read from their own table. Whoever decides by the kind what a fact invalidates does so in a `switch`
+ * that ends with `satisfies never`, so that a new kind cannot be passed over by mistake.
+ */
+export type CommittedFact = { readonly revision: Revision; readonly at: Instant } & (
+  | { readonly kind: 'eventOnly'; readonly serviceId: ServiceId; readonly hostId: null; readonly data: null }
+  | { readonly kind: 'change'; readonly serviceId: ServiceId; readonly hostId: null; readonly data: ServiceFactData }
+  | {
+      readonly kind: Exclude<NewFact['kind'], 'eventOnly' | 'change'>
+      readonly serviceId: null
+      readonly hostId: HostId | null
+      readonly data: ClusterFactData
+    }
+)

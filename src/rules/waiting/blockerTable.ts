@@ -32,8 +32,8 @@ const failing = { nature: 'trouble', waitsFor: waitsAfterFailures, help: failure
 const noPlace = { nature: 'noPlace', waitsFor: waitsForPlace, help: placementHelp } as const
 
 /**
- * Every reason with its sentence, the most severe reason first: what has failed, what stops a whole rollout, what keeps a replica from running,
- * what keeps it from being ready, and then available. The blockers of services, rollouts and replicas are all worded here.
+ * Every reason with its sentence, the most severe reason first: a failing replica comes before a waiting one, and one that cannot run before one
+ * that only has to become available. The blockers of services, rollouts and replicas are all worded here.
  */
 export const blockerTable = {
   CRASH_LOOP: failing,
@@ -46,12 +46,12 @@ export const blockerTable = {
     nature: 'rollout',
     message: ({ number }) => `Rollout ${number} is paused: resumeRollout lets it go on.`,
   },
+  BACKOFF: failing,
   QUOTA: noPlace,
   NO_HOST: noPlace,
   NO_CAPACITY: noPlace,
   NO_PORT: noPlace,
   SPREAD: noPlace,
-  BACKOFF: failing,
   HOST_UNREACHABLE: {
     nature: 'trouble',
     waitsFor: (waiting) =>
