@@ -1,8 +1,7 @@
-import { firstOf } from './firstOf.ts'
 import { buckets, type Roster } from './rollingRoster.ts'
 import type { RollingReplica } from './rollingView.ts'
 import { twinsOf } from './twin.ts'
-import { compareVictims } from './victims.ts'
+import { compareVictims, firstOf } from './victims.ts'
 
 /** The most replicas that may be active: n + s while something is outdated, n otherwise, none where none is wanted. */
 export function ceilingOf({ view, counts }: Roster): number {

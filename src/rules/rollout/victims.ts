@@ -1,3 +1,4 @@
+import TinyQueue from 'tinyqueue'
 import type { Replica } from '../../model/service.ts'
 import { type Stage, stageOf } from '../replica/census.ts'
 
@@ -25,4 +26,21 @@ export function compareVictims(a: Victim, b: Victim): number {
     b.index - a.index ||
     (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
   )
+}
+
+/**
+ * The first `count` of `items` in `compare`'s order, sorted. Where few are wanted of many, a heap of the best so far replaces the sort of all,
+ * because a service of 50,000 replicas is stepped in commits of 500 rows.
+ */
+export function firstOf<T>(items: readonly T[], count: number, compare: (a: T, b: T) => number): T[] {
+  if (count <= 0) return []
+  if (count * 8 > items.length) return [...items].sort(compare).slice(0, count)
+  const best = new TinyQueue(items.slice(0, count), (a, b) => compare(b, a))
+  for (const item of items.slice(count)) {
+    const worst = best.peek()
+    if (worst === undefined || compare(item, worst) >= 0) continue
+    best.pop()
+    best.push(item)
+  }
+  return best.data.sort(compare)
 }
