@@ -12,8 +12,10 @@ import { isFull, openDraft } from '../rules/draft/draft.ts'
 import { createDraft } from '../rules/service/create.ts'
 import { HostLedger } from './hostLedger.ts'
 import type { ChangedRow, Fault } from './invariants.ts'
-import { ProjectLedger } from './projectLedger.ts'
 import { SimulatedService } from './simulatedService.ts'
+
+/** A project's quota as placement sees it, kept up to date by what services take and give back. */
+type ProjectLedger = { -readonly [Key in keyof PlacementProject]: PlacementProject[Key] }
 
 /** One accepted commit of a service. */
 export interface SimulatedCommit {
@@ -58,7 +60,7 @@ export class SimulatedStore {
   }
 
   addProject(project: PlacementProject): void {
-    this.projects.set(project.id, new ProjectLedger(project))
+    this.projects.set(project.id, { ...project })
   }
 
   /** A service as it is. */

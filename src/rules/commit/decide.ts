@@ -1,5 +1,5 @@
 import type { ServiceIntent } from '../../model/intent.ts'
-import type { CommitOutcome } from '../../model/outcome.ts'
+import type { CommitOutcome, Outcome } from '../../model/outcome.ts'
 import type { Context } from '../draft/context.ts'
 import type { Draft } from '../draft/draft.ts'
 import { applyHostAddresses } from '../endpoint/hostAddresses.ts'
@@ -19,7 +19,6 @@ import { deleteService } from '../service/delete.ts'
 import { scale } from '../service/scale.ts'
 import { update } from '../service/update.ts'
 import { setBlockers } from '../waiting/setBlockers.ts'
-import { tick } from './tick.ts'
 
 /**
  * Takes one intent into the draft. Several may follow one another; what they start and stop together is settled by `closeDraft`. A refused one
@@ -68,4 +67,10 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Commi
     case 'tick':
       return tick(draft, ctx)
   }
+}
+
+/** Timers are due. Every commit does what is due, so that there is nothing to do here but to say whether anything is. */
+function tick(draft: Draft, ctx: Context): Outcome {
+  const changed = [...draft.base.timers.values()].some((dueAt) => dueAt <= ctx.now)
+  return { kind: 'done', changed }
 }

@@ -1,11 +1,23 @@
+import type { EventKind } from '../../generated/prisma/enums.ts'
 import { rowsPerCommit } from '../../model/bounds.ts'
 import type { HostId, Instant, ReplicaId, WorkerId } from '../../model/id.ts'
 import { isAlive } from '../../model/replica.ts'
 import type { HostView, Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../../model/service.ts'
 import type { WorkerPrecondition } from './change.ts'
-import type { DraftEvent } from './events.ts'
 import { DraftRows, ReplicaRows } from './replicaRows.ts'
 import { type SlotKey, slotKey } from './slot.ts'
+
+/** Something that happened to one replica or to several alike: one event tells of all of them. */
+export interface DraftEvent {
+  readonly kind: EventKind
+  readonly actor: string
+  /** What happened, without the subject: "is ready". Null: `message` says all. */
+  readonly predicate: { readonly one: string; readonly many: string } | null
+  readonly message: string
+  /** Where all of it happened. */
+  hostId: HostId | null
+  readonly replicas: { readonly id: ReplicaId; readonly index: number }[]
+}
 
 /**
  * What a commit would make of a service: the snapshot with the changes over it. Copy-on-write: whatever the snapshot holds stays as it is.

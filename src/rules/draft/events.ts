@@ -1,23 +1,10 @@
 import type { EventKind } from '../../generated/prisma/enums.ts'
 import type { EventText } from '../../model/fact.ts'
-import type { HostId, ReplicaId } from '../../model/id.ts'
 import type { Replica } from '../../model/service.ts'
-import type { Draft } from './draft.ts'
+import type { Draft, DraftEvent } from './draft.ts'
 
 /** The actor of what the rules and the workers do. */
 export const controller = 'xce'
-
-/** Something that happened to one replica or to several alike: one event tells of all of them. */
-export interface DraftEvent {
-  readonly kind: EventKind
-  readonly actor: string
-  /** What happened, without the subject: "is ready". Null: `message` says all. */
-  readonly predicate: { readonly one: string; readonly many: string } | null
-  readonly message: string
-  /** Where all of it happened. */
-  hostId: HostId | null
-  readonly replicas: { readonly id: ReplicaId; readonly index: number }[]
-}
 
 /** Says one sentence about the service. */
 export function recordEvent(draft: Draft, kind: EventKind, message: string, actor: string = controller): void {

@@ -1,4 +1,5 @@
 import type { Blocker } from '../../model/blocker.ts'
+import { groupBy } from '../../model/groupBy.ts'
 import type { Grant, PlacementHost, PlacementProject, WaitingReplica } from '../../model/host.ts'
 import type { Instant, ReplicaId, ServiceId } from '../../model/id.ts'
 import { type Candidate, candidatesOf, type Shape } from './candidate.ts'
@@ -66,6 +67,11 @@ export function place({ waiting, hosts, projects, now }: PlacementInput): Placem
     })
   }
   return { grants, holds }
+}
+
+/** Grants or blockers by their service, in the order given: each service is told of its own in one commit. */
+export function byService<T extends { readonly serviceId: ServiceId }>(items: readonly T[]): Map<ServiceId, T[]> {
+  return groupBy(items, ({ serviceId }) => serviceId)
 }
 
 /** R14: the queue's priority (higher first), then age, then the id. */

@@ -1,10 +1,11 @@
 import { crashLoopFailures } from '../../model/bounds.ts'
 import type { Instant } from '../../model/id.ts'
 import type { Outcome } from '../../model/outcome.ts'
+import { isActive } from '../../model/replica.ts'
 import type { Replica, Slot } from '../../model/service.ts'
 import type { Settings } from '../../model/settings.ts'
 import type { Context } from '../draft/context.ts'
-import type { Draft } from '../draft/draft.ts'
+import { type Draft, targetOf } from '../draft/draft.ts'
 import { recordEvent } from '../draft/events.ts'
 import { keyOf } from '../draft/slot.ts'
 import { replicaBlocker } from '../waiting/blockerTable.ts'
@@ -20,6 +21,16 @@ export function backoffSeconds(failures: number, settings: BackoffSettings): num
 /** R10: from its third failure a slot is in CRASH_LOOP, until it is reset. */
 export const isCrashLooping = (slot: Pick<Slot, 'failures'> | undefined): boolean =>
   slot !== undefined && slot.failures >= crashLoopFailures
+
+/** R10: a slot of the target's content is in CRASH_LOOP. An old version's loop is a blocker only. */
+export function isTargetLooping(draft: Draft): boolean {
+  if (draft.slots.size === 0) return false
+  const { contentNumber } = targetOf(draft)
+  for (const row of draft.alive.rows) {
+    if (row.contentNumber === contentNumber && isActive(row) && isCrashLooping(draft.slots.get(keyOf(row)))) return true
+  }
+  return false
+}
 
 /** R10: when the failures of a slot are forgotten whose replica stays available. */
 export function resetAt(availableSince: Instant, settings: BackoffSettings): Instant {

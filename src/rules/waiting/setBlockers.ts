@@ -1,8 +1,7 @@
-import type { Blocker } from '../../model/blocker.ts'
+import { type Blocker, sameBlocker } from '../../model/blocker.ts'
 import type { ReplicaId } from '../../model/id.ts'
 import { type CommitOutcome, unfinished } from '../../model/outcome.ts'
 import { type Draft, hasRoom, isCreatedHere, put } from '../draft/draft.ts'
-import { sameBlocker } from './blocker.ts'
 
 /** Why placement could not place these. */
 export function setBlockers(
