@@ -5,17 +5,17 @@ import pc from 'picocolors'
 import { replay } from './simulation/replayRun.ts'
 import { help } from './simulation/scenarioFile/help.ts'
 import { printServices, printSpeed, Timeline } from './simulation/scenarioFile/print.ts'
-import { readScenario, ScenarioMistakes, type Told } from './simulation/scenarioFile/readScenario.ts'
+import { readScenario, type ScenarioFileContent, ScenarioMistakes } from './simulation/scenarioFile/readScenario.ts'
 import { ScenarioRun } from './simulation/scenarioRun.ts'
 
 /** 0: it ran, no invariant broke and every expectation came true. 1: not so. 2: it could not be run. */
 function main(): number {
   const options = argumentsOf()
   if (typeof options === 'number') return options
-  const told = toldIn(options.file, options.seed)
-  if (told === null) return 2
+  const content = readContent(options.file, options.seed)
+  if (content === null) return 2
   const begun = performance.now()
-  const { simulation, begin, timeline } = run(told, options.lines)
+  const { simulation, begin, timeline } = run(content, options.lines)
   const millis = performance.now() - begun
   timeline.end()
   printServices(simulation)
@@ -28,14 +28,14 @@ function main(): number {
   return 1
 }
 
-function run(told: Told, lines: 'none' | 'some' | 'all') {
-  if (told.kind === 'replay') {
-    const begin = told.replay.startedAt
+function run(content: ScenarioFileContent, lines: 'none' | 'some' | 'all') {
+  if (content.kind === 'replay') {
+    const begin = content.replay.startedAt
     const timeline = new Timeline(begin, lines)
-    return { simulation: replay(told.replay, timeline.print), begin, timeline }
+    return { simulation: replay(content.replay, timeline.print), begin, timeline }
   }
   const timeline = new Timeline(0, lines)
-  const scenario = new ScenarioRun(told.scenario, timeline.print)
+  const scenario = new ScenarioRun(content.scenario, timeline.print)
   while (scenario.advance());
   return { simulation: scenario.simulation, begin: 0, timeline }
 }
@@ -70,10 +70,12 @@ function argumentsOf() {
 }
 
 /** Null: what is wrong was said. */
-function toldIn(file: string, seed: number | null): Told | null {
+function readContent(file: string, seed: number | null): ScenarioFileContent | null {
   try {
-    const told = readScenario(readFileSync(file, 'utf8'))
-    return told.kind === 'scenario' && seed !== null ? { kind: 'scenario', scenario: { ...told.scenario, seed } } : told
+    const content = readScenario(readFileSync(file, 'utf8'))
+    return content.kind === 'scenario' && seed !== null
+      ? { kind: 'scenario', scenario: { ...content.scenario, seed } }
+      : content
   } catch (error) {
     const sentences =
       error instanceof ScenarioMistakes ? error.sentences : [`the file cannot be read: ${messageOf(error)}.`]

@@ -51,7 +51,7 @@ export class HostAccidents {
       reporters.silence(host.id)
       if (trouble === 'DOWN') workers.die(host.id)
     }
-    this.#judgeAt(store.now + this.#options.leaseSeconds * 1_000)
+    this.#judgeLeasesAt(store.now + this.#options.leaseSeconds * 1_000)
   }
 
   /** Whoever fell is there again: its worker tells what it runs, or a new one registers that runs nothing. */
@@ -70,17 +70,17 @@ export class HostAccidents {
         host.workers.map(({ id }) => [host, { kind: 'returnWorker', workerId: id }] as const),
       ),
     )
-    const told = new Map<ServiceId, ServiceIntent[]>()
-    for (const { host, isNew } of fallen) this.#report(host, isNew, told)
-    for (const [id, intents] of told) simulated.tell(id, intents)
-    for (const { host } of fallen) this.#assign(host.id)
+    const intentsByService = new Map<ServiceId, ServiceIntent[]>()
+    for (const { host, isNew } of fallen) this.#collectIntents(host, isNew, intentsByService)
+    for (const [id, intents] of intentsByService) simulated.submit(id, intents)
+    for (const { host } of fallen) this.#assignReplicas(host.id)
     wakePlacement()
     // The brake waits for somebody who returns.
-    if (fallen.length > 0 && this.#silences.size > 0) this.#judgeAt(this.#options.store.now)
+    if (fallen.length > 0 && this.#silences.size > 0) this.#judgeLeasesAt(this.#options.store.now)
   }
 
   /** What the services hear of the workers of a host that is back. */
-  #report(host: HostLedger, isNew: boolean, told: Map<ServiceId, ServiceIntent[]>): void {
+  #collectIntents(host: HostLedger, isNew: boolean, intentsByService: Map<ServiceId, ServiceIntent[]>): void {
     const { workers, reporters } = this.#options
     const view = { id: host.id, name: host.name, addresses: host.addresses }
     for (const { id: workerId } of host.workers) {
@@ -92,18 +92,18 @@ export class HostAccidents {
           reporter === null
             ? reporters.report(place, running.get(id) ?? [], true)
             : { kind: 'adopt', reporter, host: view, running: [] }
-        addTo(told, id, intent)
+        addTo(intentsByService, id, intent)
       }
     }
   }
 
-  #judgeAt(at: Instant): void {
-    this.#options.at(at, () => this.#judge())
+  #judgeLeasesAt(at: Instant): void {
+    this.#options.at(at, () => this.#judgeLeases())
   }
 
-  #judge(): void {
+  #judgeLeases(): void {
     const { store, hosts, leaseSeconds, graceSeconds } = this.#options
-    const workers = [...store.hosts.values()].flatMap((host) => this.#leased(host))
+    const workers = [...store.hosts.values()].flatMap((host) => this.#leasedWorkersOf(host))
     const { verdicts, wakeAt } = judgeLeases({
       workers,
       countsFrom: this.#begin,
@@ -120,11 +120,11 @@ export class HostAccidents {
       }),
     )
     // What was judged has another end to wait for now.
-    if (verdicts.length > 0) this.#judgeAt(store.now)
-    else if (wakeAt !== null) this.#judgeAt(wakeAt)
+    if (verdicts.length > 0) this.#judgeLeasesAt(store.now)
+    else if (wakeAt !== null) this.#judgeLeasesAt(wakeAt)
   }
 
-  #leased({
+  #leasedWorkersOf({
     id: hostId,
     name: hostName,
     reachabilitySince: hostSince,
@@ -149,15 +149,15 @@ export class HostAccidents {
   }
 
   /** The worker reads what it is to run, and to stop. */
-  #assign(host: HostId): void {
+  #assignReplicas(host: HostId): void {
     const { store, workers } = this.#options
     for (const id of store.hosts.get(host)?.replicasOf.keys() ?? []) {
       const { replicas, versions } = store.services.get(id)?.snapshot ?? { replicas: new Map(), versions: new Map() }
       for (const row of replicas.values()) {
         if (row.hostId !== host) continue
         const content = versions.get(row.versionNumber)?.content
-        if (content !== undefined && !workers.has(row.id)) workers.given(id, row, content, store.now)
-        if (row.state === 'STOPPING') workers.toldToStop(row.id, store.now)
+        if (content !== undefined && !workers.has(row.id)) workers.startReplica(id, row, content, store.now)
+        if (row.state === 'STOPPING') workers.stopReplica(row.id, store.now)
       }
     }
   }

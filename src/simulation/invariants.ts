@@ -7,7 +7,7 @@ import { addressesOf, sameAddress } from '../rules/endpoint/endpoint.ts'
 import { resolveLimits } from '../rules/rollout/limits.ts'
 
 // What must hold of a service after every commit, whatever happened. Only what a commit changed is looked at, so that a check costs no more
-// than the commit: counts, indexes and the endpoint table are kept by their differences and compared with what the rules say.
+// than the commit: counts, indexes and the endpoint table are kept by their differences and compared with what the rules addFault.
 
 /** A row of a commit before (null: it created it) and after. */
 export interface ChangedRow {
@@ -15,7 +15,7 @@ export interface ChangedRow {
   readonly after: Replica
 }
 
-type Say = (fault: string) => void
+type AddFault = (fault: string) => void
 
 /** The invariants of one service. */
 export class ServiceWatch {
@@ -48,25 +48,25 @@ export class ServiceWatch {
     after: ServiceSnapshot,
     change: ServiceChange,
     rows: readonly ChangedRow[],
-    say: Say,
+    addFault: AddFault,
   ): void {
-    this.#checkIndexes(rows, say)
+    this.#checkIndexes(rows, addFault)
     const drained = this.#counts.draining > 0
     for (const row of rows) {
       if (row.before !== null) this.#count(row.before, -1)
       this.#count(row.after, 1)
-      checkRow(row, say)
+      checkRow(row, addFault)
     }
-    this.#checkCounts(after, say)
-    this.#checkTable(after, change, rows, say)
-    checkLimits(before, after, rows, drained || this.#counts.draining > 0, say)
+    this.#checkCounts(after, addFault)
+    this.#checkTable(after, change, rows, addFault)
+    checkLimits(before, after, rows, drained || this.#counts.draining > 0, addFault)
     const { activeReplicas, availableReplicas, desiredReplicas } = after.columns
     if (this.lowestAvailable !== null) this.lowestAvailable = Math.min(this.lowestAvailable, availableReplicas)
     else if (availableReplicas >= desiredReplicas) this.lowestAvailable = availableReplicas
     this.highestActive = Math.max(this.highestActive, activeReplicas)
   }
 
-  #checkIndexes(rows: readonly ChangedRow[], say: Say): void {
+  #checkIndexes(rows: readonly ChangedRow[], addFault: AddFault): void {
     for (const { before } of rows) {
       if (before !== null && isActive(before) && this.#activeByIndex.get(before.index) === before.id) {
         this.#activeByIndex.delete(before.index)
@@ -74,7 +74,7 @@ export class ServiceWatch {
     }
     for (const { after } of rows) {
       if (!isActive(after)) continue
-      if (this.#activeByIndex.has(after.index)) say(`two active replicas have index ${after.index}`)
+      if (this.#activeByIndex.has(after.index)) addFault(`two active replicas have index ${after.index}`)
       this.#activeByIndex.set(after.index, after.id)
     }
   }
@@ -91,7 +91,7 @@ export class ServiceWatch {
     if (row.holdsQuota) counts.quota += by
   }
 
-  #checkCounts({ columns }: ServiceSnapshot, say: Say): void {
+  #checkCounts({ columns }: ServiceSnapshot, addFault: AddFault): void {
     const counts = this.#counts
     const pairs = [
       ['active', columns.activeReplicas, counts.active],
@@ -100,16 +100,16 @@ export class ServiceWatch {
       ['available', columns.availableReplicas, counts.available],
       ['stopping', columns.stoppingReplicas, counts.stopping],
     ] as const
-    for (const [name, said, is] of pairs)
-      if (said !== is) say(`the service counts ${said} ${name} replicas, and ${is} are`)
+    for (const [name, stored, is] of pairs)
+      if (stored !== is) addFault(`the service counts ${stored} ${name} replicas, and ${is} are`)
   }
 
   /** At every revision the table equals what follows from the rows. */
-  #checkTable(after: ServiceSnapshot, change: ServiceChange, rows: readonly ChangedRow[], say: Say): void {
+  #checkTable(after: ServiceSnapshot, change: ServiceChange, rows: readonly ChangedRow[], addFault: AddFault): void {
     for (const fact of change.facts) {
       if (fact.kind !== 'change') continue
       for (const id of fact.data.removed)
-        if (!this.#table.delete(id)) say(`address ${id} leaves the table and was not in it`)
+        if (!this.#table.delete(id)) addFault(`address ${id} leaves the table and was not in it`)
       for (const address of fact.data.upserted) this.#table.set(address.id, address)
     }
     for (const { before, after: row } of rows) {
@@ -117,12 +117,12 @@ export class ServiceWatch {
       for (const address of listed) {
         const known = this.#table.get(address.id)
         if (known === undefined || !sameAddress(known, address))
-          say(`the table does not show replica ${row.index} as it is`)
+          addFault(`the table does not show replica ${row.index} as it is`)
       }
       for (const port of before?.ports ?? []) {
         const id = `${row.id}:${port.name}:${before?.start ?? 0}`
         if (this.#table.has(id) && !listed.some((address) => address.id === id))
-          say(`the table shows replica ${row.index}, which has left`)
+          addFault(`the table shows replica ${row.index}, which has left`)
       }
     }
   }
@@ -132,18 +132,18 @@ function addressesIn(snapshot: ServiceSnapshot, row: Replica): EndpointAddress[]
   return row.hostId === null ? [] : addressesOf(row, snapshot.hosts.get(row.hostId) ?? null)
 }
 
-function checkRow({ before, after }: ChangedRow, say: Say): void {
-  if (before !== null && !isAlive(before)) say(`replica ${after.index} is written after its end`)
+function checkRow({ before, after }: ChangedRow, addFault: AddFault): void {
+  if (before !== null && !isAlive(before)) addFault(`replica ${after.index} is written after its end`)
   if (!isAlive(after)) return
   const explained = isPlaced(after)
     ? after.pending === null && after.holdsQuota
     : after.pending !== null && after.ports.length === 0
-  if (!explained) say(`replica ${after.index} is neither on a host nor has it a blocker`)
+  if (!explained) addFault(`replica ${after.index} is neither on a host nor has it a blocker`)
   if (after.ready && (after.state !== 'RUNNING' || !after.reportedReady || after.readySince === null)) {
-    say(`replica ${after.index} is ready, and R9 does not hold`)
+    addFault(`replica ${after.index} is ready, and R9 does not hold`)
   }
   if (after.available && (!after.ready || after.availableSince === null))
-    say(`replica ${after.index} is available, and R9 does not hold`)
+    addFault(`replica ${after.index} is available, and R9 does not hold`)
 }
 
 /**
@@ -155,7 +155,7 @@ function checkLimits(
   after: ServiceSnapshot,
   rows: readonly ChangedRow[],
   drained: boolean,
-  say: Say,
+  addFault: AddFault,
 ): void {
   const { columns } = after
   if (columns.deletionRequestedAt !== null) return
@@ -170,10 +170,13 @@ function checkLimits(
     if (own && served && was.stopReason === null) stopped++
   }
   if (available < Math.min(available + stopped, n - maxUnavailable)) {
-    say(`${stopped} available replicas were stopped, which leaves ${available}: fewer than ${n} − ${maxUnavailable}`)
+    addFault(
+      `${stopped} available replicas were stopped, which leaves ${available}: fewer than ${n} − ${maxUnavailable}`,
+    )
   }
   const most = Math.max(before.columns.activeReplicas, n + Math.max(maxSurge, drained ? 1 : 0))
-  if (columns.activeReplicas > most) say(`${columns.activeReplicas} replicas are active: more than ${n} + ${maxSurge}`)
+  if (columns.activeReplicas > most)
+    addFault(`${columns.activeReplicas} replicas are active: more than ${n} + ${maxSurge}`)
 }
 
 /** What holds over all services of a project or host is kept by the simulation; this is the sentence of a broken one. */

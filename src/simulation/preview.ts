@@ -62,12 +62,12 @@ export class Preview {
       random: new Random(1),
       behaviourOf: (_serviceId, _row, content) => this.#behaviourOf(content),
       epoch: 1 + [...snapshot.replicas.values()].reduce((latest, row) => Math.max(latest, row.reportedEpoch), 0),
-      onCommit: ({ at, after, rows }) => this.#committed(at, after, rows),
+      onCommit: ({ at, after, rows }) => this.#recordCommit(at, after, rows),
     })
-    this.#furnish()
+    this.#addHostsAndProjects()
     this.#service = this.#simulation.store.addService(snapshot, input.queuePriority)
     this.#simulation.follow(this.#service)
-    for (const row of snapshot.replicas.values()) this.#goOn(row)
+    for (const row of snapshot.replicas.values()) this.#continueReplica(row)
     const [outcome] = this.#simulation.store.submit(snapshot.id, input.intent)
     this.refusal = outcome?.kind === 'refused' ? outcome.refusal : null
   }
@@ -89,7 +89,7 @@ export class Preview {
     return this.#simulation.store.faults.map(({ message }) => message)
   }
 
-  #furnish(): void {
+  #addHostsAndProjects(): void {
     const { snapshot, hosts, waiting, project, projects } = this.#input
     const own = new Map<string, number>()
     for (const { hostId } of snapshot.replicas.values())
@@ -107,18 +107,18 @@ export class Preview {
   }
 
   /** What a replica that is there already does next. */
-  #goOn(row: Replica): void {
+  #continueReplica(row: Replica): void {
     const { snapshot, now, readyAfterSeconds } = this.#input
     const content = snapshot.versions.get(row.versionNumber)?.content
     if (content === undefined || !isPlaced(row)) return
     const { workers } = this.#simulation
-    if (row.state === 'STARTING' && !isConfirmed(row)) workers.given(snapshot.id, row, content, now)
+    if (row.state === 'STARTING' && !isConfirmed(row)) workers.startReplica(snapshot.id, row, content, now)
     else {
       // One that should be ready by now and is not is not expected to become it.
       const readyAt = (row.startedAt ?? now) + readyAfterSeconds * 1_000
-      workers.running(snapshot.id, row, content, !row.reportedReady && readyAt >= now ? readyAt : null)
+      workers.adoptReplica(snapshot.id, row, content, !row.reportedReady && readyAt >= now ? readyAt : null)
     }
-    if (row.state === 'STOPPING') workers.toldToStop(row.id, row.stoppingAt ?? now)
+    if (row.state === 'STOPPING') workers.stopReplica(row.id, row.stoppingAt ?? now)
   }
 
   #behaviourOf(content: Content): Behaviour {
@@ -130,7 +130,7 @@ export class Preview {
       : { ...wellBehaved, readyAfterSeconds: after }
   }
 
-  #committed(at: Instant, after: ServiceSnapshot, rows: readonly ChangedRow[]): void {
+  #recordCommit(at: Instant, after: ServiceSnapshot, rows: readonly ChangedRow[]): void {
     this.#rowVisits += after.replicas.size
     this.#steps.take(at, after.columns, rows)
     const { columns, rollout } = after

@@ -16,7 +16,7 @@ export class Reporters {
     this.#firstEpoch = firstEpoch
   }
 
-  /** Nothing that is said on it arrives, and nobody is told anything there. */
+  /** Nothing that is report on it arrives, and nobody is told anything there. */
   silence(host: HostId): void {
     this.#silent.add(host)
   }
@@ -43,12 +43,12 @@ export class Reporters {
   /** One report per worker that is heard, in the order in which each spoke first. */
   reportsOf(reports: readonly ReplicaReport[], placeOf: (replica: ReplicaId) => WorkerPlace | null): ServiceIntent[] {
     const byWorker = new Map<WorkerId, { readonly place: WorkerPlace; readonly own: ReplicaReport[] }>()
-    for (const said of reports) {
-      const place = placeOf(said.replica)
+    for (const report of reports) {
+      const place = placeOf(report.replica)
       if (place === null || this.#silent.has(place.hostId)) continue
       const known = byWorker.get(place.workerId)
-      if (known === undefined) byWorker.set(place.workerId, { place, own: [said] })
-      else known.own.push(said)
+      if (known === undefined) byWorker.set(place.workerId, { place, own: [report] })
+      else known.own.push(report)
     }
     return [...byWorker.values()].map(({ place, own }) => this.report(place, own, false))
   }

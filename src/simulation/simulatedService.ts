@@ -20,14 +20,14 @@ export class SimulatedService {
     this.queuePriority = queuePriority
     this.watch = new ServiceWatch(snapshot)
     for (const version of snapshot.versions.values()) this.versions.set(version.number, version)
-    for (const row of snapshot.replicas.values()) this.#wait(row)
+    for (const row of snapshot.replicas.values()) this.#trackWaiting(row)
   }
 
   /** The snapshot that a commit made, with the rows and versions that are new in it. */
   accept(snapshot: ServiceSnapshot, rows: readonly ChangedRow[], versions: readonly Version[]): void {
     this.snapshot = snapshot
     for (const version of versions) this.versions.set(version.number, version)
-    for (const { after } of rows) this.#wait(after)
+    for (const { after } of rows) this.#trackWaiting(after)
   }
 
   get dueAt(): Instant | null {
@@ -63,7 +63,7 @@ export class SimulatedService {
     }
   }
 
-  #wait(row: Replica): void {
+  #trackWaiting(row: Replica): void {
     if (row.state === 'PENDING' && row.notBefore === null) this.waiting.set(row.id, row)
     else this.waiting.delete(row.id)
   }

@@ -73,15 +73,19 @@ export class Simulation {
       now,
       newId,
       onCommit: (service, commit) => {
-        this.#follow(service, commit)
+        this.#applyCommit(service, commit)
         onCommit?.(commit)
       },
     })
     this.placer = new SimulatedPlacer(this.store)
-    this.workers = new Workers({ random, behaviourOf, later: (at, event) => this.#queue.put(at, event) })
+    this.workers = new Workers({ random, behaviourOf, schedule: (at, event) => this.#queue.put(at, event) })
     this.#reporters = new Reporters(options.epoch ?? 1)
     const wakePlacement = () => this.wakePlacement()
-    this.hosts = new SimulatedHosts({ store: this.store, wakePlacement, say: options.onHost ?? (() => undefined) })
+    this.hosts = new SimulatedHosts({
+      store: this.store,
+      wakePlacement,
+      onMessage: options.onHost ?? (() => undefined),
+    })
     this.hostAccidents = new HostAccidents({
       store: this.store,
       hosts: this.hosts,
@@ -139,22 +143,22 @@ export class Simulation {
       return false
     }
     const next = this.#queue.peekDue(store.now)
-    if (next === undefined) this.#place()
+    if (next === undefined) this.#placeWaiting()
     else if (next.kind === 'act') {
       this.#queue.takeDue(store.now)
       next.act()
-    } else this.#happen()
+    } else this.#runDueEvents()
     return true
   }
 
-  #place(): void {
+  #placeWaiting(): void {
     this.#wantsPlacement = false
     for (const [serviceId, intent] of this.placer.run())
       this.at(this.store.now, () => this.store.submit(serviceId, intent))
   }
 
   /** What is due of workers and timers, up to the next act: one commit per service. */
-  #happen(): void {
+  #runDueEvents(): void {
     const { store } = this
     const { now } = store
     const intents = new Map<SimulatedService, { readonly reports: ReplicaReport[]; tick: boolean }>()
@@ -168,7 +172,7 @@ export class Simulation {
       if (service === undefined) continue
       const due = intents.get(service) ?? { reports: [], tick: false }
       intents.set(service, due)
-      if (event.kind === 'worker') due.reports.push(...this.workers.happens(event, now))
+      if (event.kind === 'worker') due.reports.push(...this.workers.runEvent(event, now))
       else {
         service.wakesAt = null
         due.tick = true
@@ -177,18 +181,18 @@ export class Simulation {
     for (const [service, { reports, tick }] of intents) {
       const due = this.#reportsOf(reports)
       if (tick) due.push({ kind: 'tick' })
-      this.#submit(service, due)
+      this.#submitInParts(service, due)
       this.#armTimer(service)
     }
   }
 
   /** In as many commits as it takes. */
-  #submit(service: SimulatedService, intents: readonly ServiceIntent[]): void {
+  #submitInParts(service: SimulatedService, intents: readonly ServiceIntent[]): void {
     if (intents.length === 0) return
     const { id } = service.snapshot
     this.store.submit(id, ...intents.slice(0, intentsPerCommit))
     if (intents.length > intentsPerCommit)
-      this.at(this.store.now, () => this.#submit(service, intents.slice(intentsPerCommit)))
+      this.at(this.store.now, () => this.#submitInParts(service, intents.slice(intentsPerCommit)))
   }
 
   #reportsOf(reports: readonly ReplicaReport[]): ServiceIntent[] {
@@ -196,7 +200,7 @@ export class Simulation {
   }
 
   /** What a commit means for workers, timers and placement. */
-  #follow(service: SimulatedService, { after, change, rows }: SimulatedCommit): void {
+  #applyCommit(service: SimulatedService, { after, change, rows }: SimulatedCommit): void {
     const { now } = this.store
     const left = new Set<HostId>()
     for (const { before, after: row } of rows) {
@@ -209,8 +213,8 @@ export class Simulation {
       const content = after.versions.get(row.versionNumber)?.content
       // A worker that is silent hears of it when it is back.
       if (is === null || !this.#reporters.hears(is)) continue
-      if (was !== is && content !== undefined) this.workers.given(after.id, row, content, now)
-      if (row.state === 'STOPPING' && before?.state !== 'STOPPING') this.workers.toldToStop(row.id, now)
+      if (was !== is && content !== undefined) this.workers.startReplica(after.id, row, content, now)
+      if (row.state === 'STOPPING' && before?.state !== 'STOPPING') this.workers.stopReplica(row.id, now)
     }
     for (const id of left) {
       const host = this.store.hosts.get(id)

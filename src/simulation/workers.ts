@@ -42,7 +42,7 @@ interface Run {
 export interface WorkersOptions {
   readonly random: Random
   readonly behaviourOf: (serviceId: ServiceId, row: Replica, content: Content) => Behaviour
-  readonly later: (at: Instant, event: WorkerEvent) => void
+  readonly schedule: (at: Instant, event: WorkerEvent) => void
 }
 
 /**
@@ -61,27 +61,27 @@ export class Workers {
   }
 
   /** The replica was placed: its process starts. */
-  given(serviceId: ServiceId, row: Replica, content: Content, now: Instant): void {
-    const run = this.#begin(serviceId, row, content, { isConfirmed: false, isReady: false })
-    if (run !== null) this.#later(run, 'start', now + this.#options.random.millis(run.behaviour.startSeconds))
+  startReplica(serviceId: ServiceId, row: Replica, content: Content, now: Instant): void {
+    const run = this.#addRun(serviceId, row, content, { isConfirmed: false, isReady: false })
+    if (run !== null) this.#schedule(run, 'start', now + this.#options.random.millis(run.behaviour.startSeconds))
   }
 
   /** The replica runs already; `readyAt` null: it is ready, or will not be. */
-  running(serviceId: ServiceId, row: Replica, content: Content, readyAt: Instant | null): void {
-    const run = this.#begin(serviceId, row, content, { isConfirmed: isConfirmed(row), isReady: row.reportedReady })
-    if (run !== null && readyAt !== null) this.#later(run, 'ready', readyAt)
+  adoptReplica(serviceId: ServiceId, row: Replica, content: Content, readyAt: Instant | null): void {
+    const run = this.#addRun(serviceId, row, content, { isConfirmed: isConfirmed(row), isReady: row.reportedReady })
+    if (run !== null && readyAt !== null) this.#schedule(run, 'ready', readyAt)
   }
 
   /** The replica is to stop: it serves on for drainSeconds if it was ready, and then has the grace to end. */
-  toldToStop(replica: ReplicaId, now: Instant): void {
+  stopReplica(replica: ReplicaId, now: Instant): void {
     const run = this.#runs.get(replica)
     if (run === undefined || run.isStopping) return
     run.isStopping = true
     const { drainSeconds, graceSeconds } = run.content.stop
     const drain = run.isReady ? drainSeconds * 1_000 : 0
     const ends = Math.min(this.#options.random.millis(run.behaviour.stopSeconds), graceSeconds * 1_000)
-    this.#turn(run)
-    this.#later(run, 'stopped', now + drain + ends)
+    this.#cancelSteps(run)
+    this.#schedule(run, 'stopped', now + drain + ends)
   }
 
   /** The replica has left its host. */
@@ -103,23 +103,23 @@ export class Workers {
     const all = new Map<ServiceId, ReplicaReport[]>()
     for (const run of this.#onHost.get(hostId) ?? []) {
       if (run.workerId !== workerId) continue
-      const said = run.ended ?? report(run, { state: run.isConfirmed ? 'RUNNING' : 'STARTING', ready: run.isReady })
-      addTo(all, run.serviceId, said)
+      const latest = run.ended ?? report(run, { state: run.isConfirmed ? 'RUNNING' : 'STARTING', ready: run.isReady })
+      addTo(all, run.serviceId, latest)
     }
     return all
   }
 
   /** What the replica's worker reports at the event, in order; its next events are put into the queue. */
-  happens({ run, step, turn }: WorkerEvent, now: Instant): readonly ReplicaReport[] {
+  runEvent({ run, step, turn }: WorkerEvent, now: Instant): readonly ReplicaReport[] {
     if (turn !== run.turn) return []
     switch (step) {
       case 'start':
-        return this.#start(run, now)
+        return this.#startProcess(run, now)
       case 'ready':
         run.isReady = true
         return [report(run, { ready: true })]
       case 'crash':
-        return this.#exit(run, run.behaviour.exitCode, now)
+        return this.#endProcess(run, run.behaviour.exitCode, now)
       case 'stopped':
         return [ended(run, 'STOPPED', 0, null)]
     }
@@ -128,7 +128,7 @@ export class Workers {
   /** Its process ends by itself. Empty: it has none. */
   crash(replica: ReplicaId, exitCode: number, now: Instant): readonly ReplicaReport[] {
     const run = this.#runs.get(replica)
-    return run === undefined ? [] : this.#exit(run, exitCode, now)
+    return run === undefined ? [] : this.#endProcess(run, exitCode, now)
   }
 
   /** Its probe says something else from now on. */
@@ -148,7 +148,7 @@ export class Workers {
     return this.#runs.get(replica) ?? null
   }
 
-  #begin(serviceId: ServiceId, row: Replica, content: Content, is: Pick<Run, 'isConfirmed' | 'isReady'>): Run | null {
+  #addRun(serviceId: ServiceId, row: Replica, content: Content, is: Pick<Run, 'isConfirmed' | 'isReady'>): Run | null {
     const { id: replica, hostId, workerId, start } = row
     if (hostId === null || workerId === null) return null
     const behaviour = this.#options.behaviourOf(serviceId, row, content)
@@ -173,11 +173,11 @@ export class Workers {
     return run
   }
 
-  #start(run: Run, now: Instant): ReplicaReport[] {
+  #startProcess(run: Run, now: Instant): ReplicaReport[] {
     const { behaviour } = run
     const { random } = this.#options
     const { readyAfterSeconds, crashAfterSeconds } = behaviour
-    this.#turn(run)
+    this.#cancelSteps(run)
     if (run.start === 1 && run.content.ports.length > 0 && random.chance(behaviour.portTakenChance)) {
       return [ended(run, 'PORT_TAKEN', null, 'another process listens on its port')]
     }
@@ -185,23 +185,23 @@ export class Workers {
       return [ended(run, 'START_FAILED', null, 'the command could not be started')]
     const readyAfter = readyAfterSeconds === null ? null : random.millis(readyAfterSeconds)
     if (crashAfterSeconds !== null && random.chance(behaviour.crashChance)) {
-      this.#later(run, 'crash', now + random.millis(crashAfterSeconds))
+      this.#schedule(run, 'crash', now + random.millis(crashAfterSeconds))
     }
     run.isConfirmed = true
     run.isReady = readyAfter === 0 || run.content.readiness === null
-    if (readyAfter !== null && readyAfter > 0) this.#later(run, 'ready', now + readyAfter)
+    if (readyAfter !== null && readyAfter > 0) this.#schedule(run, 'ready', now + readyAfter)
     return [report(run, { ready: run.isReady })]
   }
 
-  #exit(run: Run, exitCode: number, now: Instant): ReplicaReport[] {
+  #endProcess(run: Run, exitCode: number, now: Instant): ReplicaReport[] {
     const decision = decideRestart(run.content.restart, run.restarts, now / 1_000)
-    this.#turn(run)
+    this.#cancelSteps(run)
     run.isConfirmed = false
     run.isReady = false
     if (decision.kind === 'giveUp') return [ended(run, decision.endReason, exitCode, null)]
     run.restarts.push(now / 1_000)
     run.start++
-    this.#later(
+    this.#schedule(
       run,
       'start',
       now + decision.afterSeconds * 1_000 + this.#options.random.millis(run.behaviour.startSeconds),
@@ -209,12 +209,12 @@ export class Workers {
     return [report(run, { state: 'STARTING' })]
   }
 
-  #turn(run: Run): void {
+  #cancelSteps(run: Run): void {
     run.turn++
   }
 
-  #later(run: Run, step: Step, at: Instant): void {
-    this.#options.later(at, { kind: 'worker', run, step, turn: run.turn })
+  #schedule(run: Run, step: Step, at: Instant): void {
+    this.#options.schedule(at, { kind: 'worker', run, step, turn: run.turn })
   }
 }
 

@@ -8,7 +8,7 @@ import { adopt, resync } from '../replica/adopt.ts'
 import { resetBackoff } from '../replica/backoff.ts'
 import { drain, undrain } from '../replica/drain.ts'
 import { kill } from '../replica/kill.ts'
-import { report } from '../replica/report.ts'
+import { takeReports } from '../replica/report.ts'
 import { lose } from '../replica/workerLoss.ts'
 import { unreach } from '../replica/workerReachability.ts'
 import { pause } from '../rollout/pause.ts'
@@ -47,7 +47,7 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Commi
     case 'report':
       return intent.full === true
         ? resync(draft, intent, ctx)
-        : report(draft, intent.reporter, intent.sequence, intent.reports, ctx)
+        : takeReports(draft, intent.reporter, intent.sequence, intent.reports, ctx)
     case 'adopt':
       return adopt(draft, intent.reporter, intent.host, intent.running, ctx)
     case 'grant':

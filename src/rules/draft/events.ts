@@ -37,12 +37,12 @@ export function recordSharedEvent(draft: Draft, row: Replica, one: string, many:
 }
 
 /** The events of the notes, in order. */
-export function eventTextsOf(notes: readonly DraftEvent[]): EventText[] {
-  return notes.map((said) => {
-    const { kind, actor, predicate, replicas, hostId } = said
+export function eventTextsOf(events: readonly DraftEvent[]): EventText[] {
+  return events.map((event) => {
+    const { kind, actor, predicate, replicas, hostId } = event
     const [first] = replicas
     const only = replicas.length === 1 && first !== undefined ? first.id : null
-    if (predicate === null) return { kind, actor, message: said.message, replicaId: only, hostId }
+    if (predicate === null) return { kind, actor, message: event.message, replicaId: only, hostId }
     const indexes = replicas.map((replica) => replica.index)
     const message = `${subjectOf(indexes)} ${indexes.length === 1 ? predicate.one : predicate.many}.`
     return { kind, actor, message, replicaId: only, hostId }

@@ -32,7 +32,7 @@ export function scheduleHost(
     return { kind: 'refused', refusal: { code: 'NO_CHANGE', message, path: ['input', 'host'] } }
   }
   const stay = host.scheduling === 'DRAINING' || drained.length > 0 ? ', and those that have not left it stay' : ''
-  const said = {
+  const sentence = {
     OPEN: `${actor} uncordoned host ${name}: it takes replicas${stay}.`,
     CORDONED: `${actor} cordoned host ${name}: it takes no new replicas${stay}.`,
     DRAINING: `${actor} drains host ${name}: its replicas are replaced elsewhere, within the limits of their services.`,
@@ -43,7 +43,7 @@ export function scheduleHost(
     scheduling,
     mayBeDrained: true,
     wakesPlacement: scheduling === 'OPEN',
-    message: isDrained ? `${actor} drained host ${name}: it has no replicas, and takes none.` : said,
+    message: isDrained ? `${actor} drained host ${name}: it has no replicas, and takes none.` : sentence,
     actor,
   })
 }

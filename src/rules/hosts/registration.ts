@@ -1,4 +1,5 @@
 import type { HostScheduling } from '../../generated/prisma/enums.ts'
+import { addTo } from '../../model/groupBy.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { WorkerOffer } from '../../model/workerOffer.ts'
 import { type HostState, hostStateOf, portsBackMessage, reasonOf, type WorkerState } from './hostState.ts'
@@ -159,21 +160,23 @@ function newsElsewhere(
   returned: boolean,
   aside: { readonly name: string } | null,
 ): readonly { readonly host: string; readonly message: string }[] {
-  const said = new Map<string, readonly string[]>()
-  const say = (host: string, message: string) => host !== here && said.set(host, [...(said.get(host) ?? []), message])
-  if (known) say(known.host, `Worker ${known.name} of host ${known.host} is on host ${here} now.`)
+  const messagesByHost = new Map<string, string[]>()
+  const addMessage = (host: string, message: string) => {
+    if (host !== here) addTo(messagesByHost, host, message)
+  }
+  if (known) addMessage(known.host, `Worker ${known.name} of host ${known.host} is on host ${here} now.`)
   if (replaced) {
     const becomes = aside
       ? `is named ${aside.name} now: it is lost, and`
       : 'is forgotten: it was lost, nothing is kept for it, and'
-    say(
+    addMessage(
       replaced.host,
       `Worker ${replaced.name} of host ${replaced.host} ${becomes} a worker of host ${here} has its name.`,
     )
   }
   // It runs nothing of them.
-  if (returned) for (const host of keptElsewhere) say(host, portsBackMessage(host))
-  return [...said].map(([host, messages]) => ({ host, message: messages.join(' ') }))
+  if (returned) for (const host of keptElsewhere) addMessage(host, portsBackMessage(host))
+  return [...messagesByHost].map(([host, messages]) => ({ host, message: messages.join(' ') }))
 }
 
 function invalidName(message: string): { readonly kind: 'refused'; readonly refusal: Refusal } {

@@ -26,20 +26,20 @@ export class HostSearch {
 
   /** The best worker, on another host than `avoided` where there is one (R10). */
   find(avoided: HostId | null): Candidate | null {
-    const best = this.#advance(this.#cursor, null)
+    const best = this.#advanceCursor(this.#cursor, null)
     if (best === null || best.host.id !== avoided) return best
     // A cursor of its own: the others' may not pass over the avoided host.
-    return this.#advance({ ...this.#cursor }, avoided) ?? best
+    return this.#advanceCursor({ ...this.#cursor }, avoided) ?? best
   }
 
   /** Moves the cursor to the next worker that the replica can have, not on `avoided`. */
-  #advance(cursor: Cursor, avoided: HostId | null): Candidate | null {
-    while (this.#allows(cursor.level)) {
+  #advanceCursor(cursor: Cursor, avoided: HostId | null): Candidate | null {
+    while (this.#allowsCount(cursor.level)) {
       for (let places = this.#index.at(cursor.bucket); places !== undefined; places = this.#index.at(++cursor.bucket)) {
         for (; cursor.position < places.length; cursor.position++) {
           const candidate = places[cursor.position]
           if (candidate === null || candidate === undefined || candidate.host.id === avoided) continue
-          const count = this.#count(candidate)
+          const count = this.#replicasOn(candidate)
           if (count > cursor.level) cursor.nextLevel = Math.min(cursor.nextLevel, count)
           else if (count === cursor.level && candidate.fits(this.shape)) return candidate
         }
@@ -52,11 +52,11 @@ export class HostSearch {
     return null
   }
 
-  #count(candidate: Candidate): number {
+  #replicasOn(candidate: Candidate): number {
     return this.#replica.spreadMode === 'NONE' ? 0 : candidate.on.replicasOf(this.#replica.serviceId)
   }
 
-  #allows(count: number): boolean {
+  #allowsCount(count: number): boolean {
     return this.#replica.spreadMode === 'STRICT' ? count < this.#replica.maxPerHost : count < Number.POSITIVE_INFINITY
   }
 }

@@ -53,7 +53,7 @@ export class HostPorts {
     this.#free = { TCP: size, UDP: size }
     for (const { port, protocol, quarantinedUntil } of host.takenPorts) {
       if (quarantinedUntil !== null && quarantinedUntil <= now) continue
-      this.#take(port, protocol)
+      this.#takePort(port, protocol)
       if (quarantinedUntil !== null) this.#quarantined.set(codeOf(port, protocol), quarantinedUntil)
     }
   }
@@ -90,17 +90,17 @@ export class HostPorts {
 
   /** All ports of a replica at once, in the order of their declarations; only after `hasFixed` and `hasAny`. */
   grab(declared: readonly PortDeclaration[]): AllocatedPort[] {
-    for (const { port, protocol } of declared) if (port !== null) this.#take(port, protocol)
-    return declared.map(({ name, port, protocol }) => ({ name, port: port ?? this.#next(protocol), protocol }))
+    for (const { port, protocol } of declared) if (port !== null) this.#takePort(port, protocol)
+    return declared.map(({ name, port, protocol }) => ({ name, port: port ?? this.#nextPort(protocol), protocol }))
   }
 
   /** The next free one after the last given, round. */
-  #next(protocol: PortProtocol): number {
+  #nextPort(protocol: PortProtocol): number {
     let port = this.lastPort
     for (let tried = this.#from; tried <= this.#to; tried++) {
       port = port < this.#from || port >= this.#to ? this.#from : port + 1
       if (!this.#isFree(port, protocol)) continue
-      this.#take(port, protocol)
+      this.#takePort(port, protocol)
       this.lastPort = port
       return port
     }
@@ -113,7 +113,7 @@ export class HostPorts {
     return !this.#reserved.has(port) && !this.#taken.has(codeOf(port, protocol))
   }
 
-  #take(port: number, protocol: PortProtocol): void {
+  #takePort(port: number, protocol: PortProtocol): void {
     const code = codeOf(port, protocol)
     if (this.#taken.has(code)) return
     this.#taken.add(code)

@@ -11,7 +11,7 @@ import { portTaken } from './portTaken.ts'
 import { withReadiness } from './readiness.ts'
 
 /** What a worker says of replicas, as of `sequence` within its epoch. Reports that were overtaken by later ones are passed over (R17). */
-export function report(
+export function takeReports(
   draft: Draft,
   reporter: Reporter,
   sequence: number,
@@ -21,19 +21,19 @@ export function report(
   fence(draft, reporter)
   const taken = new Set<ReplicaId>()
   let isCut = false
-  for (const said of reports) {
-    const row = draft.alive.get(said.replica)
-    if (row === undefined || !isOfReporter(row, reporter) || !isOfPlacement(said, row)) continue
+  for (const report of reports) {
+    const row = draft.alive.get(report.replica)
+    if (row === undefined || !isOfReporter(row, reporter) || !isOfPlacement(report, row)) continue
     // What is told of one row is taken in one commit: in the next one it would be no news.
     if (!taken.has(row.id)) {
       if (!isLater(reporter.epoch, sequence, row)) continue
-      if (!hasRoom(draft, row.id, rowsOf(said))) {
+      if (!hasRoom(draft, row.id, rowsOf(report))) {
         isCut = true
         continue
       }
       taken.add(row.id)
     }
-    take(draft, { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }, said, ctx)
+    takeReport(draft, { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }, report, ctx)
   }
   return isCut ? unfinished : { kind: 'done', changed: taken.size > 0 }
 }
@@ -71,20 +71,20 @@ function progressOf(row: Replica): number {
 
 const progress = { STARTING: 1, RUNNING: 2, ENDED: 3 } as const
 
-function take(draft: Draft, row: Replica, said: ReplicaReport, ctx: Context): void {
-  const reported = Math.max(said.start, 1)
-  if (reported < row.start || (reported === row.start && progress[said.state] < progressOf(row))) return
-  if (said.state === 'ENDED') {
-    takeEnd(draft, { ...row, start: reported }, said, ctx)
+function takeReport(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): void {
+  const reported = Math.max(report.start, 1)
+  if (reported < row.start || (reported === row.start && progress[report.state] < progressOf(row))) return
+  if (report.state === 'ENDED') {
+    takeEnd(draft, { ...row, start: reported }, report, ctx)
     return
   }
   const current = reported > row.start ? restarted(draft, row, reported, ctx) : row
-  put(draft, said.state === 'RUNNING' ? running(draft, current, said.ready, ctx) : current)
+  put(draft, report.state === 'RUNNING' ? running(draft, current, report.ready, ctx) : current)
 }
 
-function takeEnd(draft: Draft, row: Replica, said: ReplicaReport, ctx: Context): void {
-  const how = { exitCode: said.exitCode, exitSignal: said.exitSignal, message: said.message }
-  if (said.endReason === 'PORT_TAKEN') {
+function takeEnd(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): void {
+  const how = { exitCode: report.exitCode, exitSignal: report.exitSignal, message: report.message }
+  if (report.endReason === 'PORT_TAKEN') {
     if (row.state === 'STOPPING') draft.quarantined.add(row.id)
     else {
       portTaken(draft, row, how, ctx)
@@ -92,8 +92,8 @@ function takeEnd(draft: Draft, row: Replica, said: ReplicaReport, ctx: Context):
     }
   }
   // A worker that stopped what it should run has let it go: that is no failure of the replica.
-  const letGo = said.endReason === 'STOPPED' || said.endReason === 'PORT_TAKEN'
-  end(draft, row, { ...how, reason: letGo ? 'HOST_LOST' : (said.endReason ?? 'EXITED') }, ctx)
+  const letGo = report.endReason === 'STOPPED' || report.endReason === 'PORT_TAKEN'
+  end(draft, row, { ...how, reason: letGo ? 'HOST_LOST' : (report.endReason ?? 'EXITED') }, ctx)
 }
 
 /** Another start of the process: not ready first, and its addresses are others (R9, R12). */
@@ -105,13 +105,13 @@ function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Rep
 }
 
 /** The process is confirmed. Without a readiness probe it is ready with that (R9). */
-function running(draft: Draft, row: Replica, saidReady: boolean, ctx: Context): Replica {
+function running(draft: Draft, row: Replica, reportsReady: boolean, ctx: Context): Replica {
   const probed = versionOf(draft, row.versionNumber).content.readiness !== null
   const confirmed: Replica = {
     ...row,
     state: row.state === 'STOPPING' ? 'STOPPING' : 'RUNNING',
     startedAt: row.startedAt ?? ctx.now,
-    reportedReady: saidReady || !probed,
+    reportedReady: reportsReady || !probed,
   }
   const after = withReadiness(confirmed, draft.columns.settings.minReadySeconds, ctx.now)
   if (after.ready && !row.ready) recordSharedEvent(draft, after, 'is ready', 'are ready')

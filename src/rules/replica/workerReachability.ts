@@ -16,15 +16,15 @@ export function unreach(draft: Draft, worker: WorkerId, ctx: Context): CommitOut
     if (!isOn(row, worker) || !row.hostReachable) continue
     if (!hasRoom(draft, row.id)) return unfinished
     put(draft, withReadiness({ ...row, hostReachable: false }, draft.columns.settings.minReadySeconds, ctx.now))
-    const said = `can't be reached: ${workerOn(draft, row)} is silent`
-    recordSharedEvent(draft, row, said, said)
+    const predicate = `can't be reached: ${workerOn(draft, row)} is silent`
+    recordSharedEvent(draft, row, predicate, predicate)
     changed = true
   }
   return { kind: 'done', changed }
 }
 
 /**
- * R15: the worker has told everything: what it said last of its replicas counts again, so that addresses return with this commit. One that
+ * R15: the worker has told everything: what it predicate last of its replicas counts again, so that addresses return with this commit. One that
  * the commit had no room to end does not return with it: there is no room for any other then.
  */
 export function reachAgain(draft: Draft, reporter: Reporter, ctx: Context): CommitOutcome {
@@ -38,8 +38,8 @@ export function reachAgain(draft: Draft, reporter: Reporter, ctx: Context): Comm
       continue
     }
     put(draft, withReadiness({ ...row, hostReachable: true }, draft.columns.settings.minReadySeconds, ctx.now))
-    const said = `can be reached again: ${workerOn(draft, row)} is back`
-    recordSharedEvent(draft, row, said, said)
+    const predicate = `can be reached again: ${workerOn(draft, row)} is back`
+    recordSharedEvent(draft, row, predicate, predicate)
     changed = true
   }
   return isCut ? unfinished : { kind: 'done', changed }

@@ -49,12 +49,12 @@ export class Roster {
     for (const replica of view.replicas) {
       if (isActive(replica)) this.#replicas.push(replica)
     }
-    this.counts = this.#count()
+    this.counts = this.#countReplicas()
   }
 
   /** Counts anew, after starts and stops. */
   recount(): void {
-    this.counts = this.#count()
+    this.counts = this.#countReplicas()
   }
 
   /** All that are active now. */
@@ -126,7 +126,7 @@ export class Roster {
     return replica.available ? buckets.oldAvailable : buckets.oldWaiting
   }
 
-  #count(): Counts {
+  #countReplicas(): Counts {
     const sizes: [number, number, number, number, number, number] = [0, 0, 0, 0, 0, 0]
     let maxSurge = this.view.maxSurge
     for (const replica of this.active()) {

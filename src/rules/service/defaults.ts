@@ -59,19 +59,19 @@ export function givenSettings({ replicas, spread, rollout, backoff }: WrittenSet
   })
 }
 
-export function settingsWith(said: Partial<Settings>, ports: readonly PortDeclaration[]): Settings {
-  const spreadMode = said.spreadMode ?? defaultSettings.spreadMode
-  return withRollout({ ...defaultSettings, ...defaultLimits(ports, spreadMode), spreadMode }, said, ports)
+export function settingsWith(explicit: Partial<Settings>, ports: readonly PortDeclaration[]): Settings {
+  const spreadMode = explicit.spreadMode ?? defaultSettings.spreadMode
+  return withRollout({ ...defaultSettings, ...defaultLimits(ports, spreadMode), spreadMode }, explicit, ports)
 }
 
-export function restartWith(said: Nullish<RestartPolicy>): RestartPolicy {
-  return { ...defaultContent.restart, ...withoutNulls<RestartPolicy>(said) }
+export function restartWith(explicit: Nullish<RestartPolicy>): RestartPolicy {
+  return { ...defaultContent.restart, ...withoutNulls<RestartPolicy>(explicit) }
 }
 
-export function stopWith(said: Nullish<StopPolicy>): StopPolicy {
-  return { ...defaultContent.stop, ...withoutNulls<StopPolicy>(said) }
+export function stopWith(explicit: Nullish<StopPolicy>): StopPolicy {
+  return { ...defaultContent.stop, ...withoutNulls<StopPolicy>(explicit) }
 }
 
-export function probeWith(action: ProbeAction, said: Nullish<Omit<Probe, 'action'>>): Probe {
-  return { action, ...defaultProbe, ...withoutNulls<Omit<Probe, 'action'>>(said) }
+export function probeWith(action: ProbeAction, explicit: Nullish<Omit<Probe, 'action'>>): Probe {
+  return { action, ...defaultProbe, ...withoutNulls<Omit<Probe, 'action'>>(explicit) }
 }
