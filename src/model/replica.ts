@@ -3,7 +3,7 @@ import type { HostId, WorkerId } from './id.ts'
 import type { Reporter } from './intent.ts'
 import type { Replica } from './service.ts'
 
-/** How far each state is from its end. A new state of the database must be given a place here before anything compiles. */
+/** How far each state is from its end. Nothing compiles until a new state of the database has a place here. */
 const lives = {
   PENDING: 'active',
   STARTING: 'active',
@@ -17,10 +17,10 @@ type InState = Pick<Replica, 'state'>
 /** The states of replicas that have not ended. A stopping replica still holds its host, ports and quota. */
 export const aliveStates = (Object.keys(lives) as ReplicaState[]).filter((state) => lives[state] !== 'ended')
 
-/** The replica has not ended. */
+/** A replica is alive until it has ended. */
 export const isAlive = ({ state }: InState): boolean => lives[state] !== 'ended'
 
-/** The replica has neither ended nor is it being stopped. */
+/** A replica is active while it is alive and not being stopped. */
 export const isActive = ({ state }: InState): boolean => lives[state] === 'active'
 
 /** The host whose CPU, memory and ports the replica holds; null when it waits for one or has ended. */
@@ -30,7 +30,7 @@ export const hostHeldBy = (replica: Pick<Replica, 'state' | 'hostId'>): HostId |
 /** The replica holds CPU, memory and ports of a host. */
 export const isPlaced = (replica: Pick<Replica, 'state' | 'hostId'>): boolean => hostHeldBy(replica) !== null
 
-/** The replica is one that the worker is to run, or to stop. */
+/** The worker is to run the replica, or to stop it. */
 export const isOn = (replica: Pick<Replica, 'state' | 'hostId' | 'workerId'>, worker: WorkerId): boolean =>
   isPlaced(replica) && replica.workerId === worker
 
@@ -44,6 +44,6 @@ export const isOfReporter = (
 export const isConfirmed = (replica: Pick<Replica, 'state' | 'startedAt'>): boolean =>
   isAlive(replica) && replica.startedAt !== null
 
-/** Outdated (DESIGN, section 4): the replica's content differs from the target's, or it is leaving. */
+/** A replica is outdated when its content differs from the target's or when it is leaving (DESIGN, section 4). */
 export const isOutdated = (replica: Pick<Replica, 'contentNumber' | 'leaving'>, targetContent: number): boolean =>
   replica.contentNumber !== targetContent || replica.leaving !== null

@@ -1,35 +1,38 @@
 import { defaultPortRange } from './bounds.ts'
 
-/** What a worker offers: where it is, and what of its host is for replicas. */
+/** What a worker offers: where it is, and how much of its host it gives to replicas. */
 export interface WorkerOffer {
   readonly name: string
   readonly host: string
-  /** Of the host, the primary one first. */
+  /** The host's addresses, the primary one first. */
   readonly addresses: readonly string[]
   readonly cpuMillis: number
   readonly memoryMiB: number
   readonly portRange: { readonly from: number; readonly to: number }
-  /** Of the range, yet not for replicas. */
+  /** Ports of the range that replicas do not get. */
   readonly reservedPorts: readonly number[]
 }
 
-/** What a worker tells of itself when it registers. */
+/** What a worker says about itself when it registers. */
 export interface RegisteringWorker extends WorkerOffer {
   readonly softwareVersion: string
   readonly protocolVersion: number
-  /** The id of its state directory: tells a restart from another worker. */
+  /** The id of its state directory, which tells a restart from another worker. */
   readonly instance: string
-  /** Of this registration among those of its state directory: one that comes late is known by it. Left out or null: it does not say. */
+  /**
+   * The number of this registration among those of its state directory, by which a late one is recognised. If it is
+   * left out or null, the worker does not say.
+   */
   readonly registrationNumber?: number | null | undefined
 }
 
 interface OfferHelp {
   readonly does: string
-  /** The value, or what is taken, where it is not set. */
+  /** The value that is used where the variable is not set, or where that value comes from. */
   readonly unset: { readonly value: string } | { readonly taken: string }
 }
 
-/** What the variables mean that an offer is read from. */
+/** The meaning of the variables that an offer is read from. */
 export const offerHelp = {
   XCE_WORKER_NAME: { does: "the worker's name, the same at every start", unset: { taken: 'the name of its host' } },
   XCE_WORKER_HOST: {
@@ -38,7 +41,7 @@ export const offerHelp = {
   },
   XCE_WORKER_ADDRESSES: {
     does: 'IP addresses of the host, separated by commas, the primary one first',
-    unset: { taken: 'found by itself' },
+    unset: { taken: 'found automatically' },
   },
   XCE_WORKER_CPU_MILLIS: { does: 'CPU to give to replicas, 1000 is one core', unset: { taken: 'all cores' } },
   XCE_WORKER_MEMORY_MIB: { does: 'memory to give to replicas, in MiB', unset: { taken: 'all memory' } },

@@ -92,9 +92,9 @@ const profiles: readonly Case[] = [
     ['ports', '1', 'name'],
     '"http" is declared twice',
   ],
-  ['a port PATH', port({ name: 'PATH' }), ['ports', '0', 'name'], '"PATH" is no DNS label'],
-  ['a port LD_PRELOAD', port({ name: 'LD_PRELOAD' }), ['ports', '0', 'name'], '"LD_PRELOAD" is no DNS label'],
-  ['a port a=b', port({ name: 'a=b' }), ['ports', '0', 'name'], '"a=b" is no DNS label'],
+  ['a port PATH', port({ name: 'PATH' }), ['ports', '0', 'name'], '"PATH" is not a DNS label'],
+  ['a port LD_PRELOAD', port({ name: 'LD_PRELOAD' }), ['ports', '0', 'name'], '"LD_PRELOAD" is not a DNS label'],
+  ['a port a=b', port({ name: 'a=b' }), ['ports', '0', 'name'], '"a=b" is not a DNS label'],
   ['a port of 16 characters', port({ name: 'a'.repeat(16) }), ['ports', '0', 'name'], '16 characters: at most 15'],
   [
     'one fixed port twice',

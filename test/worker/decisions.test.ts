@@ -186,7 +186,7 @@ describe('settings', () => {
     [{ XCE_WORKER_SERVERS: 'ftp://a' }, /"ftp:\/\/a", which is no http/],
     [{ XCE_WORKER_SERVER_FILE: '/f' }, /both set/],
     [{ XCE_WORKER_TOKEN_FILE: ' ' }, /XCE_WORKER_TOKEN_FILE is not set/],
-    [{ XCE_WORKER_NAME: '-x' }, /XCE_WORKER_NAME: "-x" is no name of a host or worker/],
+    [{ XCE_WORKER_NAME: '-x' }, /XCE_WORKER_NAME: "-x" is not a name of a host or worker/],
     [{ XCE_WORKER_ADDRESSES: 'localhost' }, /"localhost", which is no IP address/],
     [{ XCE_WORKER_MEMORY_MIB: '0' }, /XCE_WORKER_MEMORY_MIB is "0"/],
     [{ XCE_WORKER_PORT_RANGE: '1-65536' }, /XCE_WORKER_PORT_RANGE has "1-65536"/],
