@@ -18,8 +18,9 @@ import { settle } from './settle.ts'
 import { timersOf } from './timers.ts'
 
 /**
- * Settles the rules over all that was decided and tells the difference to the snapshot: rows, counts, status, timers, quota, hosts, the
- * endpoint's addresses, and the facts. No facts: nothing changed. Close a draft once.
+ * Settles the rules over everything that was decided and returns the difference to the snapshot: rows, counts, status,
+ * timers, quota, hosts, the endpoint's addresses, and the facts. A change without facts changed nothing. Close a draft
+ * only once.
  */
 export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
   const { base } = draft
@@ -61,7 +62,7 @@ export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
   return { ...change, facts: changed ? factsOf(draft, data) : [], specFact: changed ? draft.specEvent : null, next }
 }
 
-/** The columns after the rules have settled. */
+/** Returns the columns after the rules have settled. */
 function settledColumns(draft: Draft, ctx: Context): ServiceColumns {
   const census = settle(draft, ctx)
   const before = draft.base.columns

@@ -21,8 +21,8 @@ import { update } from '../service/update.ts'
 import { setBlockers } from '../waiting/setBlockers.ts'
 
 /**
- * Takes one intent into the draft. Several may follow one another; what they start and stop together is settled by `closeDraft`. A refused one
- * leaves the draft as it was.
+ * Takes one intent into the draft. Several may follow one another; `closeDraft` settles what they start and stop
+ * together. A refused intent leaves the draft as it was.
  */
 export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): CommitOutcome {
   switch (intent.kind) {
@@ -69,7 +69,7 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Commi
   }
 }
 
-/** Timers are due. Every commit does what is due, so that there is nothing to do here but to say whether anything is. */
+/** Timers are due. Every commit does what is due, so this only answers whether anything is. */
 function tick(draft: Draft, ctx: Context): Outcome {
   const changed = [...draft.base.timers.values()].some((dueAt) => dueAt <= ctx.now)
   return { kind: 'done', changed }

@@ -17,7 +17,7 @@ interface Use {
   readonly portsKept: KeptPort[]
 }
 
-/** What the change takes and gives back, per host (R13, R14), in the order of the hosts' ids. */
+/** Sums up what the change takes from each host and gives back to it (R13, R14), in the order of the hosts' ids. */
 export function hostUsesOf(draft: Draft, changes: readonly RowChange[]): HostUse[] {
   const uses = new Map<HostId, Use>()
   for (const { before, after } of changes) {
@@ -49,7 +49,7 @@ export function hostUsesOf(draft: Draft, changes: readonly RowChange[]): HostUse
     })
 }
 
-/** The host frees room: something that waits could be placed there. */
+/** The host frees room, so something that waits could be placed there. */
 export function releases(use: HostUse): boolean {
   return use.cpuMillis < 0 || use.memoryMiB < 0 || use.portsReleased.length > 0
 }

@@ -8,14 +8,14 @@ import type { RowChange } from '../draft/rowChange.ts'
 import { endpointChangeOf } from '../endpoint/endpointChange.ts'
 import { releases } from './hostUse.ts'
 
-/** k events: k − 1 that are only said, and the change with the last one. */
+/** Makes one fact per event: all but the last carry only their event, and the last one carries the change too. */
 export function factsOf(draft: Draft, data: ServiceFactData): NewFact[] {
   const events = eventTextsOf(draft.events)
   const last = events.pop() ?? null
   return [...events.map((event): NewFact => ({ kind: 'eventOnly', event })), { kind: 'change', data, event: last }]
 }
 
-/** The change that the service's fact carries. */
+/** Describes the change, as the service's fact carries it. */
 export function factDataOf(
   draft: Draft,
   next: ServiceSnapshot,
@@ -47,7 +47,7 @@ export function factDataOf(
   }
 }
 
-/** Hosts whose assignments a row's change changes: it comes, is to stop, or goes. */
+/** Names the hosts whose assignments the row's change affects: the replica comes, is to stop, or goes. */
 function assignmentHosts({ before, after }: RowChange) {
   const was = before === null ? null : hostHeldBy(before)
   const is = hostHeldBy(after)

@@ -3,21 +3,21 @@ import type { EventText } from '../../model/fact.ts'
 import type { Replica } from '../../model/service.ts'
 import type { Draft, DraftEvent } from './draft.ts'
 
-/** The actor of what the rules and the workers do. */
+/** The actor of everything that the rules and the workers do. */
 export const controller = 'xce'
 
-/** Says one sentence about the service. */
+/** Records one sentence about the service. */
 export function recordEvent(draft: Draft, kind: EventKind, message: string, actor: string = controller): void {
   draft.events.push({ kind, actor, predicate: null, message, hostId: null, replicas: [] })
 }
 
-/** Says one sentence about one replica. */
+/** Records one sentence about one replica. */
 export function recordReplicaEvent(draft: Draft, row: Replica, message: string, actor: string = controller): void {
   const replicas = [{ id: row.id, index: row.index }]
   draft.events.push({ kind: 'REPLICA', actor, predicate: null, message, hostId: row.hostId, replicas })
 }
 
-/** Says of a replica what is likely to be said of others too: they share one event. */
+/** Records what probably happens to other replicas of this commit, too: they share one event. */
 export function recordSharedEvent(draft: Draft, row: Replica, one: string, many: string): void {
   const last = draft.events.at(-1)
   if (last?.predicate?.one === one) {
@@ -36,7 +36,7 @@ export function recordSharedEvent(draft: Draft, row: Replica, one: string, many:
   })
 }
 
-/** The events of the notes, in order. */
+/** Words the events, in order. */
 export function eventTextsOf(events: readonly DraftEvent[]): EventText[] {
   return events.map((event) => {
     const { kind, actor, predicate, replicas, hostId } = event
@@ -49,7 +49,7 @@ export function eventTextsOf(events: readonly DraftEvent[]): EventText[] {
   })
 }
 
-/** "Replica 3" or "Replicas 0–4, 7 and 9". */
+/** Names replicas: "Replica 3" or "Replicas 0–4, 7 and 9". */
 export function subjectOf(indexes: readonly number[]): string {
   const ranges = rangesOf([...indexes].sort((a, b) => a - b))
   const last = ranges.pop() ?? ''
@@ -57,7 +57,7 @@ export function subjectOf(indexes: readonly number[]): string {
   return `${indexes.length === 1 ? 'Replica' : 'Replicas'} ${list}`
 }
 
-/** Sorted indexes as "0–4", "7": runs of two are told one by one. */
+/** Joins sorted indexes to ranges such as "0–4" and "7". Two neighbours are written one by one. */
 function rangesOf(indexes: readonly number[]): string[] {
   const ranges: string[] = []
   let from = 0

@@ -4,8 +4,9 @@ import type { Limit, Settings } from '../../model/settings.ts'
 import { crowds } from '../rollout/limits.ts'
 
 /**
- * Settings with those that were said over them. Beside a surge that is 0 because the replicas could not stand side by side, an explicit "none
- * unavailable" is obeyed by a surge of 25 % (R1): taken for 1 it would be disobeyed, and refused it could not be changes.
+ * Lays `changes` over settings. If the surge is 0 only because the replicas could not stand side by side, an explicit
+ * "none unavailable" is obeyed by a surge of 25 % (R1): to take it for 1 would disobey it, and to refuse it would leave
+ * no way to ask for it.
  */
 export function withRollout(
   settings: Settings,
@@ -19,8 +20,9 @@ export function withRollout(
 }
 
 /**
- * What is not allowed of settings, where somebody `said` a part of it: nothing is found that was as it is before. What is not known yet is left out
- * of `settings`, and not judged. Paths are those of a profile's settings.
+ * Finds what is not allowed in settings, as far as somebody changes it: `changes` names the changed fields, and
+ * mistakes among the others were there before. A field that is not known yet is left out of `settings` and not judged.
+ * Paths are those of a profile's settings.
  */
 export function settingsIssues(settings: Partial<Settings>, changes: Partial<Settings>): InputIssue[] {
   const changedAmong = (...fields: readonly (keyof Settings)[]) =>

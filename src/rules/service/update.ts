@@ -17,8 +17,9 @@ import { overLimit, setReplicas } from './scale.ts'
 import { sameSettings, settingsIssues, withRollout } from './settings.ts'
 
 /**
- * Changes what a service runs, its rollout settings or its replicas, in one commit and the replicas first (R4). Another profile revision or
- * other content makes a new version; settings alone go to the rollout in progress as new limits (R8). NO_CHANGE where nothing of it differs.
+ * Changes what a service runs, its rollout settings or its replicas in one commit, the replicas first (R4). Another
+ * profile revision or other content makes a new version; settings alone become new limits of the rollout in progress
+ * (R8). NO_CHANGE if nothing differs.
  */
 export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcome {
   const { name } = draft.base

@@ -6,23 +6,26 @@ import type { Replica, Rollout } from '../../model/service.ts'
 import { type Draft, hostOf } from '../draft/draft.ts'
 import { keyOf } from '../draft/slot.ts'
 
-/** Replicas of one service that wait for the same: the first of them, by whose name the sentence calls them, and how many they are. */
+/**
+ * Replicas of one service that wait for the same thing: the first of them, which the sentence names, and how many they
+ * are.
+ */
 export interface Waiting {
   readonly draft: Draft
   readonly first: Replica
   readonly count: number
 }
 
-/** What replicas wait for. Neither text has a full stop. */
+/** A reason that holds replicas. Neither of its texts has a full stop. */
 interface OfReplicas {
   /** `usual`: a service that is well waits for it too. `noPlace`: placement found no place. `trouble`: somebody should look. */
   readonly nature: 'usual' | 'noPlace' | 'trouble'
   readonly waitsFor: (waiting: Waiting) => string
-  /** The next step of whoever reads it; null: nothing helps but time. */
+  /** The next step for whoever reads it; null where only time helps. */
   readonly help: (waiting: Waiting) => string | null
 }
 
-/** What holds a rollout as a whole. */
+/** A reason that holds a rollout as a whole. */
 interface OfRollout {
   readonly nature: 'rollout'
   readonly message: (rollout: Rollout) => string
@@ -109,14 +112,14 @@ export const isReplicaReason = (reason: BlockReason): reason is ReplicaReason =>
 export const isOfNature = (reason: BlockReason, nature: OfReplicas['nature']): boolean =>
   blockerTable[reason].nature === nature
 
-/** The whole sentence: what the replicas wait for, and what helps. */
+/** Words the whole sentence: what the replicas wait for, and what helps. */
 export function waitMessage(reason: ReplicaReason, waiting: Waiting): string {
   const { waitsFor, help } = blockerTable[reason]
   const next = help(waiting)
   return `${waitsFor(waiting)}${next === null ? '' : `: ${next}`}.`
 }
 
-/** The blocker of one replica by itself. */
+/** Makes the blocker of one replica. */
 export function replicaBlocker(
   draft: Draft,
   row: Replica,
@@ -128,7 +131,7 @@ export function replicaBlocker(
   return { reason, message, count: 1, since, until, replica: row.id }
 }
 
-/** "web[4]", or "web[4] and 2 more". */
+/** Names the replicas: "web[4]", or "web[4] and 2 more". */
 export function nameOf({ draft, first, count }: Waiting): string {
   const name = `${draft.base.name}[${first.index}]`
   return count === 1 ? name : `${name} and ${count - 1} more`
@@ -161,7 +164,7 @@ function waitsForPlace(waiting: Waiting): string {
   return `Waiting for a place for ${nameOf(waiting)}`
 }
 
-/** Placement's own words say what is missing and what would help: they are the replica's own blocker. */
+/** Placement says what is missing and what would help. Its message is the replica's own blocker. */
 function placementHelp({ first }: Waiting): string | null {
   return first.pending === null ? null : withoutStop(first.pending.message)
 }
@@ -170,7 +173,7 @@ function waitsToStayReady(waiting: Waiting): string {
   return `Waiting for ${nameOf(waiting)} to have been ready for ${waiting.draft.columns.settings.minReadySeconds} s`
 }
 
-/** What an available replica waits for before it may leave: a place for its replacement, as a rule. */
+/** Says what an available replica waits for before it may leave, which is mostly a place for its replacement. */
 function drainHelp({ draft }: Waiting): string {
   const waiting = draft.alive.rows.find((row) => row.state === 'PENDING' && row.notBefore === null)
   if (waiting?.pending == null)

@@ -6,7 +6,7 @@ import { type Draft, isDeleting, openRollout } from '../draft/draft.ts'
 import { blockerTable, bySeverity, type RolloutReason, waitMessage } from './blockerTable.ts'
 import { collectWaits } from './waits.ts'
 
-/** Why the service is not all it should be: one blocker per reason, with a count, the most severe first. */
+/** Says why the service is not all it should be: one blocker per reason, with a count, the most severe first. */
 export function blockersOf(draft: Draft, now: Instant): Blocker[] {
   const before = draft.base.columns.blockers
   const blockers = isDeleting(draft) ? new Map<BlockReason, Blocker>() : replicaBlockersOf(draft, before, now)
@@ -20,7 +20,7 @@ export function blockersOf(draft: Draft, now: Instant): Blocker[] {
   return bySeverity.flatMap((reason) => blockers.get(reason) ?? [])
 }
 
-/** What the active replicas wait for. A reason that the service had `before` keeps its `since`. */
+/** Collects what the active replicas wait for. A reason that the service had `before` keeps its `since`. */
 function replicaBlockersOf(draft: Draft, before: readonly Blocker[], now: Instant): Map<BlockReason, Blocker> {
   const blockers = new Map<BlockReason, Blocker>()
   for (const [reason, { first, count, since, until }] of collectWaits(draft, () => true)) {

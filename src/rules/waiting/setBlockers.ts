@@ -3,7 +3,7 @@ import type { ReplicaId } from '../../model/id.ts'
 import { type CommitOutcome, unfinished } from '../../model/outcome.ts'
 import { type Draft, hasRoom, isCreatedHere, put } from '../draft/draft.ts'
 
-/** Why placement could not place these. */
+/** Notes why placement could not place these replicas. */
 export function setBlockers(
   draft: Draft,
   blockers: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[],

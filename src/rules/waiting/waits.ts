@@ -7,7 +7,7 @@ import { isCrashLooping, resetAt, waitEnd } from '../replica/backoff.ts'
 import { availableFrom } from '../replica/readiness.ts'
 import { isReplicaReason, type ReplicaReason } from './blockerTable.ts'
 
-/** What the active replicas of one reason wait for. */
+/** What the active replicas wait for that share a reason. */
 export interface Waits {
   readonly first: Replica
   count: number
@@ -15,7 +15,7 @@ export interface Waits {
   until: Instant | null
 }
 
-/** What the active replicas that `counts` accepts wait for. Each of them is in at most one of the waits. */
+/** Collects what the active replicas wait for that `counts` accepts. Each of them is in at most one of the waits. */
 export function collectWaits(draft: Draft, counts: (row: Replica) => boolean): Map<ReplicaReason, Waits> {
   const waits = new Map<ReplicaReason, Waits>()
   // An available replica waits for nothing, unless its slot has failed, its host has no address, or it is to leave its host.
