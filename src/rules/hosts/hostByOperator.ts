@@ -4,12 +4,12 @@ import { quoted } from '../../model/quoted.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import { becomes, type HostDecision, type HostNow, type ReplicasLeft } from './hostTransition.ts'
 
-// R15: what operators make of a host and of its workers, by name.
+// R15: the changes that operators make to a host and its workers, by name.
 
-/** What operators ask for by a name. */
+/** A change that an operator asks for by a name. */
 export type OperatorChange = HostChangeOf<'scheduleHost' | 'confirmHostLoss' | 'removeHost' | 'removeWorker'>
 
-/** What is asked for by its name, and is not there. */
+/** Refuses a change whose name nothing has. */
 export function notFound({ kind, name }: OperatorChange): Refusal {
   const [what, list] =
     kind === 'removeWorker' ? ['worker', 'the workers of the query hosts'] : ['host', 'the query hosts']

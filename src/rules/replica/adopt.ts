@@ -11,8 +11,9 @@ import { fence, isLater, isOfPlacement, takeReports } from './report.ts'
 import { reachAgain } from './workerReachability.ts'
 
 /**
- * R15: a worker has registered. What it still runs counts as full reports at sequence 0 of its new epoch. What it should run and no longer
- * has is HOST_LOST, which is no failure; but what it was never heard to have started stays assigned: it starts it now.
+ * R15: a worker has registered. What it still runs counts as full reports at sequence 0 of its new epoch. What it
+ * should run and no longer has ends HOST_LOST, which is not a failure. But what it was never heard to have started
+ * stays assigned, because it starts that now.
  */
 export function adopt(
   draft: Draft,
@@ -33,15 +34,16 @@ export function adopt(
   return { kind: 'done', changed: taken.changed || moved.changed || hostChanged(draft, host) }
 }
 
-/** R15: a worker that was silent for a while has moved everything, within its epoch. */
+/** R15: a worker that was silent for a while has reported everything, within its epoch. */
 export function resync(draft: Draft, report: Omit<ReportIntent, 'kind' | 'full'>, ctx: Context): CommitOutcome {
   fence(draft, report.reporter)
-  return takeFullReport(draft, report, 'its worker has it no more', ctx)
+  return takeFullReport(draft, report, 'its worker no longer has it', ctx)
 }
 
 /**
- * Takes the reports of all that a worker has: it is reachable, and what is missing has gone. So has what counts its starts anew, or has other
- * ports: the worker had let it go and was moved to start it, by a database of before (a backup, restored).
+ * Takes the reports of everything a worker has: it is reachable, and what is missing is gone. A replica is gone, too,
+ * if its starts are counted from 1 again or if it has other ports: the worker had let it go and started it again for an
+ * older database, such as a restored backup.
  */
 function takeFullReport(
   draft: Draft,

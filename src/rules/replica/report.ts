@@ -10,7 +10,10 @@ import { end } from './end.ts'
 import { portTaken } from './portTaken.ts'
 import { withReadiness } from './readiness.ts'
 
-/** What a worker says of replicas, as of `sequence` within its epoch. Reports that were overtaken by later ones are passed over (R17). */
+/**
+ * Takes a worker's reports of replicas, as of `sequence` within its epoch. Reports that later ones have overtaken are
+ * ignored (R17).
+ */
 export function takeReports(
   draft: Draft,
   reporter: Reporter,
@@ -24,7 +27,7 @@ export function takeReports(
   for (const report of reports) {
     const row = draft.alive.get(report.replica)
     if (row === undefined || !isOfReporter(row, reporter) || !isOfPlacement(report, row)) continue
-    // What is told of one row is taken in one commit: in the next one it would be no news.
+    // All reports of one row are taken in one commit, because in the next commit they would not be news.
     if (!taken.has(row.id)) {
       if (!isLater(reporter.epoch, sequence, row)) continue
       if (!hasRoom(draft, row.id, rowsOf(report))) {
@@ -38,14 +41,14 @@ export function takeReports(
   return isCut ? unfinished : { kind: 'done', changed: taken.size > 0 }
 }
 
-/** An end brings a replacement. */
+/** An end brings a replacement, which is a second row. */
 function rowsOf({ state }: ReplicaReport): number {
   return state === 'ENDED' ? 2 : 1
 }
 
 /**
- * R13: a replica whose port was taken is placed anew under the same id, on the same host perhaps: what is still told of the placement before is
- * passed over, a PORT_TAKEN that was told twice for one.
+ * R13: a replica whose port was taken is placed again under the same id, perhaps on the same host. Reports of its
+ * earlier placement are ignored then, for example a PORT_TAKEN that arrives twice.
  */
 export function isOfPlacement({ ports }: ReplicaReport, row: Replica | undefined): boolean {
   if (row === undefined || ports === undefined || ports === null) return true
@@ -53,18 +56,18 @@ export function isOfPlacement({ ports }: ReplicaReport, row: Replica | undefined
   return [...ports].sort((a, b) => a - b).join() === own.join()
 }
 
-/** The change is refused where the worker has another epoch by now. */
+/** The commit refuses the change if the worker has another epoch by then. */
 export function fence(draft: Draft, { workerId, epoch }: Reporter): void {
   const known = draft.fences.some((other) => other.workerId === workerId && other.epoch === epoch)
   if (!known) draft.fences.push({ workerId, epoch })
 }
 
-/** A word of this epoch and sequence is newer than what is known of the row. */
+/** A report of this epoch and sequence is newer than what is known of the row. */
 export function isLater(epoch: number, sequence: number, row: Replica): boolean {
   return epoch > row.reportedEpoch || (epoch === row.reportedEpoch && sequence > row.reportedSequence)
 }
 
-/** 0 not begun, 1 starting, 2 confirmed: what is known of the current start. */
+/** What is known of the current start: 0 not begun, 1 starting, 2 confirmed. */
 function progressOf(row: Replica): number {
   return row.startedAt !== null ? 2 : row.state === 'PENDING' ? 0 : 1
 }
@@ -91,12 +94,12 @@ function takeEnd(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context
       return
     }
   }
-  // A worker that stopped what it should run has let it go: that is no failure of the replica.
+  // A worker that stopped what it should run has let it go. That is not a failure of the replica.
   const letGo = report.endReason === 'STOPPED' || report.endReason === 'PORT_TAKEN'
   end(draft, row, { ...how, reason: letGo ? 'HOST_LOST' : (report.endReason ?? 'EXITED') }, ctx)
 }
 
-/** Another start of the process: not ready first, and its addresses are others (R9, R12). */
+/** The process was started again: it is not ready at first, and its addresses are other ones (R9, R12). */
 function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Replica {
   const state = row.state === 'STOPPING' ? 'STOPPING' : 'STARTING'
   recordSharedEvent(draft, row, `is restarted in place (start ${start})`, `are restarted in place (start ${start})`)
@@ -104,7 +107,7 @@ function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Rep
   return withReadiness({ ...row, start, state, startedAt: null, reportedReady: false }, minReadySeconds, ctx.now)
 }
 
-/** The process is confirmed. Without a readiness probe it is ready with that (R9). */
+/** The process is confirmed. Without a readiness probe that makes it ready (R9). */
 function running(draft: Draft, row: Replica, reportsReady: boolean, ctx: Context): Replica {
   const probed = versionOf(draft, row.versionNumber).content.readiness !== null
   const confirmed: Replica = {

@@ -8,7 +8,10 @@ import { type Draft, hasRoom, hostOf, isFull, put } from '../draft/draft.ts'
 import { recordSharedEvent } from '../draft/events.ts'
 import { withReadiness } from './readiness.ts'
 
-/** R9, R15: the worker's lease is over. Its replicas run on, perhaps, but are ready for nobody: their addresses leave with this commit. */
+/**
+ * R9, R15: the worker's lease is over. Its replicas may still run, but they count as not ready, so their addresses
+ * leave with this commit.
+ */
 export function unreach(draft: Draft, worker: WorkerId, ctx: Context): CommitOutcome {
   draft.workerPreconditions.push({ workerId: worker, reachability: 'UNREACHABLE', draining: null })
   let changed = false
@@ -24,8 +27,9 @@ export function unreach(draft: Draft, worker: WorkerId, ctx: Context): CommitOut
 }
 
 /**
- * R15: the worker has told everything: what it predicate last of its replicas counts again, so that addresses return with this commit. One that
- * the commit had no room to end does not return with it: there is no room for any other then.
+ * R15: the worker has reported everything, so its last reports of its replicas count again, and their addresses return
+ * with this commit. A replica that the commit had no room to end does not return with it, because then there is no room
+ * for any other either.
  */
 export function reachAgain(draft: Draft, reporter: Reporter, ctx: Context): CommitOutcome {
   draft.workerPreconditions.push({ workerId: reporter.workerId, reachability: 'REACHABLE', draining: null })
@@ -45,7 +49,7 @@ export function reachAgain(draft: Draft, reporter: Reporter, ctx: Context): Comm
   return isCut ? unfinished : { kind: 'done', changed }
 }
 
-/** "the worker on host n7". */
+/** Names the worker by its host: "the worker on host n7". */
 export function workerOn(draft: Draft, row: Pick<Replica, 'hostId'>): string {
   return `the worker on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}`
 }

@@ -11,8 +11,9 @@ import { waitsOfTarget } from './rolloutBlocker.ts'
 const rollbacks: ReadonlySet<VersionCause> = new Set<VersionCause>(['ROLLBACK', 'AUTO_ROLLBACK'])
 
 /**
- * R6, where the setting is on: a target in CRASH_LOOP or a STALLED rollout is rolled back to the last completed version, once: what it makes is
- * a rollback, which is never rolled back. Not while paused. True: it was.
+ * R6: if the setting is on, rolls a target in CRASH_LOOP or a STALLED rollout back to the version that was completed
+ * last. It happens once, because the result is itself a rollback and those are never rolled back, and not while the
+ * service is paused. Returns whether it happened.
  */
 export function autoRollback(draft: Draft, ctx: Context): boolean {
   const { settings, paused, completedVersion } = draft.columns

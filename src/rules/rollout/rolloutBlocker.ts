@@ -18,7 +18,10 @@ import {
 } from '../waiting/blockerTable.ts'
 import { collectWaits, type Waits } from '../waiting/waits.ts'
 
-/** What the rollout waits for, from its first commit on, by a replica's name (R8); null when it waits for nothing. */
+/**
+ * Says what the rollout waits for, from its first commit on and by a replica's name (R8); null when it waits for
+ * nothing.
+ */
 export function rolloutBlockerOf(draft: Draft, rollout: Rollout, now: Instant): Blocker | null {
   const blocker = (reason: BlockReason, message: string, count: number, replica: ReplicaId | null): Blocker => {
     const since = rollout.hold?.reason === reason ? rollout.hold.since : now
@@ -39,7 +42,7 @@ export function rolloutBlockerOf(draft: Draft, rollout: Rollout, now: Instant): 
   return blocker('STOPPING_OLD', waitMessage('STOPPING_OLD', { draft, first, count: old.length }), old.length, first.id)
 }
 
-/** What the replicas of the target wait for that are not available yet. */
+/** Collects what the target's replicas wait for that are not available yet. */
 export function waitsOfTarget(draft: Draft): ReadonlyMap<ReplicaReason, Waits> {
   const { contentNumber } = targetOf(draft)
   return collectWaits(draft, (row) => !row.available && !isOutdated(row, contentNumber))
@@ -52,7 +55,10 @@ function messageOf(rollout: Rollout, reason: ReplicaReason, waiting: Waiting): s
   return isOfNature(reason, 'noPlace') ? `${message}${roomHint(waiting.draft, rollout, reason)}` : message
 }
 
-/** From the first failure on, long before it is a CRASH_LOOP: the new replica that went wrong most often, as the end of a sentence. */
+/**
+ * Names the new replica that went wrong most often, as the end of a sentence. It does so from the first failure on,
+ * long before a CRASH_LOOP.
+ */
 function failureHint(draft: Draft): string {
   const { contentNumber } = targetOf(draft)
   let worst: { readonly row: Replica; readonly failures: number } | null = null
@@ -71,7 +77,7 @@ function failureHint(draft: Draft): string {
 
 const times = (count: number): string => (count === 1 ? 'once' : counted(count, 'time'))
 
-/** Who makes room, where that is under way; and R1: an explicit "none unavailable" that can't work says so. */
+/** Says who is about to make room. R1: an explicit "none unavailable" that cannot work says so. */
 function roomHint(draft: Draft, rollout: Rollout, reason: ReplicaReason): string {
   const stopping = draft.alive.rows.filter((row) => row.state === 'STOPPING').length
   if (stopping > 0) {

@@ -2,10 +2,10 @@ import TinyQueue from 'tinyqueue'
 import type { Replica } from '../../model/service.ts'
 import { type Stage, stageOf } from '../replica/census.ts'
 
-/** What the order of victims looks at. */
+/** The part of a replica that the order of victims looks at. */
 export type Victim = Pick<Replica, 'id' | 'index' | 'state' | 'ready' | 'available' | 'createdAt'>
 
-/** How much would be lost with it. */
+/** How much is lost with a replica of each stage. */
 const losses: Readonly<Record<Stage, number>> = {
   stopping: 0,
   pending: 1,
@@ -16,8 +16,8 @@ const losses: Readonly<Record<Stage, number>> = {
 }
 
 /**
- * R11: the order in which replicas are stopped, first victim first: by what is lost, then the newest, then the highest index, then the lowest
- * id. Total: two different replicas are never equal.
+ * R11: the order in which replicas are stopped, first victim first: by what is lost, then the newest, then the highest
+ * index, then the lowest id. The order is total: two different replicas are never equal.
  */
 export function compareVictims(a: Victim, b: Victim): number {
   return (
@@ -29,8 +29,8 @@ export function compareVictims(a: Victim, b: Victim): number {
 }
 
 /**
- * The first `count` of `items` in `compare`'s order, sorted. Where few are wanted of many, a heap of the best so far replaces the sort of all,
- * because a service of 50,000 replicas is stepped in commits of 500 rows.
+ * Returns the first `count` of `items` in `compare`'s order, sorted. If few of many are wanted, a heap of the best so
+ * far replaces the sort of all, because a service of 50,000 replicas is stepped in commits of 500 rows.
  */
 export function firstOf<T>(items: readonly T[], count: number, compare: (a: T, b: T) => number): T[] {
   if (count <= 0) return []

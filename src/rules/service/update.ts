@@ -44,7 +44,7 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
   if (excess !== null) return { kind: 'refused', refusal: excess }
   const resets = isNew || !sameSettings(settings, before.settings)
   if (!scales && !resets) {
-    const message = `Service ${name} runs this already, as version ${target.number}: nothing of it would change.`
+    const message = `Service ${name} runs this already, as version ${target.number}: nothing would change.`
     return { kind: 'refused', refusal: { code: 'NO_CHANGE', message, path: ['input'] } }
   }
   if (scales) setReplicas(draft, replicas, actor, ctx)
@@ -52,7 +52,7 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
   if (isNew) {
     if (intent.startPaused) draft.columns = { ...draft.columns, paused: true }
     const version = retarget(draft, { body, cause: 'UPDATE', actor, rolloutId: intent.rolloutId }, ctx)
-    const kept = isSame ? `: it has the content of version ${target.number}, so that its replicas stay` : ''
+    const kept = isSame ? `: it has the content of version ${target.number}, so its replicas stay` : ''
     recordEvent(draft, 'SERVICE_UPDATED', `${actor} updated ${name} to version ${version.number}${kept}.`, actor)
   } else if (resets) {
     rearm(draft, ctx.now)
