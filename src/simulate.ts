@@ -1,4 +1,4 @@
-// `npm run simulate -- FILE.yaml`: what the rules would do, on a clock that does not wait.
+// `npm run simulate -- FILE.yaml` shows what the rules would do, on a clock that does not wait.
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import pc from 'picocolors'
@@ -8,7 +8,10 @@ import { printServices, printSpeed, Timeline } from './simulation/scenarioFile/p
 import { readScenario, type ScenarioFileContent, ScenarioMistakes } from './simulation/scenarioFile/readScenario.ts'
 import { ScenarioRun } from './simulation/scenarioRun.ts'
 
-/** 0: it ran, no invariant broke and every expectation came true. 1: not so. 2: it could not be run. */
+/**
+ * Returns 0 when it ran, no invariant broke and every expectation was met; 1 when one of these did not hold; 2 when it
+ * could not be run.
+ */
 function main(): number {
   const options = argumentsOf()
   if (typeof options === 'number') return options
@@ -59,7 +62,7 @@ function argumentsOf() {
     if (file === undefined || more.length > 0) throw new Error(`Give one scenario file, not ${positionals.length}.`)
     const seed = values.seed === undefined ? null : Number(values.seed)
     if (seed !== null && !(Number.isInteger(seed) && seed >= 0 && seed <= 4_294_967_295)) {
-      throw new Error(`--seed ${JSON.stringify(values.seed)} is no whole number from 0 to 4294967295.`)
+      throw new Error(`--seed ${JSON.stringify(values.seed)} is not a whole number from 0 to 4294967295.`)
     }
     const lines = values.quiet ? ('none' as const) : values.all ? ('all' as const) : ('some' as const)
     return { file, seed, lines }
@@ -69,7 +72,7 @@ function argumentsOf() {
   }
 }
 
-/** Null: what is wrong was said. */
+/** Returns null after it has printed what is wrong with the file. */
 function readContent(file: string, seed: number | null): ScenarioFileContent | null {
   try {
     const content = readScenario(readFileSync(file, 'utf8'))

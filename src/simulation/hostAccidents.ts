@@ -15,12 +15,12 @@ export interface HostAccidentsOptions {
   readonly reporters: Reporters
   readonly leaseSeconds: number
   readonly graceSeconds: number
-  /** Lets something happen at an instant to come. */
+  /** Lets something happen at a future instant. */
   readonly at: (instant: Instant, act: () => void) => void
   readonly wakePlacement: () => void
 }
 
-/** How a host is that is not well. DOWN: its processes ended with it. SILENT: they run on, and nobody hears of them. */
+/** What is wrong with a host. DOWN: its processes have ended with it. SILENT: they run on, and nobody hears of them. */
 export type Trouble = 'DOWN' | 'SILENT'
 
 interface Silence {
@@ -29,8 +29,8 @@ interface Silence {
 }
 
 /**
- * What happens to hosts, and what the server makes of it by the leases of their workers, grace and the brake (R15). The workers of a host fall and rise
- * together.
+ * Lets hosts fall and rise, and judges their workers by leases, grace and the brake, as the server does (R15). The
+ * workers of a host fall and rise together.
  */
 export class HostAccidents {
   readonly #options: HostAccidentsOptions
@@ -54,7 +54,7 @@ export class HostAccidents {
     this.#judgeLeasesAt(store.now + this.#options.leaseSeconds * 1_000)
   }
 
-  /** Whoever fell is there again: its worker tells what it runs, or a new one registers that runs nothing. */
+  /** Lets the hosts return: the worker reports what it runs, or a new one registers that runs nothing. */
   rise(hosts: readonly HostLedger[]): void {
     const { hosts: simulated, reporters, wakePlacement } = this.#options
     const fallen = hosts.flatMap((host) => {
@@ -75,11 +75,11 @@ export class HostAccidents {
     for (const [id, intents] of intentsByService) simulated.submit(id, intents)
     for (const { host } of fallen) this.#assignReplicas(host.id)
     wakePlacement()
-    // The brake waits for somebody who returns.
+    // The brake waits for somebody to return, so the others are judged again.
     if (fallen.length > 0 && this.#silences.size > 0) this.#judgeLeasesAt(this.#options.store.now)
   }
 
-  /** What the services hear of the workers of a host that is back. */
+  /** Collects what the services hear of the workers of a host that is back. */
   #collectIntents(host: HostLedger, isNew: boolean, intentsByService: Map<ServiceId, ServiceIntent[]>): void {
     const { workers, reporters } = this.#options
     const view = { id: host.id, name: host.name, addresses: host.addresses }
@@ -119,7 +119,7 @@ export class HostAccidents {
           : [[host, { kind: 'judgeWorker', workerId: worker.id, to, reason, message }] as const]
       }),
     )
-    // What was judged has another end to wait for now.
+    // Whoever was judged waits for another instant now.
     if (verdicts.length > 0) this.#judgeLeasesAt(store.now)
     else if (wakeAt !== null) this.#judgeLeasesAt(wakeAt)
   }
@@ -148,7 +148,7 @@ export class HostAccidents {
     }))
   }
 
-  /** The worker reads what it is to run, and to stop. */
+  /** The worker reads what it is to run and to stop. */
   #assignReplicas(host: HostId): void {
     const { store, workers } = this.#options
     for (const id of store.hosts.get(host)?.replicasOf.keys() ?? []) {

@@ -6,10 +6,11 @@ import type { ServiceChange } from '../rules/draft/change.ts'
 import { addressesOf, sameAddress } from '../rules/endpoint/endpoint.ts'
 import { resolveLimits } from '../rules/rollout/limits.ts'
 
-// What must hold of a service after every commit, whatever happened. Only what a commit changed is looked at, so that a check costs no more
-// than the commit: counts, indexes and the endpoint table are kept by their differences and compared with what the rules addFault.
+// These invariants hold for a service after every commit, whatever happened. A check looks only at what the commit
+// changed, so it costs no more than the commit: it updates its own counts, indexes and endpoint table by the
+// differences and compares them with the rules' result.
 
-/** A row of a commit before (null: it created it) and after. */
+/** A row before and after a commit; `before` is null where the commit created it. */
 export interface ChangedRow {
   readonly before: Replica | null
   readonly after: Replica
@@ -17,12 +18,12 @@ export interface ChangedRow {
 
 type AddFault = (fault: string) => void
 
-/** The invariants of one service. */
+/** Checks the invariants of one service. */
 export class ServiceWatch {
   readonly #activeByIndex = new Map<number, ReplicaId>()
   readonly #table = new Map<string, EndpointAddress>()
   readonly #counts = { active: 0, running: 0, ready: 0, available: 0, stopping: 0, quota: 0, draining: 0 }
-  /** Since all were available for the first time; null: they never were. */
+  /** The fewest that were available since all were for the first time; null when they never were. */
   lowestAvailable: number | null
   highestActive: number
 
@@ -37,12 +38,12 @@ export class ServiceWatch {
     this.highestActive = this.#counts.active
   }
 
-  /** Rows that hold quota. */
+  /** How many rows hold quota. */
   get quota(): number {
     return this.#counts.quota
   }
 
-  /** Looks at a commit that was accepted, and says what it broke. */
+  /** Checks a commit that was accepted, and adds a sentence for everything it broke. */
   check(
     before: ServiceSnapshot,
     after: ServiceSnapshot,
@@ -147,8 +148,8 @@ function checkRow({ before, after }: ChangedRow, addFault: AddFault): void {
 }
 
 /**
- * The controller's own stops never take available below min(before, n − u), its starts never active above max(before, n + s). While one
- * leaves for a drain, s is at least 1 (R15).
+ * The controller's own stops never take available below min(before, n − u), and its starts never take active above
+ * max(before, n + s). While a replica leaves for a drain, s is at least 1 (R15).
  */
 function checkLimits(
   before: ServiceSnapshot,
@@ -165,7 +166,7 @@ function checkLimits(
   let stopped = 0
   for (const { before: was, after: is } of rows) {
     const own = is.stopReason !== null && is.stopReason !== 'KILLED'
-    // One whose worker fell silent in the same commit was not available any more.
+    // A replica whose worker fell silent in the same commit was not available any more.
     const served = was?.available === true && is.hostReachable && is.reportedReady
     if (own && served && was.stopReason === null) stopped++
   }
@@ -179,7 +180,9 @@ function checkLimits(
     addFault(`${columns.activeReplicas} replicas are active: more than ${n} + ${maxSurge}`)
 }
 
-/** What holds over all services of a project or host is kept by the simulation; this is the sentence of a broken one. */
+/**
+ * The sentence of a broken invariant. The simulation itself checks what holds over all services of a project or host.
+ */
 export interface Fault {
   readonly at: number
   readonly serviceId: ServiceId | null

@@ -13,14 +13,17 @@ import { Random } from './random.ts'
 import type { SimulatedService } from './simulatedService.ts'
 import { Simulation } from './simulation.ts'
 
-/** What bounds a preview. What is not done by then is said to be not done. */
+/** The bounds of a preview. What is not done within them counts as not done. */
 export const previewBounds = {
-  /** Of virtual time. */
+  /** Seconds of virtual time. */
   seconds: 604_800,
   commits: 20_000,
-  /** A commit costs as much as the service has replicas, so that of a big service there are fewer. */
+  /**
+   * How many rows all commits together may visit. A commit costs as much as the service has replicas, so a big service
+   * gets fewer commits.
+   */
   rowVisits: 6_000_000,
-  /** Waiting replicas of other services that are looked at: the first of the queue. */
+  /** How many waiting replicas of other services are looked at: the first of the queue. */
   others: 2_000,
 } as const
 
@@ -29,7 +32,7 @@ export interface PreviewInput {
   readonly queuePriority: number
   readonly project: PlacementProject
   readonly hosts: readonly PlacementHost[]
-  /** All that wait: of this service and of others. */
+  /** Everything that waits, of this service and of others. */
   readonly waiting: readonly WaitingReplica[]
   readonly projects: readonly PlacementProject[]
   readonly intent: ServiceIntent
@@ -38,8 +41,9 @@ export interface PreviewInput {
 }
 
 /**
- * What an intent would lead to, if nothing else happened: every new replica is ready `readyAfterSeconds` after it is placed, every stopped one
- * ends at the signal, none fails. Other services keep what they have; what waits of them takes its turn.
+ * Works out what an intent would lead to if nothing else happened: every new replica is ready `readyAfterSeconds` after
+ * it is placed, every stopped one ends at the signal, and none fails. Other services keep what they have, and their
+ * waiting replicas take their turn.
  */
 export class Preview {
   readonly refusal: Refusal | null
@@ -57,7 +61,7 @@ export class Preview {
     let ids = 0
     this.#simulation = new Simulation({
       now,
-      // Behind all ids there are, in the order of creation.
+      // These ids come after all that exist, in the order of creation.
       newId: () => `z${String(++ids).padStart(9, '0')}`,
       random: new Random(1),
       behaviourOf: (_serviceId, _row, content) => this.#behaviourOf(content),
@@ -72,19 +76,22 @@ export class Preview {
     this.refusal = outcome?.kind === 'refused' ? outcome.refusal : null
   }
 
-  /** Goes on by one round, which is a commit in most cases. False: there is nothing more to come, or no more is looked at. */
+  /**
+   * Goes on by one round, which is a commit in most cases. Returns false when nothing is left to happen or a bound is
+   * reached.
+   */
   step(): boolean {
     return this.#doneAt === null && this.#cut === null && this.#simulation.step()
   }
 
-  /** As far as it was looked at. */
+  /** Returns the plan as far as it was worked out. */
   plan(): RolloutPlan {
     const finishes = this.#doneAt !== null
     const durationSeconds = this.#doneAt === null ? null : Math.ceil((this.#doneAt - this.#input.now) / 1_000)
     return { ...this.#steps.summary(), durationSeconds, finishes, blocker: finishes ? null : this.#blocker() }
   }
 
-  /** Mistakes of the rules that came to light. */
+  /** Mistakes of the rules that the preview has found. */
   get faults(): readonly string[] {
     return this.#simulation.store.faults.map(({ message }) => message)
   }
@@ -106,7 +113,7 @@ export class Preview {
     this.#simulation.placer.addOthers(others.slice(0, previewBounds.others))
   }
 
-  /** What a replica that is there already does next. */
+  /** Schedules what a replica that is there already does next. */
   #continueReplica(row: Replica): void {
     const { snapshot, now, readyAfterSeconds } = this.#input
     const content = snapshot.versions.get(row.versionNumber)?.content
@@ -114,7 +121,7 @@ export class Preview {
     const { workers } = this.#simulation
     if (row.state === 'STARTING' && !isConfirmed(row)) workers.startReplica(snapshot.id, row, content, now)
     else {
-      // One that should be ready by now and is not is not expected to become it.
+      // A replica that should be ready by now and is not is not expected to become ready.
       const readyAt = (row.startedAt ?? now) + readyAfterSeconds * 1_000
       workers.adoptReplica(snapshot.id, row, content, !row.reportedReady && readyAt >= now ? readyAt : null)
     }
@@ -139,7 +146,7 @@ export class Preview {
     if (done) this.#doneAt ??= at
   }
 
-  /** Why no more is looked at; null: more is. */
+  /** The bound that was reached; null when none was. */
   get #cut(): string | null {
     const { now, commits } = this.#simulation.store
     const { seconds, commits: most, rowVisits } = previewBounds

@@ -8,8 +8,8 @@ import type { Line } from './scenarioRun.ts'
 import { Simulation } from './simulation.ts'
 
 /**
- * Tells a history to the rules again, commit by commit: reports and grants are those of the history, so that there are neither workers nor
- * placement. Ids count up, as they did then.
+ * Gives a history to the rules again, commit by commit. Reports and grants are those of the history, so there are
+ * neither workers nor placement. Ids count up as they did then.
  */
 export function replay({ service, startedAt, commits }: Replay, onLine: (line: Line) => void): Simulation {
   let ids = 0
@@ -43,7 +43,7 @@ export function replay({ service, startedAt, commits }: Replay, onLine: (line: L
   return simulation
 }
 
-/** Hosts are known from the grants that name them. They have room for everything. */
+/** Adds the hosts that a grant names. They have room for everything. */
 function addHosts({ store }: Simulation, intent: ServiceIntent): void {
   if (intent.kind !== 'grant') return
   for (const grant of intent.grants) {

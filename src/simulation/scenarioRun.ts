@@ -20,27 +20,27 @@ import type { Action, Release, Scenario, ScenarioService, Which } from './scenar
 import type { SimulatedService } from './simulatedService.ts'
 import { Simulation } from './simulation.ts'
 
-/** Something that a person may want to read about. */
+/** Something that a person may want to read. */
 export interface Line {
   readonly at: Instant
-  /** A service's name, or what else it is about. */
+  /** The name of the service, or of whatever else it is about. */
   readonly subject: string
   readonly message: string
-  /** A mistake of the rules or an expectation that did not come true. */
+  /** It is a mistake of the rules, or an expectation that was not met. */
   readonly isFault: boolean
 }
 
-/** What a user asks of a service. */
+/** Something that a user asks of a service. */
 type UserAction = Exclude<Action, { kind: 'expect' | 'host' | 'quota' | 'fail' }>
 
 /** Scenarios begin at the instant 0. */
 const begin: Instant = 0
 const user = 'user'
 
-/** A scenario with everything in it, as it goes on. */
+/** Runs a scenario with everything in it. */
 export class ScenarioRun {
   readonly simulation: Simulation
-  /** Expectations that did not come true, and acts that were refused for no good reason. */
+  /** How many expectations were not met. */
   failures = 0
   readonly #scenario: Scenario
   readonly #random: Random
@@ -76,7 +76,7 @@ export class ScenarioRun {
     this.#addHostsAndEvents()
   }
 
-  /** Lets everything happen until the next instant's is done. False: the end is reached. */
+  /** Lets everything happen up to and including the next instant. Returns false when the end is reached. */
   advance(): boolean {
     const { simulation } = this
     const end = begin + this.#scenario.endSeconds * 1_000
@@ -87,7 +87,7 @@ export class ScenarioRun {
     return false
   }
 
-  /** The service of that name, once it exists. */
+  /** Finds the service of that name, once it exists. */
   service(name: string): SimulatedService | undefined {
     const id = this.#services.get(name)
     return id === undefined ? undefined : this.simulation.store.services.get(id)
@@ -221,7 +221,7 @@ export class ScenarioRun {
       this.#addLine(this.simulation.store.now, service.snapshot.name, `${action.kind} was refused: ${refusal}`)
   }
 
-  /** A text: why there is none. */
+  /** Makes the intent of an action, or says in a text why there is none. */
   #intentOf(service: SimulatedService, action: UserAction): ServiceIntent | string {
     const { snapshot } = service
     const byUser = { expectedRevision: null, actor: user } as const
@@ -272,7 +272,7 @@ export class ScenarioRun {
     }
   }
 
-  /** What happens to processes: they end, or their probes say something else. */
+  /** Lets something happen to processes: they end, or their probes have another result. */
   #failReplicas(service: SimulatedService, how: 'crash' | 'unready' | 'ready', which: Which): void {
     const { simulation } = this
     const rows =

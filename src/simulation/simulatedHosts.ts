@@ -11,15 +11,15 @@ import type { SimulatedStore } from './simulatedStore.ts'
 export interface SimulatedHostsOptions {
   readonly store: SimulatedStore
   readonly wakePlacement: () => void
-  /** The event, or why something was refused. */
+  /** Called with the event, or with the reason of a refusal. */
   readonly onMessage: (host: HostLedger, message: string) => void
 }
 
 type IntentsByKind = Record<WorkerIntent['kind'], Map<ServiceId, ServiceIntent[]>>
 
 /**
- * What becomes of hosts and their workers (R15), by the same decisions as the server's. It is intentsByKind to every service that has replicas there, as one
- * commit of the service for all hosts at once.
+ * Changes hosts and their workers (R15), by the same decisions as the server's. Every service that has replicas there
+ * hears of it, in one commit of the service for all hosts at once.
  */
 export class SimulatedHosts {
   readonly #options: SimulatedHostsOptions
@@ -33,7 +33,7 @@ export class SimulatedHosts {
     const intentsByKind: IntentsByKind = { unreach: new Map(), lose: new Map(), drain: new Map(), undrain: new Map() }
     for (const [host, change] of changes) {
       const onHost = looksAt(host, change).onHost ? host.countReplicas() : 0
-      // Nobody removes workers here.
+      // Simulations never remove workers.
       const decision = decideHost(host, change, { onHost, onWorker: 0 })
       if (decision.kind === 'refused') onMessage(host, `${change.kind} was refused: ${decision.refusal.message}`)
       if (decision.kind !== 'changed') continue
@@ -46,13 +46,13 @@ export class SimulatedHosts {
     }
     for (const services of Object.values(intentsByKind)) {
       for (const [id, intents] of services) {
-        // At most so many rows change in one commit; asked again, the rest.
+        // A commit changes a limited number of rows, so the intents are submitted until nothing is left to change.
         while (this.submit(id, intents));
       }
     }
   }
 
-  /** True: something changed. */
+  /** Returns whether something changed. */
   submit(id: ServiceId, intents: readonly ServiceIntent[]): boolean {
     let changed = false
     for (let from = 0; from < intents.length; from += intentsPerCommit) {
@@ -63,7 +63,7 @@ export class SimulatedHosts {
   }
 }
 
-/** What its services have to be intentsByKind of a host's workers. Of one that is back they hear by its own report. */
+/** Lists what the services must hear of a host's workers. That a worker is back they hear from its own report. */
 function newsOf(host: HostLedger, next: HostTransition): [WorkerIntent['kind'], WorkerId][] {
   const news: [WorkerIntent['kind'], WorkerId][] = []
   for (const worker of host.workers) {

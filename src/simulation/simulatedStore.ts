@@ -33,14 +33,14 @@ export interface SimulatedStoreOptions {
 }
 
 /**
- * Services, hosts and projects in memory. A commit is what it is in the database: decided on a snapshot and applied as a whole; after each one
- * the invariants are checked. Nobody else writes, so that no guard is ever refused.
+ * Services, hosts and projects in memory. A commit is the same as in the database: it is decided on a snapshot and
+ * applied as a whole. After each one the invariants are checked. Nobody else writes, so no guard is ever refused.
  */
 export class SimulatedStore {
   now: Instant
   commits = 0
   facts = 0
-  /** What broke an invariant, in order. */
+  /** Everything that broke an invariant, in order. */
   readonly faults: Fault[] = []
   readonly services = new Map<ServiceId, SimulatedService>()
   readonly hosts = new Map<HostId, HostLedger>()
@@ -63,7 +63,7 @@ export class SimulatedStore {
     this.projects.set(project.id, { ...project })
   }
 
-  /** A service as it is. */
+  /** Adds a service as it is. */
   addService(snapshot: ServiceSnapshot, queuePriority: number): SimulatedService {
     const service = new SimulatedService(snapshot, queuePriority)
     this.services.set(snapshot.id, service)
@@ -81,7 +81,7 @@ export class SimulatedStore {
     return null
   }
 
-  /** The intents, decided one after the other, now: in one commit, or in as many as their rows need. */
+  /** Decides the intents one after the other, now, in as many commits as their rows need. */
   submit(serviceId: ServiceId, ...intents: readonly ServiceIntent[]): readonly Outcome[] {
     const service = this.services.get(serviceId)
     if (service === undefined || service.snapshot.columns.deletedAt !== null) {

@@ -26,11 +26,11 @@ export interface SimulationOptions {
   readonly random: Random
   readonly behaviourOf: (serviceId: ServiceId, row: Replica, content: Content) => Behaviour
   readonly onCommit?: (commit: SimulatedCommit) => void
-  /** Of the workers' registrations: later than any that reported the rows of a given snapshot. */
+  /** The epoch of the workers' registrations. It must be later than any that reported the rows of a given snapshot. */
   readonly epoch?: number
   readonly leaseSeconds?: number
   readonly graceSeconds?: number
-  /** What is said of a host. */
+  /** Called with every event of a host. */
   readonly onHost?: (host: HostLedger, message: string) => void
 }
 
@@ -39,13 +39,13 @@ type Happening =
   | { readonly kind: 'wake'; readonly service: SimulatedService }
   | { readonly kind: 'act'; readonly act: () => void }
 
-/** Rounds at one instant after which the rules go round in circles. */
+/** After this many rounds at one instant the rules are taken to go round in circles. */
 const roundsAtOnce = 100_000
 
 /**
- * Services on hosts with a clock of its own: the real rules and the real placement, over a store in memory. Nothing happens by itself but in
- * `step` and `advance`. What is due at one instant happens in the order of its making, reports and timers as one commit per service; when
- * nothing else is, placement.
+ * Services on hosts, with a clock of their own: the real rules and the real placement over a store in memory. Things
+ * happen only within `step` and `advance`. What is due at one instant happens in the order in which it was put into the
+ * queue, and reports and timers make one commit per service. Placement runs when nothing else is due.
  */
 export class Simulation {
   readonly store: SimulatedStore
@@ -56,7 +56,7 @@ export class Simulation {
   readonly #queue = new EventQueue<Happening>()
   readonly #reporters: Reporters
   #wantsPlacement = false
-  /** At the instant of now. */
+  /** How many rounds there were at the present instant. */
   #rounds = 0
 
   constructor(options: SimulationOptions) {
@@ -110,29 +110,29 @@ export class Simulation {
     this.store.submit(serviceId, ...this.#reportsOf(reports))
   }
 
-  /** Placement is to look again. */
+  /** Lets placement look again. */
   wakePlacement(): void {
     this.#wantsPlacement = true
   }
 
-  /** Lets something happen at an instant to come. */
+  /** Lets something happen at a future instant. */
   at(instant: Instant, act: () => void): void {
     this.#queue.put(instant, { kind: 'act', act })
   }
 
-  /** When something happens next; null: nothing ever does. */
+  /** When something happens next; null when nothing ever will. */
   get nextAt(): Instant | null {
     return this.#wantsPlacement ? this.store.now : this.#queue.nextAt
   }
 
-  /** Lets everything happen that is next at one instant. False: nothing is left to happen. */
+  /** Lets everything happen that is due at the next instant. Returns false when nothing is left to happen. */
   advance(): boolean {
     if (!this.step()) return false
     while (this.nextAt !== null && this.nextAt <= this.store.now) if (!this.step()) return false
     return true
   }
 
-  /** One round of it: an act, or what is due of workers and timers, or placement. */
+  /** Runs one round: an act, or what is due of workers and timers, or placement. */
   step(): boolean {
     const { nextAt, store } = this
     if (nextAt === null) return false
@@ -157,7 +157,7 @@ export class Simulation {
       this.at(this.store.now, () => this.store.submit(serviceId, intent))
   }
 
-  /** What is due of workers and timers, up to the next act: one commit per service. */
+  /** Runs what is due of workers and timers, up to the next act, in one commit per service. */
   #runDueEvents(): void {
     const { store } = this
     const { now } = store
@@ -186,7 +186,7 @@ export class Simulation {
     }
   }
 
-  /** In as many commits as it takes. */
+  /** Submits in as many commits as it takes. */
   #submitInParts(service: SimulatedService, intents: readonly ServiceIntent[]): void {
     if (intents.length === 0) return
     const { id } = service.snapshot
@@ -199,7 +199,7 @@ export class Simulation {
     return this.#reporters.reportsOf(reports, (replica) => this.workers.placeOf(replica))
   }
 
-  /** What a commit means for workers, timers and placement. */
+  /** Applies a commit to workers, timers and placement. */
   #applyCommit(service: SimulatedService, { after, change, rows }: SimulatedCommit): void {
     const { now } = this.store
     const left = new Set<HostId>()
@@ -211,7 +211,7 @@ export class Simulation {
         left.add(was)
       }
       const content = after.versions.get(row.versionNumber)?.content
-      // A worker that is silent hears of it when it is back.
+      // A silent worker hears of it when it is back.
       if (is === null || !this.#reporters.hears(is)) continue
       if (was !== is && content !== undefined) this.workers.startReplica(after.id, row, content, now)
       if (row.state === 'STOPPING' && before?.state !== 'STOPPING') this.workers.stopReplica(row.id, now)

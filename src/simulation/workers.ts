@@ -11,7 +11,10 @@ import type { WorkerPlace } from './reporters.ts'
 
 type Step = 'start' | 'ready' | 'crash' | 'stopped'
 
-/** What a replica's process does next. Void when the replica's story has taken another turn since: `turn` tells. */
+/**
+ * The next step of a replica's process. It is void if the replica's story has taken another turn since, which `turn`
+ * tells.
+ */
 export interface WorkerEvent {
   readonly kind: 'worker'
   readonly run: Run
@@ -31,9 +34,9 @@ interface Run {
   isConfirmed: boolean
   isReady: boolean
   isStopping: boolean
-  /** The word of its end, which may not have arrived. */
+  /** The report of its end, which may not have arrived. */
   ended: ReplicaReport | null
-  /** Counts up with every turn of the story: what was to come by then does not. */
+  /** Counts the turns of the story; steps that were scheduled before the last turn do not happen. */
   turn: number
   /** When it was restarted in place, in seconds. */
   readonly restarts: number[]
@@ -46,9 +49,9 @@ export interface WorkersOptions {
 }
 
 /**
- * All workers of a simulation: what they would do with the replicas they are given, told as reports. A replica's story:
+ * All workers of a simulation: what they would do with the replicas they are given, as reports. A replica's story:
  *
- *     given → start → ready → crash → (start again in place, by the restart policy, or ended)
+ *     started → ready → crash → (started again in place, by the restart policy, or ended)
  *     told to stop → drain, if it was ready → signal → ended within the grace
  */
 export class Workers {
@@ -60,13 +63,13 @@ export class Workers {
     this.#options = options
   }
 
-  /** The replica was placed: its process starts. */
+  /** The replica was placed, so its process starts. */
   startReplica(serviceId: ServiceId, row: Replica, content: Content, now: Instant): void {
     const run = this.#addRun(serviceId, row, content, { isConfirmed: false, isReady: false })
     if (run !== null) this.#schedule(run, 'start', now + this.#options.random.millis(run.behaviour.startSeconds))
   }
 
-  /** The replica runs already; `readyAt` null: it is ready, or will not be. */
+  /** The replica runs already. `readyAt` is null if it is ready or will not become ready. */
   adoptReplica(serviceId: ServiceId, row: Replica, content: Content, readyAt: Instant | null): void {
     const run = this.#addRun(serviceId, row, content, { isConfirmed: isConfirmed(row), isReady: row.reportedReady })
     if (run !== null && readyAt !== null) this.#schedule(run, 'ready', readyAt)
@@ -93,12 +96,12 @@ export class Workers {
     this.#onHost.get(run.hostId)?.delete(run)
   }
 
-  /** The machine is off: whatever ran there is gone. */
+  /** The machine is off, so everything that ran there is gone. */
   die(host: HostId): void {
     for (const { replica } of this.#onHost.get(host) ?? []) this.forget(replica)
   }
 
-  /** What a worker has, by service: all of it, as a full report says it. */
+  /** Reports everything that a worker has, by service, as a full report does. */
   allOn({ hostId, workerId }: WorkerPlace): ReadonlyMap<ServiceId, readonly ReplicaReport[]> {
     const all = new Map<ServiceId, ReplicaReport[]>()
     for (const run of this.#onHost.get(hostId) ?? []) {
@@ -109,7 +112,7 @@ export class Workers {
     return all
   }
 
-  /** What the replica's worker reports at the event, in order; its next events are put into the queue. */
+  /** Returns the worker's reports at the event, in order, and schedules the replica's next steps. */
   runEvent({ run, step, turn }: WorkerEvent, now: Instant): readonly ReplicaReport[] {
     if (turn !== run.turn) return []
     switch (step) {
@@ -125,13 +128,13 @@ export class Workers {
     }
   }
 
-  /** Its process ends by itself. Empty: it has none. */
+  /** Ends the replica's process, as a crash does. Returns no report if there is none. */
   crash(replica: ReplicaId, exitCode: number, now: Instant): readonly ReplicaReport[] {
     const run = this.#runs.get(replica)
     return run === undefined ? [] : this.#endProcess(run, exitCode, now)
   }
 
-  /** Its probe says something else from now on. */
+  /** Changes the result of the replica's probe from now on. */
   probe(replica: ReplicaId, ready: boolean): readonly ReplicaReport[] {
     const run = this.#runs.get(replica)
     if (run === undefined) return []
@@ -143,7 +146,7 @@ export class Workers {
     return this.#runs.has(replica)
   }
 
-  /** Where the replica runs. */
+  /** Says where the replica runs. */
   placeOf(replica: ReplicaId): WorkerPlace | null {
     return this.#runs.get(replica) ?? null
   }

@@ -3,7 +3,7 @@ import { withoutNulls } from '../../model/withoutNulls.ts'
 import type { Action, Expectation } from '../scenario.ts'
 import type { EventFile, ExpectationFile } from './scenarioSchema.ts'
 
-/** A mistake in a scenario file: where, and a sentence. */
+/** A mistake in a scenario file: where it is, and a sentence. */
 export interface Mistake {
   readonly path: readonly (string | number)[]
   readonly message: string
@@ -12,7 +12,7 @@ export interface Mistake {
 export type AddMistake = (path: Mistake['path'], message: string) => void
 
 export interface Names {
-  /** What a name in an event stands for: one service, or all that were numbered from it. */
+  /** The services that a name in an event stands for: one, or all that were numbered from it. */
   readonly services: ReadonlyMap<string, readonly string[]>
   readonly hosts: ReadonlyMap<string, readonly string[]>
   readonly releases: ReadonlyMap<string, ReadonlySet<string>>
@@ -20,7 +20,7 @@ export interface Names {
   readonly addMistake: AddMistake
 }
 
-/** What an event of the file does: one action per service that its name stands for. */
+/** Reads what an event of the file does: one action per service that its name stands for. */
 export function actionsOf(event: EventFile, at: Mistake['path'], names: Names): Action[] {
   const { at: _, host, quota, expect, ...own } = event
   if (expect !== undefined) {

@@ -42,7 +42,7 @@ A scenario file. Durations are seconds, or texts such as 500ms, 90s, 1m30s, 2h; 
       stop: { drainSeconds: 3, graceSeconds: 10 }
       startAfter: 0s                        # from being placed to the process
       readyAfter: 5s                        # from the process to ready; or never
-      crashAfter: 30s                       # from the process to its end by itself; left out: it runs on
+      crashAfter: 30s                       # from the process to its own end; left out: it runs on
       crashChance: 1                        # the share of starts that crash
       exitCode: 1
       startFailsChance: 0                   # the share of starts that fail
@@ -65,7 +65,7 @@ A scenario file. Durations are seconds, or texts such as 500ms, 90s, 1m30s, 2h; 
                           active: 10, available: 10, lowestAvailable: 8, highestActive: 13 } }
   expect: [{ service: web, status: HEALTHY }]        # the same, at the end
 
-A file with "replay" in it is the history of a test that failed, written by that test: its commits are told to the rules again.
+A file with "replay" in it is the history of a test that failed, written by that test: its commits are given to the rules again.
 
 Examples: src/simulation/examples/*.yaml. size.yaml is as big as it gets: 150,000 replicas on 5,000 hosts, of which 1,000 die at once while 500
 services roll. It takes minutes.`

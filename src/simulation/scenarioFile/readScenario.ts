@@ -9,7 +9,7 @@ export type ScenarioFileContent =
   | { readonly kind: 'scenario'; readonly scenario: Scenario }
   | { readonly kind: 'replay'; readonly replay: Replay }
 
-/** A scenario file cannot be run: every mistake in it, one sentence each. */
+/** A scenario file cannot be run. It has one sentence for every mistake in it. */
 export class ScenarioMistakes extends Error {
   readonly sentences: readonly string[]
 
@@ -19,7 +19,7 @@ export class ScenarioMistakes extends Error {
   }
 }
 
-/** What a scenario file describes. Throws ScenarioMistakes. */
+/** Reads what a scenario file describes. Throws ScenarioMistakes. */
 export function readScenario(text: string): ScenarioFileContent {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
@@ -27,7 +27,7 @@ export function readScenario(text: string): ScenarioFileContent {
     throw new ScenarioMistakes(
       document.errors.map((error) => {
         const { line, col } = lines.linePos(error.pos[0])
-        return `line ${line}, column ${col}: this is no YAML: ${error.message.trim()}`
+        return `line ${line}, column ${col}: this is not YAML: ${error.message.trim()}`
       }),
     )
   }

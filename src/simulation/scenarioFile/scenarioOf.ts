@@ -7,7 +7,10 @@ import type { Release, Scenario, ScenarioEvent, ScenarioHost, ScenarioService } 
 import { type AddMistake, actionsOf, expectationsOf, type Mistake, type Names } from './actionsOf.ts'
 import type { ReleaseFile, ScenarioFile, ServiceFile } from './scenarioSchema.ts'
 
-/** The scenario that a file describes: names looked up, numbered ones written out, defaults filled in as the API fills them in. */
+/**
+ * Makes the scenario that a file describes: names are looked up, numbered ones written out, and defaults filled in as
+ * the API does.
+ */
 export function scenarioOf(
   file: ScenarioFile,
 ): { readonly scenario: Scenario } | { readonly mistakes: readonly Mistake[] } {
@@ -116,7 +119,7 @@ function withoutReleases(service: ServiceFile): ReleaseFile {
   return own
 }
 
-/** A simulated program where the file says nothing. */
+/** How a simulated program behaves where the file does not say. */
 const usual: Behaviour = { ...wellBehaved, readyAfterSeconds: { from: 5, to: 5 } }
 
 function releaseOf(name: string, own: ReleaseFile): Release {
