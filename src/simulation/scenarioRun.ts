@@ -286,7 +286,7 @@ export class ScenarioRun {
     )
     const { id, name } = service.snapshot
     const indexes = rows.map((row) => row.index).join(', ')
-    const what = { crash: 'ends by itself', unready: 'fails its readiness probe', ready: 'passes its readiness probe' }[
+    const what = { crash: 'ends without being stopped', unready: 'fails its readiness probe', ready: 'passes its readiness probe' }[
       how
     ]
     this.#addLine(

@@ -36,16 +36,16 @@ async function unchanged<T>(act: () => Promise<T>): Promise<T> {
 const badNames = {
   'an empty name': ['', 'empty'],
   '51 characters': ['a'.repeat(51), '51 characters: at most 50'],
-  'upper case': ['Api', 'no DNS label'],
-  'a trailing dash': ['api-', 'no DNS label'],
-  'a leading space': [' api', 'no DNS label'],
-  'an underscore': ['a_b', 'no DNS label'],
-  'full width': ['ａpi', 'no DNS label'],
-  'a zero-width space': ['api\u200b', 'no DNS label'],
-  NUL: ['a\0pi', 'no DNS label'],
-  'é composed': ['caf\u00e9', 'no DNS label'],
-  'é decomposed': ['cafe\u0301', 'no DNS label'],
-  'a line break': ['api\n', 'no DNS label'],
+  'upper case': ['Api', 'not a DNS label'],
+  'a trailing dash': ['api-', 'not a DNS label'],
+  'a leading space': [' api', 'not a DNS label'],
+  'an underscore': ['a_b', 'not a DNS label'],
+  'full width': ['ａpi', 'not a DNS label'],
+  'a zero-width space': ['api\u200b', 'not a DNS label'],
+  NUL: ['a\0pi', 'not a DNS label'],
+  'é composed': ['caf\u00e9', 'not a DNS label'],
+  'é decomposed': ['cafe\u0301', 'not a DNS label'],
+  'a line break': ['api\n', 'not a DNS label'],
 } as const
 
 describe.each(Object.entries(badNames))('a name of %s', (_what, [name, sentence]) => {
