@@ -286,9 +286,11 @@ export class ScenarioRun {
     )
     const { id, name } = service.snapshot
     const indexes = rows.map((row) => row.index).join(', ')
-    const what = { crash: 'ends without being stopped', unready: 'fails its readiness probe', ready: 'passes its readiness probe' }[
-      how
-    ]
+    const what = {
+      crash: 'ends without being stopped',
+      unready: 'fails its readiness probe',
+      ready: 'passes its readiness probe',
+    }[how]
     this.#addLine(
       simulation.store.now,
       name,

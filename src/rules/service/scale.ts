@@ -39,8 +39,8 @@ export function setReplicas(draft: Draft, replicas: number, actor: string, ctx: 
 }
 
 /**
- * QUOTA_EXCEEDED when these are more replicas than the project can ever hold (R17). The limit is the one that was read
- * with the service: the commit compares it with the database, so that a limit which changes meanwhile is judged again.
+ * QUOTA_EXCEEDED if the project can never hold so many replicas (R17). The limit was read with the service, and the
+ * commit compares it with the database, so a limit that changes meanwhile is judged again.
  */
 export function overLimit(draft: Draft, requested: number): Refusal | null {
   draft.comparesLimit = true

@@ -70,7 +70,7 @@ function contentIssues({ content, overrides }: VersionBody, { overrides: given }
   }))
 }
 
-/** The target with an update over it. */
+/** Lays an update over the target. */
 function updatedBody(
   target: Version,
   { profile, overrides }: Pick<UpdateIntent, 'profile' | 'overrides'>,
