@@ -1,24 +1,24 @@
-// `npm run simulate -- FILE.yaml` shows what the rules would do, on a virtual clock.
+// `npm run simulate -- FILE.yaml` shows what the rules would do, on a clock that does not wait.
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import pc from 'picocolors'
 import { replay } from './simulation/replayRun.ts'
 import { help } from './simulation/scenarioFile/help.ts'
 import { printServices, printSpeed, Timeline } from './simulation/scenarioFile/print.ts'
-import { readScenario, ScenarioMistakes, type Told } from './simulation/scenarioFile/readScenario.ts'
+import { readScenario, type ScenarioFileContent, ScenarioMistakes } from './simulation/scenarioFile/readScenario.ts'
 import { ScenarioRun } from './simulation/scenarioRun.ts'
 
 /**
- * Returns the exit status: 0 when no invariant was broken and every expectation came true, 1 when one was not, 2 when the
- * file can't be run.
+ * Returns 0 when it ran, no invariant broke and every expectation was met; 1 when one of these did not hold; 2 when it
+ * could not be run.
  */
 function main(): number {
   const options = readArguments()
   if (typeof options === 'number') return options
-  const input = readInput(options.file, options.seed)
-  if (input === null) return 2
+  const content = readContent(options.file, options.seed)
+  if (content === null) return 2
   const begun = performance.now()
-  const { simulation, begin, timeline } = run(input, options.lines)
+  const { simulation, begin, timeline } = run(content, options.lines)
   const millis = performance.now() - begun
   timeline.end()
   printServices(simulation)
@@ -31,14 +31,14 @@ function main(): number {
   return 1
 }
 
-function run(input: Told, lines: 'none' | 'some' | 'all') {
-  if (input.kind === 'replay') {
-    const begin = input.replay.startedAt
+function run(content: ScenarioFileContent, lines: 'none' | 'some' | 'all') {
+  if (content.kind === 'replay') {
+    const begin = content.replay.startedAt
     const timeline = new Timeline(begin, lines)
-    return { simulation: replay(input.replay, timeline.print), begin, timeline }
+    return { simulation: replay(content.replay, timeline.print), begin, timeline }
   }
   const timeline = new Timeline(0, lines)
-  const scenario = new ScenarioRun(input.scenario, timeline.print)
+  const scenario = new ScenarioRun(content.scenario, timeline.print)
   while (scenario.advance());
   return { simulation: scenario.simulation, begin: 0, timeline }
 }
@@ -72,13 +72,13 @@ function readArguments() {
   }
 }
 
-/** Returns null after printing what is wrong with the file. */
-function readInput(file: string, seed: number | null): Told | null {
+/** Returns null after it has printed what is wrong with the file. */
+function readContent(file: string, seed: number | null): ScenarioFileContent | null {
   try {
-    const input = readScenario(readFileSync(file, 'utf8'))
-    return input.kind === 'scenario' && seed !== null
-      ? { kind: 'scenario', scenario: { ...input.scenario, seed } }
-      : input
+    const content = readScenario(readFileSync(file, 'utf8'))
+    return content.kind === 'scenario' && seed !== null
+      ? { kind: 'scenario', scenario: { ...content.scenario, seed } }
+      : content
   } catch (error) {
     const sentences =
       error instanceof ScenarioMistakes ? error.sentences : [`the file cannot be read: ${messageOf(error)}.`]

@@ -1,4 +1,4 @@
-import type { CommittedFact, ServiceFactData } from '../model/fact.ts'
+import type { CommittedFact } from '../model/fact.ts'
 import type { HostId, ReplicaId, Revision, ServiceId } from '../model/id.ts'
 import type { Database } from '../store/database/database.ts'
 import { type EndpointReading, readEndpoint } from '../store/read/readEndpoint.ts'
@@ -184,22 +184,39 @@ export class Feed {
 
   #take(facts: readonly CommittedFact[]): void {
     for (const fact of facts) {
-      const { revision, serviceId, hostId } = fact
-      this.#position = revision
-      this.#lists.events?.append(revision, null)
-      if (fact.kind === 'host' && hostId !== null) {
-        this.#hosts.get(hostId)?.append(revision, { replicas: [], registration: true })
-        this.#lists.hosts?.append(revision, [hostId])
-      }
-      if (fact.kind !== 'change' || serviceId === null) continue
-      const data = fact.data as ServiceFactData
-      this.#services.get(serviceId)?.topic.take(revision, data)
-      for (const host of data.hosts)
-        this.#hosts.get(host)?.append(revision, { replicas: data.replicas, registration: false })
-      if (data.hosts.length > 0) this.#lists.hosts?.append(revision, data.hosts)
-      this.#lists.services?.append(revision, serviceListChangeOf(serviceId, data))
+      this.#position = fact.revision
+      this.#lists.events?.append(fact.revision, null)
+      this.#tellTopics(fact)
     }
     this.#reached()
+  }
+
+  #tellTopics(fact: CommittedFact): void {
+    const { kind, revision } = fact
+    switch (kind) {
+      case 'change': {
+        const { serviceId, data } = fact
+        this.#services.get(serviceId)?.topic.take(revision, data)
+        for (const host of data.hosts)
+          this.#hosts.get(host)?.append(revision, { replicas: data.replicas, registration: false })
+        if (data.hosts.length > 0) this.#lists.hosts?.append(revision, data.hosts)
+        this.#lists.services?.append(revision, serviceListChangeOf(serviceId, data))
+        return
+      }
+      case 'host':
+        if (fact.hostId === null) return
+        this.#hosts.get(fact.hostId)?.append(revision, { replicas: [], registration: true })
+        this.#lists.hosts?.append(revision, [fact.hostId])
+        return
+      case 'eventOnly':
+      case 'profile':
+      case 'project':
+      case 'queue':
+        // No frame shows these but those of the event list.
+        return
+      default:
+        kind satisfies never
+    }
   }
 
   #reached(): void {

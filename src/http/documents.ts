@@ -6,16 +6,16 @@ import {
   parse,
   validate,
 } from 'graphql'
+import { LRUCache } from 'lru-cache'
 
 export type CheckedDocument = { readonly document: DocumentNode } | { readonly errors: readonly GraphQLError[] }
 
-const kept = 500
 const longestKept = 65_536
 
 /** Parses and validates documents, and remembers the last ones: subscribers mostly send the same. */
 export class Documents {
   readonly #schema: GraphQLSchema
-  readonly #checked = new Map<string, CheckedDocument>()
+  readonly #checked = new LRUCache<string, CheckedDocument>({ max: 500 })
 
   constructor(schema: GraphQLSchema) {
     this.#schema = schema
@@ -23,12 +23,9 @@ export class Documents {
 
   check(source: string): CheckedDocument {
     const known = this.#checked.get(source)
-    const checked = known ?? this.#check(source)
-    if (source.length > longestKept) return checked
-    // Deleted and set again: the map's order is the order of use.
-    this.#checked.delete(source)
-    this.#checked.set(source, checked)
-    if (this.#checked.size > kept) this.#checked.delete(this.#checked.keys().next().value ?? '')
+    if (known !== undefined) return known
+    const checked = this.#check(source)
+    if (source.length <= longestKept) this.#checked.set(source, checked)
     return checked
   }
 

@@ -1,16 +1,34 @@
 import type { BlockReason } from '../generated/prisma/enums.ts'
 import type { Instant, ReplicaId } from './id.ts'
 
-/** The reason something waits, as a value with a message. "Not now" is a blocker, never an absence. */
+/** The reason why something waits, as a value with a message. "Not now" is always a blocker; it is never left out. */
 export interface Blocker {
   readonly reason: BlockReason
-  /** A sentence: what waits, for what, and what would help. */
+  /** The sentence says what waits, for what, and what would help. */
   readonly message: string
-  /** Replicas it holds. */
+  /** How many replicas it holds. */
   readonly count: number
   readonly since: Instant
-  /** When it ends by itself, where that is known. */
+  /** When it ends without anybody's doing; null where that is not known. */
   readonly until: Instant | null
-  /** The one replica it is about, where there is one to name. */
+  /** The one replica it is about; null where there is none to name. */
   readonly replica: ReplicaId | null
+}
+
+/** The two are equal in every field. */
+export function sameBlocker(a: Blocker | null, b: Blocker | null): boolean {
+  if (a === null || b === null) return a === b
+  return (
+    a.reason === b.reason &&
+    a.message === b.message &&
+    a.count === b.count &&
+    a.since === b.since &&
+    a.until === b.until &&
+    a.replica === b.replica
+  )
+}
+
+/** The two lists are equal, blocker by blocker. */
+export function sameBlockers(a: readonly Blocker[], b: readonly Blocker[]): boolean {
+  return a.length === b.length && a.every((blocker, at) => sameBlocker(blocker, b[at] ?? null))
 }

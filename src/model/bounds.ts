@@ -1,4 +1,4 @@
-/** The bounds of what users may say. Each is quoted in the message that refuses a value. */
+/** The bounds of what users may write. The message that refuses a value quotes its bound. */
 export const bounds = {
   nameLength: 50,
   portNameLength: 15,
@@ -37,18 +37,20 @@ export const bounds = {
   tailLines: { min: 0, max: 10_000 },
 } as const
 
-/** Rows per service change in one commit; the rest is a continuation timer that is due at once. */
+/** Replica rows that one commit of a service writes at most; a timer that is due at once continues with the rest. */
 export const rowsPerCommit = 500
-/** Intents per commit. */
+/** Intents that one commit takes at most. */
 export const intentsPerCommit = 256
-/** From a slot's third failure it is in CRASH_LOOP (R10). */
+/** A slot is in CRASH_LOOP from its third failure on (R10). */
 export const crashLoopFailures = 3
-/** Port conflicts in a row after which a replica is START_FAILED (R13). */
+/** A replica is START_FAILED after this many port conflicts in a row (R13). */
 export const portConflictsUntilFailure = 3
-/** Quarantine of a port after a bind failure: doubled from the first to the last (R13). */
+/**
+ * How long a port is in quarantine after it could not be bound: the time is doubled from the first to the last (R13).
+ */
 export const quarantineSeconds = { first: 60, last: 3_600 } as const
-/** A host's ports when its worker names no range (R13). */
+/** The ports of a host whose worker names no range (R13). */
 export const defaultPortRange = { from: 20_000, to: 32_000 } as const
-/** R15. */
+/** A worker may be silent for a lease before it is UNREACHABLE, and for a grace more before it is LOST (R15). */
 export const leaseSeconds = 15
 export const graceSeconds = 60

@@ -1,6 +1,7 @@
 /**
- * JSON with the keys of every object in order, so that a value has one text however it was written down. A bigint is written as a string, and what is
- * undefined is not there. Hashes of such texts are stored: it may never change.
+ * Writes JSON with the keys of every object in order, so that a value has one text however it was written. A bigint
+ * becomes a string, and undefined members are left out. Hashes of such texts are stored, so the output may never
+ * change.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'bigint') return JSON.stringify(String(value))

@@ -4,11 +4,11 @@ import type { Settings } from './settings.ts'
 export interface EnvironmentVariable {
   readonly name: string
   readonly value: string
-  /** Never shown by the API. */
+  /** A secret value is never shown by the API. */
   readonly secret: boolean
 }
 
-/** `port` null: any free one. */
+/** A port that a replica asks for; `port` is null where any free one will do. */
 export interface PortDeclaration {
   readonly name: string
   readonly port: number | null
@@ -35,7 +35,10 @@ export interface Probe {
   readonly successThreshold: number
 }
 
-/** Restarts in place: at most `maxAttempts` within `windowSeconds`, then GAVE_UP. The first is at once, later ones wait `delaySeconds`. */
+/**
+ * A process is restarted in place at most `maxAttempts` times within `windowSeconds`; then the replica has GAVE_UP as
+ * its end. The first restart comes at once, later ones after `delaySeconds`.
+ */
 export interface RestartPolicy {
   readonly maxAttempts: number
   readonly windowSeconds: number
@@ -43,16 +46,18 @@ export interface RestartPolicy {
 }
 
 export interface StopPolicy {
-  /** Without "SIG", for example TERM. */
+  /** The name of the signal without "SIG", for example TERM. */
   readonly signal: string
-  /** Between the address leaving the endpoint and the signal. */
+  /** The time from when the address leaves the endpoint to the signal. */
   readonly drainSeconds: number
-  /** Between the signal and SIGKILL. */
+  /** The time from the signal to SIGKILL. */
   readonly graceSeconds: number
   readonly onLostContact: LostContact
 }
 
-/** What of a version makes its replicas differ from another's (DESIGN, section 4). Settings are not content. */
+/**
+ * The part of a version that makes its replicas differ from another's (DESIGN, section 4). Settings are not content.
+ */
 export interface Content {
   readonly command: readonly string[]
   readonly env: readonly EnvironmentVariable[]
@@ -67,8 +72,8 @@ export interface Content {
 }
 
 /**
- * What a profile's revision says of all that the service's own part may replace, and its settings: an update that keeps the profile begins
- * with these.
+ * The profile revision's own values for everything that the service's own part may replace, and its settings. An update
+ * that keeps the profile begins with these.
  */
 export interface Template {
   readonly command: readonly string[]
@@ -76,10 +81,10 @@ export interface Template {
   readonly settings: Settings
 }
 
-/** The service's own part over the profile's. */
+/** The service's own part, which is laid over the profile's. */
 export interface Overrides {
-  /** Null: the profile's. */
+  /** Null means the profile's command. */
   readonly command: readonly string[] | null
-  /** By name over the profile's; value null removes it. */
+  /** Variables replace the profile's by name; a null value removes one. */
   readonly env: readonly { readonly name: string; readonly value: string | null; readonly secret: boolean }[]
 }

@@ -1,9 +1,9 @@
 import type { PortProtocol } from '../generated/prisma/enums.ts'
 import type { ReplicaId } from './id.ts'
 
-/** One address of an endpoint table (R12). Plain data: it lives in facts and in the feed's memory. */
+/** One address of an endpoint table (R12). It is plain data, because it lives in facts and in the feed's memory. */
 export interface EndpointAddress {
-  /** `replica:portName:start`: stable while that process listens there. */
+  /** `replica:portName:start`, which is stable while that process listens there. */
   readonly id: string
   readonly replicaId: ReplicaId
   readonly index: number
@@ -15,14 +15,14 @@ export interface EndpointAddress {
   readonly port: number
   readonly protocol: PortProtocol
   readonly portName: string
-  /** Effectively ready and not stopping (R9). */
+  /** The replica is effectively ready and not stopping (R9). */
   readonly ready: boolean
-  /** Would be ready if it were not stopping: it still answers while it drains. */
+  /** The replica would be ready if it were not stopping: it still answers while it drains. */
   readonly serving: boolean
   readonly terminating: boolean
 }
 
-/** The order of a table: by index, then port name. */
+/** Orders a table by index, then by port name. */
 export function compareAddresses(a: EndpointAddress, b: EndpointAddress): number {
   return a.index - b.index || compareText(a.portName, b.portName) || compareText(a.id, b.id)
 }

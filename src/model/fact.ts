@@ -14,50 +14,53 @@ import type {
 } from './id.ts'
 import type { ServiceColumns } from './service.ts'
 
-/** The sentence about a fact that a person reads. */
+/** The sentence about a fact, for people to read. */
 export interface EventText {
   readonly kind: EventKind
   readonly message: string
-  /** The subject whose doing it is, or `xce` for the rules. */
+  /** The user who caused it, or `xce` for the rules. */
   readonly actor: string
   readonly replicaId: ReplicaId | null
   readonly hostId: HostId | null
 }
 
 /**
- * The change that a service's fact carries. A commit of a service makes one `change` per net change, as its last fact; the facts before it in
- * the same commit are `eventOnly`: they carry only an event. So every table and count is exact at the revision of a `change`, and unchanged
- * by a `eventOnly`.
+ * The change that a service's fact carries. A commit of a service makes one `change`, as its last fact; the facts
+ * before it in the same commit are `eventOnly` and carry only an event. So every table and count is exact at the
+ * revision of a `change`, and an `eventOnly` changes none of them.
  */
 export interface ServiceFactData {
   readonly format: 1
   readonly name: string
   readonly projectId: ProjectId
-  /** Columns before and after, those that changed only. */
+  /** The columns before and after the commit; only those that changed. */
   readonly before: Partial<ServiceColumns>
   readonly after: Partial<ServiceColumns>
-  /** Replicas created, changed or ended. */
+  /** Replicas that were created or changed, or that ended. */
   readonly replicas: readonly ReplicaId[]
-  /** Of those, the ones that have ended. */
+  /** Those of `replicas` that have ended. */
   readonly ended: readonly ReplicaId[]
   /** Hosts whose assignments changed. */
   readonly hosts: readonly HostId[]
-  /** Addresses new or changed (upsert by id), and ids of those that left the table. */
+  /**
+   * Addresses that are new or changed, to be written over those with the same id, and the ids of those that left the
+   * table.
+   */
   readonly upserted: readonly EndpointAddress[]
   readonly removed: readonly string[]
-  /** As they were before: those of `upserted` that were in the table, and all that were removed. */
+  /** The old values of the `upserted` addresses that were in the table, and of all that were removed. */
   readonly replaced: readonly EndpointAddress[]
   /** Rollouts that began or changed. */
   readonly rollouts: readonly RolloutId[]
-  /** After the change, whether or not it changed. */
+  /** The status after the commit, whether or not it changed. */
   readonly status: ServiceStatus
   /** The service's earliest timer after the commit. */
   readonly dueAt: Instant | null
-  /** Something that waits could be placed now: rows were created, room was released, a wait ended. */
+  /** Something that waits could be placed now, because rows were created, room was released or a wait ended. */
   readonly wakesPlacement: boolean
 }
 
-/** The change that a fact about something else than a service carries. */
+/** The change that any other fact carries: it is not about a service. */
 export interface ClusterFactData {
   readonly format: 1
   readonly profileId?: ProfileId
@@ -77,12 +80,17 @@ export type NewFact =
       readonly event: EventText | null
     }
 
-/** A fact as the tail reads it, `data` null for `eventOnly`. Events are read from their own table. */
-export interface CommittedFact {
-  readonly revision: Revision
-  readonly at: Instant
-  readonly serviceId: ServiceId | null
-  readonly hostId: HostId | null
-  readonly kind: NewFact['kind']
-  readonly data: ServiceFactData | ClusterFactData | null
-}
+/**
+ * A fact as the tail reads it; events are read from their own table. Whoever decides by the kind what a fact invalidates does so in a `switch`
+ * that ends with `satisfies never`, so that a new kind cannot be passed over by mistake.
+ */
+export type CommittedFact = { readonly revision: Revision; readonly at: Instant } & (
+  | { readonly kind: 'eventOnly'; readonly serviceId: ServiceId; readonly hostId: null; readonly data: null }
+  | { readonly kind: 'change'; readonly serviceId: ServiceId; readonly hostId: null; readonly data: ServiceFactData }
+  | {
+      readonly kind: Exclude<NewFact['kind'], 'eventOnly' | 'change'>
+      readonly serviceId: null
+      readonly hostId: HostId | null
+      readonly data: ClusterFactData
+    }
+)

@@ -1,4 +1,4 @@
-/** Items by their key, each group in the order given. */
+/** Groups items by their key; each group keeps the order given. */
 export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>()
   for (const item of items) addTo(groups, keyOf(item), item)

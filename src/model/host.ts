@@ -2,7 +2,7 @@ import type { HostScheduling, PortProtocol, Reachability, SpreadMode } from '../
 import type { AllocatedPort, PortDeclaration } from './content.ts'
 import type { HostId, Instant, ProjectId, ReplicaId, ServiceId, WorkerId } from './id.ts'
 
-/** A worker as placement sees it: the room on its host. */
+/** A worker as placement sees it: how much room it has on its host. */
 export interface PlacementWorker {
   readonly id: WorkerId
   readonly reachability: Reachability
@@ -13,7 +13,7 @@ export interface PlacementWorker {
   readonly usedMemoryMiB: number
 }
 
-/** A host as placement sees it, at `allocation`: ports and spread are the host's, room is that of its workers. */
+/** A host as placement sees it at `allocation`. Ports and spread are the host's; room is its workers'. */
 export interface PlacementHost {
   readonly id: HostId
   readonly name: string
@@ -25,15 +25,15 @@ export interface PlacementHost {
   readonly portFrom: number
   readonly portTo: number
   readonly reservedPorts: readonly number[]
-  /** The last "any free" port given. */
+  /** The last port that was given to an "any free" declaration. */
   readonly lastPort: number
-  /** Held by replicas, by what a LOST worker may still run, or in quarantine. */
+  /** Ports that replicas hold, that a LOST worker may still use, or that are in quarantine. */
   readonly takenPorts: readonly {
     readonly port: number
     readonly protocol: PortProtocol
     readonly quarantinedUntil: Instant | null
   }[]
-  /** Alive replicas per service. */
+  /** How many alive replicas each service has here. */
   readonly replicasOf: ReadonlyMap<ServiceId, number>
 }
 
@@ -55,7 +55,7 @@ export interface WaitingReplica {
   readonly holdsQuota: boolean
 }
 
-/** Room in a project: `maxReplicas` null is no limit. */
+/** How many replicas a project has and may have; `maxReplicas` is null where there is no limit. */
 export interface PlacementProject {
   readonly id: ProjectId
   readonly name: string
@@ -63,16 +63,16 @@ export interface PlacementProject {
   readonly usedReplicas: number
 }
 
-/** A grant takes worker, CPU, memory, all ports and quota of one replica at once. */
+/** A grant gives one replica a worker, CPU, memory, all its ports and quota at once. */
 export interface Grant {
   readonly replicaId: ReplicaId
   readonly hostId: HostId
   readonly hostName: string
   readonly hostAddresses: readonly string[]
   readonly workerId: WorkerId
-  /** The host's allocation that the decision was made on: the commit's guard. */
+  /** The host's allocation that the decision was made on; the commit compares it. */
   readonly allocation: number
   readonly ports: readonly AllocatedPort[]
-  /** The host's next `lastPort`. */
+  /** The value that the host's `lastPort` gets. */
   readonly lastPort: number
 }

@@ -1,9 +1,12 @@
 import type { HostScheduling } from '../generated/prisma/enums.ts'
 import type { WorkerId } from './id.ts'
 
-/** What may become of a host and its workers (R15). */
+/** Every change that can happen to a host and its workers (R15). */
 export type HostChange =
-  /** The rules' word on a silent worker. HELD: it would be LOST, but for the brake. `reason` is kept with the worker, `message` is the event. */
+  /**
+   * The rules judge a silent worker. HELD means that only the brake keeps it from being LOST. `reason` is kept with the
+   * worker; `message` is the event.
+   */
   | {
       readonly kind: 'judgeWorker'
       readonly workerId: WorkerId
@@ -11,28 +14,36 @@ export type HostChange =
       readonly reason: string
       readonly message: string
     }
-  /** The worker has told everything: REACHABLE. Of a LOST one: it runs nothing any more, so that its host has its ports back. */
+  /**
+   * The worker has reported everything, so it is REACHABLE. If it was LOST, it runs nothing any more, and its host has
+   * its ports back.
+   */
   | { readonly kind: 'returnWorker'; readonly workerId: WorkerId }
   /** The worker is to end: it takes no new replicas, and those it has are to leave. */
   | { readonly kind: 'drainWorker'; readonly workerId: WorkerId; readonly actor: string }
-  /** The worker has started again on another host, `to`: here it is LOST, by its own word. */
+  /** The worker has started again on the host `to`, so by its own word it is LOST here. */
   | { readonly kind: 'leaveHost'; readonly workerId: WorkerId; readonly to: string }
-  /** What operators want. NO_CHANGE where they want it already. OPEN also ends the drains of workers. */
+  /** An operator sets the host's scheduling. NO_CHANGE if it is that already. OPEN also ends the drains of workers. */
   | {
       readonly kind: 'scheduleHost'
       readonly name: string
       readonly scheduling: HostScheduling
       readonly actor: string
     }
-  /** Its last replica may have left. Nothing is changed unless it is being drained, REACHABLE and empty, and that was not said yet. */
+  /**
+   * The host's last replica may have left. It changes nothing unless the host is being drained, REACHABLE and empty,
+   * and no event has said so yet.
+   */
   | { readonly kind: 'hostDrained' }
-  /** An operator's word that the UNREACHABLE workers of a host are gone. INVALID_STATE where it has none. */
+  /** An operator confirms that the UNREACHABLE workers of a host are gone. INVALID_STATE if it has none. */
   | { readonly kind: 'confirmHostLoss'; readonly name: string; readonly actor: string }
-  /** INVALID_STATE while it is reachable or has replicas. */
+  /** An operator removes a host. INVALID_STATE while it is reachable or has replicas. */
   | { readonly kind: 'removeHost'; readonly name: string; readonly actor: string }
-  /** A LOST worker, by its name, is forgotten, and its host has its ports back. INVALID_STATE for any other. */
+  /**
+   * An operator removes a LOST worker by its name, and its host has its ports back. INVALID_STATE for any other worker.
+   */
   | { readonly kind: 'removeWorker'; readonly name: string; readonly actor: string }
-  /** Ports that are kept there for workers which are not LOST any more, wherever they are now, are free. */
+  /** The host frees ports that it keeps for workers which are not LOST any more, wherever those are now. */
   | { readonly kind: 'freePorts' }
 
 export type HostChangeOf<Kind extends HostChange['kind']> = Extract<HostChange, { readonly kind: Kind }>

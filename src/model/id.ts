@@ -1,6 +1,9 @@
 declare const kind: unique symbol
 
-/** An id that the compiler does not let pass for another kind's. At run time a UUID (version 7) as text. */
+/**
+ * An id of one kind, which the compiler accepts nowhere as an id of another kind. At run time it is a UUID (version 7)
+ * as text.
+ */
 type Id<Kind extends string> = string & { readonly [kind]: Kind }
 
 export type ProjectId = Id<'Project'>
@@ -14,7 +17,7 @@ export type ReplicaId = Id<'Replica'>
 export type HostId = Id<'Host'>
 export type WorkerId = Id<'Worker'>
 
-/** Position in the fact log. */
+/** A position in the fact log. */
 export type Revision = bigint
 
 /** An instant of the database's clock, in milliseconds since 1970 (UTC). */

@@ -18,10 +18,10 @@ import type { RolloutSettings, Settings } from './settings.ts'
 export type ReportedState = 'STARTING' | 'RUNNING' | 'ENDED'
 export type ReportedEndReason = 'EXITED' | 'GAVE_UP' | 'START_FAILED' | 'PORT_TAKEN' | 'STOPPED'
 
-/** What a worker says of one replica: the observed state, never a goal. */
+/** What a worker reports of one replica: the observed state, never a goal. */
 export interface ReplicaReport {
   readonly replica: ReplicaId
-  /** 1, 2, 3 … per replica; another start is not ready first. */
+  /** Starts are numbered 1, 2, 3 … per replica; another start is not ready at first. */
   readonly start: number
   readonly state: ReportedState
   readonly ready: boolean
@@ -29,81 +29,88 @@ export interface ReplicaReport {
   readonly exitCode: number | null
   readonly exitSignal: string | null
   readonly message: string | null
-  /** Of the placement that it is about; left out or null: of whichever the replica has. */
+  /**
+   * The ports of the placement that the report is about. If it is left out or null, the report is about whichever
+   * placement the replica has.
+   */
   readonly ports?: readonly number[] | null
 }
 
-/** Who reports. The commit refuses the service's change (FENCED) where the worker's epoch in the database is another. */
+/** Who reports. The commit refuses the service's change (FENCED) if the database has another epoch for the worker. */
 export interface Reporter {
   readonly workerId: WorkerId
   readonly hostId: HostId
   readonly epoch: number
 }
 
-/** What a user wants of a service as it is at `expectedRevision` (R17); null: as it is. */
+/** A user's wish for a service as it was at `expectedRevision` (R17); null means as it is now. */
 interface UserIntent {
   readonly expectedRevision: Revision | null
   readonly actor: string
 }
 
-/** A revision of a profile, looked up: revisions never change. */
+/** A revision of a profile, already looked up: revisions never change. */
 export interface ProfileRevisionView {
   readonly id: ProfileRevisionId
   readonly content: Content
   readonly settings: Settings
 }
 
-/** Another target, or other settings or replicas. What is left out stays as it is. */
+/** The user wants another target, other settings or another number of replicas. Fields left out keep their value. */
 export interface UpdateIntent extends UserIntent {
   readonly kind: 'update'
-  /** Of the service's profile; null: the one it has. */
+  /** A revision of the service's profile; null keeps the current one. */
   readonly profile: ProfileRevisionView | null
-  /** `command` null: the profile's; `env` replaces the service's own list. */
+  /** `command` null means the profile's; `env` replaces the service's own list. */
   readonly overrides: Partial<Overrides>
-  /** Scaled first (R4); null: as many as now. */
+  /** The scale comes before the update (R4); null keeps the number. */
   readonly replicas: number | null
-  /** Over the profile's settings, until the next update. */
+  /** Settings that hold over the profile's until the next update. */
   readonly rollout: Partial<RolloutSettings>
-  /** A rollout that this begins is paused from its first commit on (R7). */
+  /** A rollout that the update begins is paused from its first commit on (R7). */
   readonly startPaused: boolean
-  /** The id of the rollout, if this begins one: the caller's, so that the answer can name it. */
+  /** The id of the rollout if the update begins one. The caller chooses it, so that the answer can name it. */
   readonly rolloutId: RolloutId
 }
 
-/** A new number for the same content; all current replicas leave (R5). */
+/** The user wants a new version number for the same content, and all current replicas leave (R5). */
 export interface RestartIntent extends UserIntent {
   readonly kind: 'restart'
   readonly rolloutId: RolloutId
 }
 
-/** Back to a version of the service, looked up (versions never change); null: to the one that R6 chooses. */
+/**
+ * The user wants to go back to a version of the service, already looked up (versions never change); null means the one
+ * that R6 chooses.
+ */
 export interface RollbackIntent extends UserIntent {
   readonly kind: 'rollback'
   readonly to: Version | null
   readonly rolloutId: RolloutId
 }
 
-/** R7. */
+/** The user pauses or resumes the service's rollout (R7). */
 export interface PauseIntent extends UserIntent {
   readonly kind: 'pause' | 'resume'
 }
 
-/** What a worker reports, as of `sequence` within its epoch. */
+/** A worker reports, as of `sequence` within its epoch. */
 export interface ReportIntent {
   readonly kind: 'report'
   readonly reporter: Reporter
   readonly sequence: number
   readonly reports: readonly ReplicaReport[]
   /**
-   * Everything that runs there, said when the server asked for it (RESYNC): addresses return with it, and what is missing is HOST_LOST (R15).
-   * The commit refuses the service's change where the worker is not REACHABLE.
+   * True: the reports name everything that runs there, because the server asked for it (RESYNC). Addresses return with
+   * it, and what is missing is HOST_LOST (R15). The commit refuses the service's change if the worker is not REACHABLE.
    */
   readonly full?: boolean
 }
 
 /**
- * What became of a worker that has replicas of the service (R15). The commit refuses the service's change where the worker is no longer so:
- * UNREACHABLE for `unreach`, LOST for `lose`, being drained (itself or its host) for `drain`, not so for `undrain`.
+ * The state of a worker that has replicas of the service has changed (R15). The commit refuses the service's change if
+ * the worker is no longer in that state: UNREACHABLE for `unreach`, LOST for `lose`, being drained (itself or its host)
+ * for `drain`, not being drained for `undrain`.
  */
 export interface WorkerIntent {
   readonly kind: 'unreach' | 'lose' | 'drain' | 'undrain'
@@ -111,8 +118,8 @@ export interface WorkerIntent {
 }
 
 /**
- * The host of replicas that the service has on this worker has other addresses now than the service has told (R12). The commit refuses the
- * service's change where the host's are others again.
+ * The host of the service's replicas on this worker has other addresses than the service's rows say (R12). The commit
+ * refuses the service's change if the host's addresses have changed again.
  */
 export interface HostAddressesIntent {
   readonly kind: 'hostAddresses'
@@ -136,7 +143,10 @@ export type ServiceIntent =
   | { readonly kind: 'resetBackoff'; readonly actor: string }
   | { readonly kind: 'kill'; readonly replica: ReplicaId; readonly actor: string }
   | ReportIntent
-  /** A registration: the worker's host as it is now, what it still runs, and so what it no longer has (R15: ends HOST_LOST, no failure). */
+  /**
+   * A worker has registered: its host as it is now and what it still runs, and so what it no longer has (R15: that ends
+   * HOST_LOST, which is no failure).
+   */
   | {
       readonly kind: 'adopt'
       readonly reporter: Reporter
@@ -146,7 +156,7 @@ export type ServiceIntent =
   | { readonly kind: 'grant'; readonly grants: readonly Grant[] }
   | WorkerIntent
   | HostAddressesIntent
-  /** Why placement could not place these. */
+  /** Placement could not place these replicas, for these reasons. */
   | {
       readonly kind: 'setBlockers'
       readonly blockers: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[]
@@ -154,7 +164,10 @@ export type ServiceIntent =
   /** Timers are due, or the server starts: whatever is due happens. */
   | { readonly kind: 'tick' }
 
-/** A service to be: everything looked up and merged already. Ids are the caller's, so that the answer can name them. */
+/**
+ * A service to be created, with everything looked up and merged. The caller chooses the ids, so that the answer can
+ * name them.
+ */
 export interface NewService {
   readonly id: ServiceId
   readonly projectId: ProjectId

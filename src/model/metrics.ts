@@ -1,17 +1,18 @@
 /**
- * Every metric of /metrics that is about this product, by the name that the code uses. Node's own (process_…, nodejs_…, with the event loop's
- * delay as nodejs_eventloop_lag_…) come beside them. All are of one server; revisions and facts are the same on every server of a database.
+ * Every metric of /metrics that is about this product, by the name that the code uses. Node's own metrics (process_…,
+ * nodejs_…, with the event loop's delay as nodejs_eventloop_lag_…) stand beside them. All are of one server; revisions
+ * and facts are the same on every server of a database.
  */
 
 interface Described {
-  /** As Prometheus shows it. */
+  /** The name that Prometheus shows. */
   readonly name: string
   readonly help: string
-  /** The one label, when there is one. */
+  /** The name of its one label, if it has one. */
   readonly label?: string
 }
 
-/** Only grow; counted where it happens. */
+/** Counters only grow, and are counted where it happens. */
 export const counters = {
   commits: {
     name: 'xce_commits_total',
@@ -57,7 +58,7 @@ export const counters = {
   trimmed: { name: 'xce_retention_deleted_rows_total', help: 'Rows of history that retention deleted.', label: 'rows' },
 } as const satisfies Record<string, Described>
 
-/** Spread over buckets, of which each counts what is at most its bound. */
+/** A histogram has buckets, each of which counts the values up to its bound. */
 export const histograms = {
   commitSeconds: {
     name: 'xce_commit_seconds',
@@ -86,7 +87,7 @@ export const histograms = {
   },
 } as const satisfies Record<string, Described & { readonly buckets: readonly number[] }>
 
-/** Read when /metrics is asked. */
+/** Gauges are read when /metrics is asked. */
 export const gauges = {
   revision: { name: 'xce_feed_revision', help: 'The newest revision that this server has handed to its subscribers.' },
   feedLive: {
@@ -110,7 +111,7 @@ export const gauges = {
   cached: { name: 'xce_snapshot_cache_services', help: 'Services whose state is cached for commits.' },
 } as const satisfies Record<string, Described>
 
-/** Only grow; counted by the feed itself and read when /metrics is asked. */
+/** These counters only grow, too. The feed counts them itself, and they are read when /metrics is asked. */
 export const feedCounters = {
   frames: {
     name: 'xce_feed_frames_total',
@@ -129,12 +130,12 @@ export const feedCounters = {
 export type CounterName = keyof typeof counters
 export type HistogramName = keyof typeof histograms
 
-/** Where counts go. What counts knows nothing of who shows it. */
+/** Where counts go. The code that counts does not know who shows the counts. */
 export interface Meter {
-  /** `label`: the value of the counter's label, for those that have one. */
+  /** `label` is the value of the counter's label, if it has one. */
   count(counter: CounterName, by?: number, label?: string): void
   observe(histogram: HistogramName, value: number): void
 }
 
-/** For who does not want to know. */
+/** A meter for code whose counts nobody wants. */
 export const noMeter: Meter = { count: () => undefined, observe: () => undefined }

@@ -1,6 +1,6 @@
 import type { Revision } from './id.ts'
 
-/** An expected failure, as data: a member of a mutation's result union. `path` names the input field. */
+/** An expected failure as data, which is a member of a mutation's result union. `path` names the input field. */
 export type Refusal =
   | { readonly code: 'NOT_FOUND'; readonly message: string; readonly path: readonly string[] }
   | { readonly code: 'INVALID_INPUT'; readonly message: string; readonly issues: readonly InputIssue[] }

@@ -1,32 +1,49 @@
-import type { WorkerId } from './id.ts'
+import type { ReplicaState } from '../generated/prisma/enums.ts'
+import type { HostId, WorkerId } from './id.ts'
 import type { Reporter } from './intent.ts'
 import type { Replica } from './service.ts'
 
-/** Alive: not ended. A stopping replica still holds its host, ports and quota. */
-export const isAlive = (replica: Pick<Replica, 'state'>): boolean => replica.state !== 'ENDED'
+/** How far each state is from its end. Nothing compiles until a new state of the database has a place here. */
+const lives = {
+  PENDING: 'active',
+  STARTING: 'active',
+  RUNNING: 'active',
+  STOPPING: 'stopping',
+  ENDED: 'ended',
+} as const satisfies Record<ReplicaState, 'active' | 'stopping' | 'ended'>
 
-/** Active: not ended and not stopping. */
-export const isActive = (replica: Pick<Replica, 'state'>): boolean =>
-  replica.state !== 'ENDED' && replica.state !== 'STOPPING'
+type InState = Pick<Replica, 'state'>
 
-/** On a host: it holds CPU, memory and ports there. */
-export const isPlaced = (replica: Pick<Replica, 'state' | 'hostId'>): boolean =>
-  replica.state !== 'ENDED' && replica.hostId !== null
+/** The states of replicas that have not ended. A stopping replica still holds its host, ports and quota. */
+export const aliveStates = (Object.keys(lives) as ReplicaState[]).filter((state) => lives[state] !== 'ended')
 
-/** On the worker: what that one is to run, or to stop. */
+/** A replica is alive until it has ended. */
+export const isAlive = ({ state }: InState): boolean => lives[state] !== 'ended'
+
+/** A replica is active while it is alive and not being stopped. */
+export const isActive = ({ state }: InState): boolean => lives[state] === 'active'
+
+/** The host whose CPU, memory and ports the replica holds; null when it waits for one or has ended. */
+export const hostHeldBy = (replica: Pick<Replica, 'state' | 'hostId'>): HostId | null =>
+  isAlive(replica) ? replica.hostId : null
+
+/** The replica holds CPU, memory and ports of a host. */
+export const isPlaced = (replica: Pick<Replica, 'state' | 'hostId'>): boolean => hostHeldBy(replica) !== null
+
+/** The worker is to run the replica, or to stop it. */
 export const isOn = (replica: Pick<Replica, 'state' | 'hostId' | 'workerId'>, worker: WorkerId): boolean =>
   isPlaced(replica) && replica.workerId === worker
 
-/** On the worker, and on the host that it speaks for now. */
+/** The replica is on the worker, and on the host that the worker speaks for now. */
 export const isOfReporter = (
   replica: Pick<Replica, 'state' | 'hostId' | 'workerId'>,
   { workerId, hostId }: Reporter,
 ): boolean => isOn(replica, workerId) && replica.hostId === hostId
 
-/** Its worker has confirmed the process of the current start. */
+/** The worker has confirmed the process of the current start. */
 export const isConfirmed = (replica: Pick<Replica, 'state' | 'startedAt'>): boolean =>
-  replica.state !== 'ENDED' && replica.startedAt !== null
+  isAlive(replica) && replica.startedAt !== null
 
-/** Outdated (DESIGN, section 4): its content differs from the target's, or it is leaving. */
+/** A replica is outdated when its content differs from the target's or when it is leaving (DESIGN, section 4). */
 export const isOutdated = (replica: Pick<Replica, 'contentNumber' | 'leaving'>, targetContent: number): boolean =>
   replica.contentNumber !== targetContent || replica.leaving !== null

@@ -6,8 +6,9 @@ export type RestartDecision =
   | { readonly kind: 'giveUp'; readonly endReason: Extract<ReportedEndReason, 'EXITED' | 'GAVE_UP'> }
 
 /**
- * Whether a process that ended is started again in place. `restarts`: when it was before, in seconds on any one clock. At most `maxAttempts`
- * within `windowSeconds`; the first within the window is at once, the next ones after the delay. Where none is allowed it has just EXITED.
+ * Decides whether a process that ended is started again in place. `restarts` are the instants of earlier restarts, in
+ * seconds of any one clock. At most `maxAttempts` restarts happen within `windowSeconds`; the first one within the
+ * window comes at once, the others after the delay. With no attempts allowed the process has simply EXITED.
  */
 export function decideRestart(policy: RestartPolicy, restarts: readonly number[], now: number): RestartDecision {
   const { maxAttempts, windowSeconds, delaySeconds } = policy

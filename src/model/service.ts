@@ -152,8 +152,8 @@ export interface ServiceColumns {
 }
 
 /**
- * A service as its rules see it: one consistent reading, at `guard`. Values are never changed in place: a commit that was accepted makes the
- * next one.
+ * A service as its rules see it: one consistent reading, at `guard`. Values are never changed in place; a commit that
+ * was accepted makes the next snapshot.
  */
 export interface ServiceSnapshot {
   readonly id: ServiceId
@@ -169,19 +169,22 @@ export interface ServiceSnapshot {
   readonly revision: Revision
   readonly specRevision: Revision
   readonly columns: ServiceColumns
-  /** By number: all that an alive replica, the target, the current rollout, `completedVersion` or `previousVersion` names. */
+  /**
+   * By number: all versions that an alive replica, the target, the current rollout, `completedVersion` or
+   * `previousVersion` names.
+   */
   readonly versions: ReadonlyMap<number, Version>
   /** The highest version number ever given. */
   readonly lastVersion: number
-  /** All contents the service ever had: `contentNumber` by `contentDigest`. */
+  /** Every content that the service ever had: `contentNumber` by `contentDigest`. */
   readonly contents: ReadonlyMap<string, number>
-  /** Alive ones (not ENDED), in the order of their ids. */
+  /** The replicas that have not ended, in the order of their ids. */
   readonly replicas: ReadonlyMap<ReplicaId, Replica>
   readonly slots: readonly Slot[]
-  /** The current one, which may have finished. */
+  /** The current rollout, which may have finished. */
   readonly rollout: Rollout
-  /** Of the alive replicas. */
+  /** The hosts of the alive replicas. */
   readonly hosts: ReadonlyMap<HostId, HostView>
-  /** Timer rows: the earliest instant of each kind. */
+  /** The earliest instant of each kind of timer. */
   readonly timers: ReadonlyMap<TimerKind, Instant>
 }

@@ -3,7 +3,7 @@ import type { SpreadMode } from '../generated/prisma/enums.ts'
 /** A count or a percentage of the desired replicas. */
 export type Limit = { readonly count: number } | { readonly percent: number }
 
-/** What of the settings an update may give for its rollout alone. */
+/** The settings that an update may give for its rollout alone. */
 export type RolloutSettings = Pick<
   Settings,
   'maxSurge' | 'maxUnavailable' | 'minReadySeconds' | 'progressDeadlineSeconds' | 'autoRollback'
@@ -11,10 +11,10 @@ export type RolloutSettings = Pick<
 
 /** How a service is kept, as opposed to what its replicas run (`Content`). */
 export interface Settings {
-  /** Of a service created without a number. */
+  /** How many replicas a service has that is created without a number. */
   readonly replicas: number
   readonly spreadMode: SpreadMode
-  /** Alive replicas of the service per host, for BEST_EFFORT and STRICT (R14). */
+  /** How many alive replicas of the service a host may have under BEST_EFFORT and STRICT (R14). */
   readonly maxPerHost: number
   readonly maxSurge: Limit
   readonly maxUnavailable: Limit

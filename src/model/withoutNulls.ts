@@ -1,9 +1,9 @@
-/** Values that were said, may be; null and undefined: nothing was. */
+/** An object whose members may be missing, null or undefined: none of these is a value. */
 export type Nullish<T> = { readonly [Key in keyof T]?: T[Key] | null | undefined }
 
-/** What was said, and nothing of the rest. */
-export function withoutNulls<T extends object>(said: Nullish<T>): Partial<T> {
+/** Leaves out the members that are null or undefined. */
+export function withoutNulls<T extends object>(values: Nullish<T>): Partial<T> {
   return Object.fromEntries(
-    Object.entries(said).filter(([, value]) => value !== null && value !== undefined),
+    Object.entries(values).filter(([, value]) => value !== null && value !== undefined),
   ) as Partial<T>
 }

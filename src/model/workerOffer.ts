@@ -2,21 +2,24 @@
 export interface WorkerOffer {
   readonly name: string
   readonly host: string
-  /** Of the host, the primary one first. */
+  /** The host's addresses, the primary one first. */
   readonly addresses: readonly string[]
   readonly cpuMillis: number
   readonly memoryMiB: number
   readonly portRange: { readonly from: number; readonly to: number }
-  /** Of the range, yet not for replicas. */
+  /** Ports of the range that replicas do not get. */
   readonly reservedPorts: readonly number[]
 }
 
-/** What a worker tells of itself when it registers. */
+/** What a worker says about itself when it registers. */
 export interface RegisteringWorker extends WorkerOffer {
   readonly softwareVersion: string
   readonly protocolVersion: number
-  /** The id of its state directory: tells a restart from another worker. */
+  /** The id of its state directory, which tells a restart from another worker. */
   readonly instance: string
-  /** Of this registration among those of its state directory: one that comes late is known by it. Left out or null: it does not say. */
+  /**
+   * The number of this registration among those of its state directory, by which a late one is recognised. If it is
+   * left out or null, the worker does not say.
+   */
   readonly registrationNumber?: number | null | undefined
 }

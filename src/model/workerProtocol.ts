@@ -1,34 +1,37 @@
 /** The version of the worker's protocol that this release's workers speak. */
 export const workerProtocolVersion = 1
 
-/** Versions of the worker's protocol. */
+/** A range of versions of the worker's protocol. */
 export interface ProtocolRange {
   readonly oldest: number
   readonly newest: number
 }
 
-/** For how long a worker may be silent. */
+/** How long a worker may be silent. */
 export interface LeaseTerms {
   readonly leaseSeconds: number
   readonly graceSeconds: number
 }
 
 /**
- * What a server says to whoever connects, in the acknowledgement of a WebSocket's connection and so before anything is asked. A worker of before passes
- * over what it does not know, and a server of before leaves it out.
+ * What a server says to whoever connects. It stands in the acknowledgement of a WebSocket's connection, and so comes
+ * before any request. A worker of an older release ignores what it does not know, and a server of an older release
+ * leaves this out.
  */
 export interface Greeting {
   readonly workerProtocol: ProtocolRange
-  /** Of now: a worker that registered before the servers were started anew has others. */
+  /** The current terms: a worker that registered before the servers were restarted may have others. */
   readonly workerLease: LeaseTerms
-  /** It takes the number of a registration, and tells the newest one to a worker whose number is not above that. */
+  /**
+   * The server takes the number of a registration, and returns the newest number to a worker whose own is not higher.
+   */
   readonly registrationNumbers: true
 }
 
-/** What this release's servers take: the release before's too, because servers are upgraded before workers. */
+/** This release's servers also take the previous release's version, because servers are upgraded before workers. */
 export const serverProtocols: ProtocolRange = { oldest: 1, newest: workerProtocolVersion }
 
-/** Why a worker and a server can't work together, as a sentence; null: they can. */
+/** Says in a sentence why a worker and a server cannot work together; null when they can. */
 export function protocolFault(worker: number, { oldest, newest }: ProtocolRange): string | null {
   if (worker >= oldest && worker <= newest) return null
   const takes = oldest === newest ? `version ${newest}` : `versions ${oldest} to ${newest}`

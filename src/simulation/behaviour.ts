@@ -1,12 +1,15 @@
 import type { Range } from './random.ts'
 
-/** How the processes of a release behave. Ranges are drawn for each start anew. */
+/** How the processes of a release behave. Each start draws its own values from the ranges. */
 export interface Behaviour {
-  /** From the grant to the confirmed process. */
+  /** The time from the grant to the confirmed process. */
   readonly startSeconds: Range
-  /** From the confirmed process to ready; null: never. */
+  /** The time from the confirmed process to ready; null means never. */
   readonly readyAfterSeconds: Range | null
-  /** From the confirmed process to its end by itself, in `crashChance` of the starts; null: it runs until it is stopped. */
+  /**
+   * The time from the confirmed process to its own end, in `crashChance` of the starts; null means that it runs until
+   * it is stopped.
+   */
   readonly crashAfterSeconds: Range | null
   readonly crashChance: number
   readonly exitCode: number
@@ -14,13 +17,13 @@ export interface Behaviour {
   readonly startFailsChance: number
   /** The share of first starts whose ports something else holds (R13). */
   readonly portTakenChance: number
-  /** From the signal to the end; what is longer than the grace is cut short by it. */
+  /** The time from the signal to the end; the grace cuts short what takes longer. */
   readonly stopSeconds: Range
 }
 
 const atOnce: Range = { from: 0, to: 0 }
 
-/** Starts at once, ready at once, runs for ever, ends at the signal. */
+/** A process that starts at once, is ready at once, runs until it is stopped and ends at the signal. */
 export const wellBehaved: Behaviour = {
   startSeconds: atOnce,
   readyAfterSeconds: atOnce,

@@ -1,76 +1,41 @@
+import TinyQueue from 'tinyqueue'
 import type { Instant } from '../model/id.ts'
 
 interface Entry<Event> {
   readonly at: Instant
-  /** In which order they were put in: equal instants keep it. */
+  /** Counts the entries, because a heap keeps no order among equal instants. */
   readonly order: number
   readonly event: Event
 }
 
-/** What happens later, the earliest first; of one instant, what was put in first. A binary heap. */
+/** Events to come: the earliest comes out first, and among events of one instant the one that was put in first. */
 export class EventQueue<Event> {
-  readonly #heap: Entry<Event>[] = []
+  readonly #entries = new TinyQueue<Entry<Event>>([], (a, b) => a.at - b.at || a.order - b.order)
   #order = 0
 
   get size(): number {
-    return this.#heap.length
+    return this.#entries.length
   }
 
-  /** Of the next event; null: there is none. */
+  /** When the next event is due; null when there is none. */
   get nextAt(): Instant | null {
-    return this.#heap[0]?.at ?? null
+    return this.#entries.peek()?.at ?? null
   }
 
-  /** The next event if it is due at `now`; undefined: nothing is. */
+  /** The next event if it is due at `now`, otherwise undefined. */
   peekDue(now: Instant): Event | undefined {
-    const first = this.#heap[0]
-    return first === undefined || first.at > now ? undefined : first.event
+    const next = this.#entries.peek()
+    return next === undefined || next.at > now ? undefined : next.event
   }
 
   put(at: Instant, event: Event): void {
-    const heap = this.#heap
-    const entry = { at, order: this.#order++, event }
-    let position = heap.length
-    heap.push(entry)
-    while (position > 0) {
-      const parent = (position - 1) >> 1
-      const above = heap[parent]
-      if (above === undefined || !isBefore(entry, above)) break
-      heap[position] = above
-      position = parent
-    }
-    heap[position] = entry
+    this.#entries.push({ at, order: this.#order++, event })
   }
 
-  /** Takes the next event out if it is due at `now`; undefined: nothing is. */
+  /** Takes the next event out if it is due at `now`, otherwise returns undefined. */
   takeDue(now: Instant): Event | undefined {
-    const first = this.#heap[0]
-    if (first === undefined || first.at > now) return undefined
-    const last = this.#heap.pop()
-    if (last !== undefined && last !== first) this.#sink(last)
-    return first.event
+    const event = this.peekDue(now)
+    if (event !== undefined) this.#entries.pop()
+    return event
   }
-
-  #sink(entry: Entry<Event>): void {
-    const heap = this.#heap
-    let position = 0
-    for (;;) {
-      let child = 2 * position + 1
-      let below = heap[child]
-      if (below === undefined) break
-      const right = heap[child + 1]
-      if (right !== undefined && isBefore(right, below)) {
-        below = right
-        child++
-      }
-      if (!isBefore(below, entry)) break
-      heap[position] = below
-      position = child
-    }
-    heap[position] = entry
-  }
-}
-
-function isBefore<Event>(a: Entry<Event>, b: Entry<Event>): boolean {
-  return a.at < b.at || (a.at === b.at && a.order < b.order)
 }

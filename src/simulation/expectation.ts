@@ -1,7 +1,7 @@
 import type { Expectation } from './scenario.ts'
 import type { SimulatedService } from './simulatedService.ts'
 
-/** What of an expectation is not so, each as a sentence. */
+/** Says in one sentence each what of an expectation is not met. */
 export function unmet(expectation: Expectation, service: SimulatedService | undefined): string[] {
   const { service: name, ...expected } = expectation
   if (service === undefined) return [`Expected service ${name}, and there is none.`]

@@ -15,12 +15,12 @@ export interface HostAccidentsOptions {
   readonly reporters: Reporters
   readonly leaseSeconds: number
   readonly graceSeconds: number
-  /** Lets something happen at an instant to come. */
+  /** Lets something happen at a future instant. */
   readonly at: (instant: Instant, act: () => void) => void
   readonly wakePlacement: () => void
 }
 
-/** How a host is that is not well. DOWN: its processes ended with it. SILENT: they run on, and nobody hears of them. */
+/** What is wrong with a host. DOWN: its processes have ended with it. SILENT: they run on, and nobody hears of them. */
 export type Trouble = 'DOWN' | 'SILENT'
 
 interface Silence {
@@ -29,8 +29,8 @@ interface Silence {
 }
 
 /**
- * What happens to hosts, and what the server makes of it by the leases of their workers, grace and the brake (R15). The workers of a host fall and rise
- * together.
+ * Lets hosts fall and rise, and judges their workers by leases, grace and the brake, as the server does (R15). The
+ * workers of a host fall and rise together.
  */
 export class HostAccidents {
   readonly #options: HostAccidentsOptions
@@ -51,10 +51,10 @@ export class HostAccidents {
       reporters.silence(host.id)
       if (trouble === 'DOWN') workers.die(host.id)
     }
-    this.#judgeAt(store.now + this.#options.leaseSeconds * 1_000)
+    this.#judgeLeasesAt(store.now + this.#options.leaseSeconds * 1_000)
   }
 
-  /** Whoever fell is there again: its worker tells what it runs, or a new one registers that runs nothing. */
+  /** Lets the hosts return: the worker reports what it runs, or a new one registers that runs nothing. */
   rise(hosts: readonly HostLedger[]): void {
     const { hosts: simulated, reporters, wakePlacement } = this.#options
     const fallen = hosts.flatMap((host) => {
@@ -70,17 +70,17 @@ export class HostAccidents {
         host.workers.map(({ id }) => [host, { kind: 'returnWorker', workerId: id }] as const),
       ),
     )
-    const told = new Map<ServiceId, ServiceIntent[]>()
-    for (const { host, isNew } of fallen) this.#report(host, isNew, told)
-    for (const [id, intents] of told) simulated.tell(id, intents)
-    for (const { host } of fallen) this.#assign(host.id)
+    const intentsByService = new Map<ServiceId, ServiceIntent[]>()
+    for (const { host, isNew } of fallen) this.#collectIntents(host, isNew, intentsByService)
+    for (const [id, intents] of intentsByService) simulated.submit(id, intents)
+    for (const { host } of fallen) this.#assignReplicas(host.id)
     wakePlacement()
-    // The brake waits for somebody who returns.
-    if (fallen.length > 0 && this.#silences.size > 0) this.#judgeAt(this.#options.store.now)
+    // The brake waits for somebody to return, so the others are judged again.
+    if (fallen.length > 0 && this.#silences.size > 0) this.#judgeLeasesAt(this.#options.store.now)
   }
 
-  /** What the services hear of the workers of a host that is back. */
-  #report(host: HostLedger, isNew: boolean, told: Map<ServiceId, ServiceIntent[]>): void {
+  /** Collects what the services hear of the workers of a host that is back. */
+  #collectIntents(host: HostLedger, isNew: boolean, intentsByService: Map<ServiceId, ServiceIntent[]>): void {
     const { workers, reporters } = this.#options
     const view = { id: host.id, name: host.name, addresses: host.addresses }
     for (const { id: workerId } of host.workers) {
@@ -92,18 +92,18 @@ export class HostAccidents {
           reporter === null
             ? reporters.report(place, running.get(id) ?? [], true)
             : { kind: 'adopt', reporter, host: view, running: [] }
-        addTo(told, id, intent)
+        addTo(intentsByService, id, intent)
       }
     }
   }
 
-  #judgeAt(at: Instant): void {
-    this.#options.at(at, () => this.#judge())
+  #judgeLeasesAt(at: Instant): void {
+    this.#options.at(at, () => this.#judgeLeases())
   }
 
-  #judge(): void {
+  #judgeLeases(): void {
     const { store, hosts, leaseSeconds, graceSeconds } = this.#options
-    const workers = [...store.hosts.values()].flatMap((host) => this.#leased(host))
+    const workers = [...store.hosts.values()].flatMap((host) => this.#leasedWorkersOf(host))
     const { verdicts, wakeAt } = judgeLeases({
       workers,
       countsFrom: this.#begin,
@@ -119,12 +119,12 @@ export class HostAccidents {
           : [[host, { kind: 'judgeWorker', workerId: worker.id, to, reason, message }] as const]
       }),
     )
-    // What was judged has another end to wait for now.
-    if (verdicts.length > 0) this.#judgeAt(store.now)
-    else if (wakeAt !== null) this.#judgeAt(wakeAt)
+    // Whoever was judged waits for another instant now.
+    if (verdicts.length > 0) this.#judgeLeasesAt(store.now)
+    else if (wakeAt !== null) this.#judgeLeasesAt(wakeAt)
   }
 
-  #leased({
+  #leasedWorkersOf({
     id: hostId,
     name: hostName,
     reachabilitySince: hostSince,
@@ -148,16 +148,16 @@ export class HostAccidents {
     }))
   }
 
-  /** The worker reads what it is to run, and to stop. */
-  #assign(host: HostId): void {
+  /** The worker reads what it is to run and to stop. */
+  #assignReplicas(host: HostId): void {
     const { store, workers } = this.#options
     for (const id of store.hosts.get(host)?.replicasOf.keys() ?? []) {
       const { replicas, versions } = store.services.get(id)?.snapshot ?? { replicas: new Map(), versions: new Map() }
       for (const row of replicas.values()) {
         if (row.hostId !== host) continue
         const content = versions.get(row.versionNumber)?.content
-        if (content !== undefined && !workers.has(row.id)) workers.given(id, row, content, store.now)
-        if (row.state === 'STOPPING') workers.toldToStop(row.id, store.now)
+        if (content !== undefined && !workers.has(row.id)) workers.startReplica(id, row, content, store.now)
+        if (row.state === 'STOPPING') workers.stopReplica(row.id, store.now)
       }
     }
   }

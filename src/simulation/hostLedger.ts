@@ -11,9 +11,9 @@ interface HeldPort {
   readonly port: number
   readonly protocol: PortProtocol
   quarantinedUntil: Instant | null
-  /** Bind failures in a row (R13). */
+  /** How often in a row the port could not be bound (R13). */
   conflicts: number
-  /** The LOST worker that may use it still (R15). */
+  /** The LOST worker that may still use it (R15). */
   keptFor: WorkerId | null
 }
 
@@ -22,7 +22,10 @@ type WorkerLedger = { -readonly [Key in keyof (PlacementWorker & WorkerNow)]: (P
 
 type Room = Pick<Replica, 'cpuMillis' | 'memoryMiB'>
 
-/** A host as placement and decisions on it see it, kept up to date by what becomes of it and by what services take and give back. */
+/**
+ * A host as placement and decisions on it see it. Its own changes, and what services take and give back, keep it up to
+ * date.
+ */
 export class HostLedger implements PlacementHost, HostNow {
   readonly id: HostId
   readonly name: string
@@ -35,11 +38,11 @@ export class HostLedger implements PlacementHost, HostNow {
   scheduling: HostScheduling
   reason: string | null = null
   reachabilitySince: Instant
-  /** Placement is the only one here that takes room, so that no grant can be stale. */
+  /** It never changes: nobody but placement takes room here, so no grant can be stale. */
   readonly allocation: number
   lastPort: number
   readonly #ports = new Map<number, HeldPort>()
-  /** Made when asked: most hosts are not, between two changes. */
+  /** Made when it is asked for, because between two changes most hosts are never asked. */
   #listed: readonly HeldPort[] | null = null
 
   constructor(host: PlacementHost, now: Instant) {
@@ -59,7 +62,7 @@ export class HostLedger implements PlacementHost, HostNow {
       this.#ports.set(codeOf(port), { ...port, conflicts: port.quarantinedUntil === null ? 0 : 1, keptFor: null })
   }
 
-  /** The best of its workers'. */
+  /** The host is as reachable as the best of its workers. */
   get reachability(): Reachability {
     return bestOf(this.workers)
   }
@@ -69,7 +72,10 @@ export class HostLedger implements PlacementHost, HostNow {
     return this.#listed
   }
 
-  /** A replica of the service comes to the worker (1) or goes (-1). What is broken by that, as a sentence; null: nothing. */
+  /**
+   * A replica of the service comes to the worker (1) or goes (-1). Returns a sentence about what that breaks; null when
+   * nothing.
+   */
   count(service: ServiceId, worker: WorkerId | null, room: Room, difference: 1 | -1): string | null {
     const count = (this.replicasOf.get(service) ?? 0) + difference
     if (count > 0) this.replicasOf.set(service, count)
@@ -88,14 +94,16 @@ export class HostLedger implements PlacementHost, HostNow {
     this.workers.push(ledgerOf(worker))
   }
 
-  /** How many replicas are on it. */
+  /** How many replicas are on the host. */
   countReplicas(): number {
     let count = 0
     for (const own of this.replicasOf.values()) count += own
     return count
   }
 
-  /** What was decided on it, but for what simulations have no word for: nobody is removed, and no epoch is raised by a loss. */
+  /**
+   * Takes over a decision on the host. Simulations leave out two things: nobody is removed, and a loss raises no epoch.
+   */
   become({ scheduling, reason, workers }: HostTransition, now: Instant): void {
     const before = this.reachability
     this.scheduling = scheduling
@@ -108,13 +116,13 @@ export class HostLedger implements PlacementHost, HostNow {
     if (this.reachability !== before) this.reachabilitySince = now
   }
 
-  /** The worker is back and runs nothing: the ports that were kept for it are free. */
+  /** Frees the ports that were kept for the worker, which is back and runs nothing. */
   #giveBack(worker: WorkerId): void {
     this.#listed = null
     for (const [code, { keptFor }] of this.#ports) if (keptFor === worker) this.#ports.delete(code)
   }
 
-  /** Takes and gives back the ports that a commit says. What is broken by that, as a sentence; null: nothing. */
+  /** Takes and gives back the ports of a commit. Returns a sentence about what that breaks; null when nothing. */
   apply(use: HostUse, now: Instant): string | null {
     if (use.lastPort !== null) this.lastPort = use.lastPort
     this.#listed = null
@@ -140,7 +148,7 @@ export class HostLedger implements PlacementHost, HostNow {
     return fault
   }
 
-  /** R13: held for 60 s, doubled with every failure up to 1 h. */
+  /** R13: holds the port for 60 s, doubled with every failure up to 1 h. */
   #quarantine(port: { readonly port: number; readonly protocol: PortProtocol }, now: Instant): void {
     const conflicts = this.#ports.get(codeOf(port))?.conflicts ?? 0
     const seconds = Math.min(quarantineSeconds.last, quarantineSeconds.first * 2 ** conflicts)

@@ -6,23 +6,24 @@ import type { ServiceChange } from '../rules/draft/change.ts'
 import { addressesOf, sameAddress } from '../rules/endpoint/endpoint.ts'
 import { resolveLimits } from '../rules/rollout/limits.ts'
 
-// What must hold of a service after every commit, whatever happened. Only what a commit changed is looked at, so that a check costs no more
-// than the commit: counts, indexes and the endpoint table are kept by their differences and compared with what the rules say.
+// These invariants hold for a service after every commit, whatever happened. A check looks only at what the commit
+// changed, so it costs no more than the commit: it updates its own counts, indexes and endpoint table by the
+// differences and compares them with the rules' result.
 
-/** A row of a commit before (null: it created it) and after. */
+/** A row before and after a commit; `before` is null where the commit created it. */
 export interface ChangedRow {
   readonly before: Replica | null
   readonly after: Replica
 }
 
-type Say = (fault: string) => void
+type AddFault = (fault: string) => void
 
-/** The invariants of one service. */
+/** Checks the invariants of one service. */
 export class ServiceWatch {
   readonly #activeByIndex = new Map<number, ReplicaId>()
   readonly #table = new Map<string, EndpointAddress>()
   readonly #counts = { active: 0, running: 0, ready: 0, available: 0, stopping: 0, quota: 0, draining: 0 }
-  /** Since all were available for the first time; null: they never were. */
+  /** The fewest that were available since all were for the first time; null when they never were. */
   lowestAvailable: number | null
   highestActive: number
 
@@ -37,36 +38,36 @@ export class ServiceWatch {
     this.highestActive = this.#counts.active
   }
 
-  /** Rows that hold quota. */
+  /** How many rows hold quota. */
   get quota(): number {
     return this.#counts.quota
   }
 
-  /** Looks at a commit that was accepted, and says what it broke. */
+  /** Checks a commit that was accepted, and adds a sentence for everything it broke. */
   check(
     before: ServiceSnapshot,
     after: ServiceSnapshot,
     change: ServiceChange,
     rows: readonly ChangedRow[],
-    say: Say,
+    addFault: AddFault,
   ): void {
-    this.#checkIndexes(rows, say)
+    this.#checkIndexes(rows, addFault)
     const drained = this.#counts.draining > 0
     for (const row of rows) {
       if (row.before !== null) this.#count(row.before, -1)
       this.#count(row.after, 1)
-      checkRow(row, say)
+      checkRow(row, addFault)
     }
-    this.#checkCounts(after, say)
-    this.#checkTable(after, change, rows, say)
-    checkLimits(before, after, rows, drained || this.#counts.draining > 0, say)
+    this.#checkCounts(after, addFault)
+    this.#checkTable(after, change, rows, addFault)
+    checkLimits(before, after, rows, drained || this.#counts.draining > 0, addFault)
     const { activeReplicas, availableReplicas, desiredReplicas } = after.columns
     if (this.lowestAvailable !== null) this.lowestAvailable = Math.min(this.lowestAvailable, availableReplicas)
     else if (availableReplicas >= desiredReplicas) this.lowestAvailable = availableReplicas
     this.highestActive = Math.max(this.highestActive, activeReplicas)
   }
 
-  #checkIndexes(rows: readonly ChangedRow[], say: Say): void {
+  #checkIndexes(rows: readonly ChangedRow[], addFault: AddFault): void {
     for (const { before } of rows) {
       if (before !== null && isActive(before) && this.#activeByIndex.get(before.index) === before.id) {
         this.#activeByIndex.delete(before.index)
@@ -74,7 +75,7 @@ export class ServiceWatch {
     }
     for (const { after } of rows) {
       if (!isActive(after)) continue
-      if (this.#activeByIndex.has(after.index)) say(`two active replicas have index ${after.index}`)
+      if (this.#activeByIndex.has(after.index)) addFault(`two active replicas have index ${after.index}`)
       this.#activeByIndex.set(after.index, after.id)
     }
   }
@@ -91,7 +92,7 @@ export class ServiceWatch {
     if (row.holdsQuota) counts.quota += by
   }
 
-  #checkCounts({ columns }: ServiceSnapshot, say: Say): void {
+  #checkCounts({ columns }: ServiceSnapshot, addFault: AddFault): void {
     const counts = this.#counts
     const pairs = [
       ['active', columns.activeReplicas, counts.active],
@@ -100,16 +101,16 @@ export class ServiceWatch {
       ['available', columns.availableReplicas, counts.available],
       ['stopping', columns.stoppingReplicas, counts.stopping],
     ] as const
-    for (const [name, said, is] of pairs)
-      if (said !== is) say(`the service counts ${said} ${name} replicas, and ${is} are`)
+    for (const [name, stored, is] of pairs)
+      if (stored !== is) addFault(`the service counts ${stored} ${name} replicas, and ${is} are`)
   }
 
   /** At every revision the table equals what follows from the rows. */
-  #checkTable(after: ServiceSnapshot, change: ServiceChange, rows: readonly ChangedRow[], say: Say): void {
+  #checkTable(after: ServiceSnapshot, change: ServiceChange, rows: readonly ChangedRow[], addFault: AddFault): void {
     for (const fact of change.facts) {
       if (fact.kind !== 'change') continue
       for (const id of fact.data.removed)
-        if (!this.#table.delete(id)) say(`address ${id} leaves the table and was not in it`)
+        if (!this.#table.delete(id)) addFault(`address ${id} leaves the table and was not in it`)
       for (const address of fact.data.upserted) this.#table.set(address.id, address)
     }
     for (const { before, after: row } of rows) {
@@ -117,12 +118,12 @@ export class ServiceWatch {
       for (const address of listed) {
         const known = this.#table.get(address.id)
         if (known === undefined || !sameAddress(known, address))
-          say(`the table does not show replica ${row.index} as it is`)
+          addFault(`the table does not show replica ${row.index} as it is`)
       }
       for (const port of before?.ports ?? []) {
         const id = `${row.id}:${port.name}:${before?.start ?? 0}`
         if (this.#table.has(id) && !listed.some((address) => address.id === id))
-          say(`the table shows replica ${row.index}, which has left`)
+          addFault(`the table shows replica ${row.index}, which has left`)
       }
     }
   }
@@ -132,30 +133,30 @@ function addressesIn(snapshot: ServiceSnapshot, row: Replica): EndpointAddress[]
   return row.hostId === null ? [] : addressesOf(row, snapshot.hosts.get(row.hostId) ?? null)
 }
 
-function checkRow({ before, after }: ChangedRow, say: Say): void {
-  if (before !== null && !isAlive(before)) say(`replica ${after.index} is written after its end`)
+function checkRow({ before, after }: ChangedRow, addFault: AddFault): void {
+  if (before !== null && !isAlive(before)) addFault(`replica ${after.index} is written after its end`)
   if (!isAlive(after)) return
   const explained = isPlaced(after)
     ? after.pending === null && after.holdsQuota
     : after.pending !== null && after.ports.length === 0
-  if (!explained) say(`replica ${after.index} is neither on a host nor has it a blocker`)
+  if (!explained) addFault(`replica ${after.index} is neither on a host nor has it a blocker`)
   if (after.ready && (after.state !== 'RUNNING' || !after.reportedReady || after.readySince === null)) {
-    say(`replica ${after.index} is ready, and R9 does not hold`)
+    addFault(`replica ${after.index} is ready, and R9 does not hold`)
   }
   if (after.available && (!after.ready || after.availableSince === null))
-    say(`replica ${after.index} is available, and R9 does not hold`)
+    addFault(`replica ${after.index} is available, and R9 does not hold`)
 }
 
 /**
- * The controller's own stops never take available below min(before, n − u), its starts never active above max(before, n + s). While one
- * leaves for a drain, s is at least 1 (R15).
+ * The controller's own stops never take available below min(before, n − u), and its starts never take active above
+ * max(before, n + s). While a replica leaves for a drain, s is at least 1 (R15).
  */
 function checkLimits(
   before: ServiceSnapshot,
   after: ServiceSnapshot,
   rows: readonly ChangedRow[],
   drained: boolean,
-  say: Say,
+  addFault: AddFault,
 ): void {
   const { columns } = after
   if (columns.deletionRequestedAt !== null) return
@@ -165,18 +166,23 @@ function checkLimits(
   let stopped = 0
   for (const { before: was, after: is } of rows) {
     const own = is.stopReason !== null && is.stopReason !== 'KILLED'
-    // One whose worker fell silent in the same commit was not available any more.
+    // A replica whose worker fell silent in the same commit was not available any more.
     const served = was?.available === true && is.hostReachable && is.reportedReady
     if (own && served && was.stopReason === null) stopped++
   }
   if (available < Math.min(available + stopped, n - maxUnavailable)) {
-    say(`${stopped} available replicas were stopped, which leaves ${available}: fewer than ${n} − ${maxUnavailable}`)
+    addFault(
+      `${stopped} available replicas were stopped, which leaves ${available}: fewer than ${n} − ${maxUnavailable}`,
+    )
   }
   const most = Math.max(before.columns.activeReplicas, n + Math.max(maxSurge, drained ? 1 : 0))
-  if (columns.activeReplicas > most) say(`${columns.activeReplicas} replicas are active: more than ${n} + ${maxSurge}`)
+  if (columns.activeReplicas > most)
+    addFault(`${columns.activeReplicas} replicas are active: more than ${n} + ${maxSurge}`)
 }
 
-/** What holds over all services of a project or host is kept by the simulation; this is the sentence of a broken one. */
+/**
+ * The sentence of a broken invariant. The simulation itself checks what holds over all services of a project or host.
+ */
 export interface Fault {
   readonly at: number
   readonly serviceId: ServiceId | null

@@ -4,9 +4,9 @@ import { isActive, isAlive } from '../model/replica.ts'
 import type { ServiceColumns } from '../model/service.ts'
 import type { ChangedRow } from './invariants.ts'
 
-/** What starts and stops within one second, and the counts at its end. */
+/** What starts and stops within one second, and the counts at the end of it. */
 export interface PlanStep {
-  /** From now, rounded up. */
+  /** Seconds from now, rounded up. */
   readonly atSeconds: number
   /** Indexes of the replicas that are created and stopped. */
   readonly starts: readonly number[]
@@ -25,7 +25,7 @@ export interface RolloutPlan {
   readonly blocker: Blocker | null
 }
 
-/** Of more than these, two neighbours are told as one: the later one's second and counts. */
+/** A plan with more steps than these joins two neighbours to one, which has the later one's second and counts. */
 export const mostSteps = 500
 
 type Counts = Pick<ServiceColumns, 'activeReplicas' | 'readyReplicas' | 'availableReplicas'>
@@ -97,7 +97,7 @@ function paired(steps: readonly OpenStep[]): OpenStep[] {
   return pairs
 }
 
-/** Stopped by this commit, whatever becomes of it later. */
+/** The commit stopped the replica, whatever becomes of it later. */
 function isStopped({ before, after }: ChangedRow): boolean {
   return before !== null && isActive(before) && after.stopReason !== null
 }

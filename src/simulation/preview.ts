@@ -13,14 +13,17 @@ import { Random } from './random.ts'
 import type { SimulatedService } from './simulatedService.ts'
 import { Simulation } from './simulation.ts'
 
-/** What bounds a preview. What is not done by then is said to be not done. */
+/** The bounds of a preview. What is not done within them counts as not done. */
 export const previewBounds = {
-  /** Of virtual time. */
+  /** Seconds of virtual time. */
   seconds: 604_800,
   commits: 20_000,
-  /** A commit costs as much as the service has replicas, so that of a big service there are fewer. */
+  /**
+   * How many rows all commits together may visit. A commit costs as much as the service has replicas, so a big service
+   * gets fewer commits.
+   */
   rowVisits: 6_000_000,
-  /** Waiting replicas of other services that are looked at: the first of the queue. */
+  /** How many waiting replicas of other services are looked at: the first of the queue. */
   others: 2_000,
 } as const
 
@@ -29,7 +32,7 @@ export interface PreviewInput {
   readonly queuePriority: number
   readonly project: PlacementProject
   readonly hosts: readonly PlacementHost[]
-  /** All that wait: of this service and of others. */
+  /** Everything that waits, of this service and of others. */
   readonly waiting: readonly WaitingReplica[]
   readonly projects: readonly PlacementProject[]
   readonly intent: ServiceIntent
@@ -38,8 +41,9 @@ export interface PreviewInput {
 }
 
 /**
- * What an intent would lead to, if nothing else happened: every new replica is ready `readyAfterSeconds` after it is placed, every stopped one
- * ends at the signal, none fails. Other services keep what they have; what waits of them takes its turn.
+ * Works out what an intent would lead to if nothing else happened: every new replica is ready `readyAfterSeconds` after
+ * it is placed, every stopped one ends at the signal, and none fails. Other services keep what they have, and their
+ * waiting replicas take their turn.
  */
 export class Preview {
   readonly refusal: Refusal | null
@@ -57,39 +61,42 @@ export class Preview {
     let ids = 0
     this.#simulation = new Simulation({
       now,
-      // Behind all ids there are, in the order of creation.
+      // These ids come after all that exist, in the order of creation.
       newId: () => `z${String(++ids).padStart(9, '0')}`,
       random: new Random(1),
       behaviourOf: (_serviceId, _row, content) => this.#behaviourOf(content),
       epoch: 1 + [...snapshot.replicas.values()].reduce((latest, row) => Math.max(latest, row.reportedEpoch), 0),
-      onCommit: ({ at, after, rows }) => this.#committed(at, after, rows),
+      onCommit: ({ at, after, rows }) => this.#recordCommit(at, after, rows),
     })
-    this.#furnish()
+    this.#addHostsAndProjects()
     this.#service = this.#simulation.store.addService(snapshot, input.queuePriority)
     this.#simulation.follow(this.#service)
-    for (const row of snapshot.replicas.values()) this.#goOn(row)
+    for (const row of snapshot.replicas.values()) this.#continueReplica(row)
     const [outcome] = this.#simulation.store.submit(snapshot.id, input.intent)
     this.refusal = outcome?.kind === 'refused' ? outcome.refusal : null
   }
 
-  /** Goes on by one round, which is a commit in most cases. False: there is nothing more to come, or no more is looked at. */
+  /**
+   * Goes on by one round, which is a commit in most cases. Returns false when nothing is left to happen or a bound is
+   * reached.
+   */
   step(): boolean {
     return this.#doneAt === null && this.#cut === null && this.#simulation.step()
   }
 
-  /** As far as it was looked at. */
+  /** Returns the plan as far as it was worked out. */
   plan(): RolloutPlan {
     const finishes = this.#doneAt !== null
     const durationSeconds = this.#doneAt === null ? null : Math.ceil((this.#doneAt - this.#input.now) / 1_000)
     return { ...this.#steps.summary(), durationSeconds, finishes, blocker: finishes ? null : this.#blocker() }
   }
 
-  /** Mistakes of the rules that came to light. */
+  /** Mistakes of the rules that the preview has found. */
   get faults(): readonly string[] {
     return this.#simulation.store.faults.map(({ message }) => message)
   }
 
-  #furnish(): void {
+  #addHostsAndProjects(): void {
     const { snapshot, hosts, waiting, project, projects } = this.#input
     const own = new Map<string, number>()
     for (const { hostId } of snapshot.replicas.values())
@@ -106,19 +113,19 @@ export class Preview {
     this.#simulation.placer.addOthers(others.slice(0, previewBounds.others))
   }
 
-  /** What a replica that is there already does next. */
-  #goOn(row: Replica): void {
+  /** Schedules what a replica that is there already does next. */
+  #continueReplica(row: Replica): void {
     const { snapshot, now, readyAfterSeconds } = this.#input
     const content = snapshot.versions.get(row.versionNumber)?.content
     if (content === undefined || !isPlaced(row)) return
     const { workers } = this.#simulation
-    if (row.state === 'STARTING' && !isConfirmed(row)) workers.given(snapshot.id, row, content, now)
+    if (row.state === 'STARTING' && !isConfirmed(row)) workers.startReplica(snapshot.id, row, content, now)
     else {
-      // One that should be ready by now and is not is not expected to become it.
+      // A replica that should be ready by now and is not is not expected to become ready.
       const readyAt = (row.startedAt ?? now) + readyAfterSeconds * 1_000
-      workers.running(snapshot.id, row, content, !row.reportedReady && readyAt >= now ? readyAt : null)
+      workers.adoptReplica(snapshot.id, row, content, !row.reportedReady && readyAt >= now ? readyAt : null)
     }
-    if (row.state === 'STOPPING') workers.toldToStop(row.id, row.stoppingAt ?? now)
+    if (row.state === 'STOPPING') workers.stopReplica(row.id, row.stoppingAt ?? now)
   }
 
   #behaviourOf(content: Content): Behaviour {
@@ -130,7 +137,7 @@ export class Preview {
       : { ...wellBehaved, readyAfterSeconds: after }
   }
 
-  #committed(at: Instant, after: ServiceSnapshot, rows: readonly ChangedRow[]): void {
+  #recordCommit(at: Instant, after: ServiceSnapshot, rows: readonly ChangedRow[]): void {
     this.#rowVisits += after.replicas.size
     this.#steps.take(at, after.columns, rows)
     const { columns, rollout } = after
@@ -139,7 +146,7 @@ export class Preview {
     if (done) this.#doneAt ??= at
   }
 
-  /** Why no more is looked at; null: more is. */
+  /** The bound that was reached; null when none was. */
   get #cut(): string | null {
     const { now, commits } = this.#simulation.store
     const { seconds, commits: most, rowVisits } = previewBounds

@@ -8,13 +8,13 @@ import type { Line } from './scenarioRun.ts'
 import { Simulation } from './simulation.ts'
 
 /**
- * Tells a history to the rules again, commit by commit: reports and grants are those of the history, so that there are neither workers nor
- * placement. Ids count up, as they did then.
+ * Gives a history to the rules again, commit by commit. Reports and grants are those of the history, so there are
+ * neither workers nor placement. Ids count up as they did then.
  */
 export function replay({ service, startedAt, commits }: Replay, onLine: (line: Line) => void): Simulation {
   let ids = 0
-  let said = 0
-  const say = (at: Instant, message: string, isFault: boolean) =>
+  let faultsShown = 0
+  const addLine = (at: Instant, message: string, isFault: boolean) =>
     onLine({ at, subject: service.name, message, isFault })
   const simulation = new Simulation({
     now: startedAt,
@@ -22,13 +22,13 @@ export function replay({ service, startedAt, commits }: Replay, onLine: (line: L
     random: new Random(1),
     behaviourOf: () => wellBehaved,
     onCommit: ({ at, change }) => {
-      for (const { event } of change.facts) if (event !== null) say(at, event.message, false)
-      for (; said < simulation.store.faults.length; said++)
-        say(at, `An invariant is broken. ${simulation.store.faults[said]?.message}`, true)
+      for (const { event } of change.facts) if (event !== null) addLine(at, event.message, false)
+      for (; faultsShown < simulation.store.faults.length; faultsShown++)
+        addLine(at, `An invariant is broken. ${simulation.store.faults[faultsShown]?.message}`, true)
     },
   })
   const refusal = simulation.store.create(service, 'alice', 0)
-  if (refusal !== null) say(simulation.store.now, `Not created: ${refusal.message}`, true)
+  if (refusal !== null) addLine(simulation.store.now, `Not created: ${refusal.message}`, true)
   for (const commit of commits) {
     const { atMillis, intents } = commit
     simulation.store.now = atMillis
@@ -37,13 +37,13 @@ export function replay({ service, startedAt, commits }: Replay, onLine: (line: L
     const outcomes = simulation.store.submit(service.id, ...intents)
     outcomes.forEach((outcome, at) => {
       if (outcome.kind === 'refused')
-        say(atMillis, `${intents[at]?.kind} was refused: ${outcome.refusal.message}`, false)
+        addLine(atMillis, `${intents[at]?.kind} was refused: ${outcome.refusal.message}`, false)
     })
   }
   return simulation
 }
 
-/** Hosts are known from the grants that name them. They have room for everything. */
+/** Adds the hosts that a grant names. They have room for everything. */
 function addHosts({ store }: Simulation, intent: ServiceIntent): void {
   if (intent.kind !== 'grant') return
   for (const grant of intent.grants) {

@@ -4,19 +4,22 @@ import type { ReplicaReport, Reporter, ServiceIntent } from '../model/intent.ts'
 /** A worker on its host. */
 export type WorkerPlace = Pick<Reporter, 'workerId' | 'hostId'>
 
-/** Workers as those that speak: each one's registration's epoch, how often it has reported, and whether anybody hears its host. */
+/**
+ * Everything about workers as reporters: the epoch of each one's registration, how often it has reported, and whether
+ * anybody hears its host.
+ */
 export class Reporters {
   readonly #firstEpoch: number
   readonly #epochs = new Map<WorkerId, number>()
   readonly #sequences = new Map<WorkerId, number>()
   readonly #silent = new Set<HostId>()
 
-  /** `firstEpoch`: of all that have not registered again. */
+  /** `firstEpoch` is the epoch of every worker that has not registered again. */
   constructor(firstEpoch: number) {
     this.#firstEpoch = firstEpoch
   }
 
-  /** Nothing that is said on it arrives, and nobody is told anything there. */
+  /** Silences a host: no report from it arrives, and nothing reaches it. */
   silence(host: HostId): void {
     this.#silent.add(host)
   }
@@ -29,7 +32,7 @@ export class Reporters {
     return !this.#silent.has(host)
   }
 
-  /** The worker starts again: a new epoch, whose reports count anew. */
+  /** Registers the worker again: it gets a new epoch, in which its reports are counted from 1. */
   register(place: WorkerPlace): Reporter {
     this.#epochs.set(place.workerId, this.#epochOf(place.workerId) + 1)
     this.#sequences.delete(place.workerId)
@@ -40,15 +43,15 @@ export class Reporters {
     return { workerId, hostId, epoch: this.#epochOf(workerId) }
   }
 
-  /** One report per worker that is heard, in the order in which each spoke first. */
+  /** Makes one report per worker that is heard, in the order in which each spoke first. */
   reportsOf(reports: readonly ReplicaReport[], placeOf: (replica: ReplicaId) => WorkerPlace | null): ServiceIntent[] {
     const byWorker = new Map<WorkerId, { readonly place: WorkerPlace; readonly own: ReplicaReport[] }>()
-    for (const said of reports) {
-      const place = placeOf(said.replica)
+    for (const report of reports) {
+      const place = placeOf(report.replica)
       if (place === null || this.#silent.has(place.hostId)) continue
       const known = byWorker.get(place.workerId)
-      if (known === undefined) byWorker.set(place.workerId, { place, own: [said] })
-      else known.own.push(said)
+      if (known === undefined) byWorker.set(place.workerId, { place, own: [report] })
+      else known.own.push(report)
     }
     return [...byWorker.values()].map(({ place, own }) => this.report(place, own, false))
   }

@@ -6,7 +6,7 @@ import type { NewService, ServiceIntent } from '../model/intent.ts'
 import type { RolloutSettings, Settings } from '../model/settings.ts'
 import type { Behaviour } from './behaviour.ts'
 
-/** What a simulation is made of and what happens in it, checked and with its defaults. */
+/** Everything that a simulation consists of and that happens in it, checked and with its defaults filled in. */
 export interface Scenario {
   readonly seed: number
   readonly endSeconds: number
@@ -15,9 +15,9 @@ export interface Scenario {
   readonly hosts: readonly ScenarioHost[]
   readonly projects: readonly Pick<PlacementProject, 'name' | 'maxReplicas'>[]
   readonly services: readonly ScenarioService[]
-  /** In the order of their instants; at one instant, in the order of the file. */
+  /** The events in the order of their instants; at one instant, in the order of the file. */
   readonly events: readonly ScenarioEvent[]
-  /** What must be true at the end. */
+  /** The expectations at the end. */
   readonly expected: readonly Expectation[]
 }
 
@@ -25,7 +25,7 @@ export interface Scenario {
 export type ScenarioHost = Pick<PlacementHost, 'name' | 'addresses' | 'portFrom' | 'portTo' | 'reservedPorts'> &
   Pick<PlacementWorker, 'cpuMillis' | 'memoryMiB'>
 
-/** What a service can run: as a revision of a profile would say it, and how its processes behave. */
+/** Something that a service can run, as a revision of a profile would describe it, and how its processes behave. */
 export interface Release {
   readonly name: string
   readonly content: Content
@@ -40,7 +40,7 @@ export interface ScenarioService {
   readonly replicas: number
   readonly settings: Settings
   readonly releases: readonly Release[]
-  /** The first one's name. */
+  /** The name of the first release. */
   readonly release: string
 }
 
@@ -55,7 +55,7 @@ export type Action =
   | {
       readonly kind: 'update'
       readonly service: string
-      /** Null: the one it has. */
+      /** The release to update to; null keeps the current one. */
       readonly release: string | null
       readonly replicas: number | null
       readonly rollout: Partial<RolloutSettings>
@@ -79,13 +79,16 @@ export type Action =
   | { readonly kind: 'quota'; readonly project: string; readonly maxReplicas: number | null }
   | { readonly kind: 'expect'; readonly expectation: Expectation }
 
-/** DOWN: it dies with all that runs there. SILENT: nobody hears of it, and all runs on. UP: it is back. LOST: an operator says that it is gone. */
+/**
+ * DOWN: the host dies with all that runs there. SILENT: nobody hears of it, and everything runs on. UP: it is back.
+ * LOST: an operator says that it is gone.
+ */
 export type HostEvent = 'DOWN' | 'SILENT' | 'UP' | 'LOST'
 
-/** Replicas: of these indexes, or as many as `count`, chosen by chance. */
+/** Replicas of these indexes, or as many as `count`, chosen by chance. */
 export type Which = { readonly indexes: readonly number[] } | { readonly count: number }
 
-/** What must be true of a service; what is left out may be as it will. */
+/** Something that must be true of a service. Fields left out may have any value. */
 export interface Expectation {
   readonly service: string
   readonly status?: ServiceStatus
@@ -95,13 +98,13 @@ export interface Expectation {
   readonly blocker?: string
   readonly active?: number
   readonly available?: number
-  /** Never fewer were available, from when all were for the first time. */
+  /** At least this many were always available, counted from when all were for the first time. */
   readonly lowestAvailable?: number
-  /** Never more were active. */
+  /** At most this many were ever active. */
   readonly highestActive?: number
 }
 
-/** A history of one service, commit by commit, exactly as it was told to the rules: nothing happens by itself. */
+/** A history of one service, commit by commit and exactly as the rules got it. Nothing else happens in it. */
 export interface Replay {
   readonly service: NewService
   readonly startedAt: Instant
@@ -110,7 +113,7 @@ export interface Replay {
 
 export interface ReplayedCommit {
   readonly atMillis: Instant
-  /** How many ids had been given before. */
+  /** How many ids had been given before this commit. */
   readonly ids: number
   readonly intents: readonly ServiceIntent[]
 }

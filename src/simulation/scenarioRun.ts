@@ -20,35 +20,35 @@ import type { Action, Release, Scenario, ScenarioService, Which } from './scenar
 import type { SimulatedService } from './simulatedService.ts'
 import { Simulation } from './simulation.ts'
 
-/** Something that a person may want to read about. */
+/** Something that a person may want to read. */
 export interface Line {
   readonly at: Instant
-  /** A service's name, or what else it is about. */
+  /** The name of the service, or of whatever else it is about. */
   readonly subject: string
   readonly message: string
-  /** A mistake of the rules or an expectation that did not come true. */
+  /** It is a mistake of the rules, or an expectation that was not met. */
   readonly isFault: boolean
 }
 
-/** What a user asks of a service. */
+/** Something that a user asks of a service. */
 type UserAction = Exclude<Action, { kind: 'expect' | 'host' | 'quota' | 'fail' }>
 
 /** Scenarios begin at the instant 0. */
 const begin: Instant = 0
 const user = 'user'
 
-/** A scenario with everything in it, as it goes on. */
+/** Runs a scenario with everything in it. */
 export class ScenarioRun {
   readonly simulation: Simulation
-  /** Expectations that did not come true, and acts that were refused for no good reason. */
+  /** How many expectations were not met. */
   failures = 0
   readonly #scenario: Scenario
   readonly #random: Random
   readonly #onLine: (line: Line) => void
   readonly #services = new Map<string, ServiceId>()
-  readonly #told = new Map<string, ScenarioService>()
+  readonly #scenarioServices = new Map<string, ScenarioService>()
   readonly #hosts = new Map<string, HostLedger>()
-  #faultsSaid = 0
+  #faultsShown = 0
   #ids = 0
 
   constructor(scenario: Scenario, onLine: (line: Line) => void) {
@@ -57,7 +57,7 @@ export class ScenarioRun {
     this.#random = new Random(scenario.seed)
     const behaviours = new Map<string, Release['behaviour']>()
     for (const service of scenario.services) {
-      this.#told.set(service.name, service)
+      this.#scenarioServices.set(service.name, service)
       for (const release of service.releases) behaviours.set(`${service.name}/${release.name}`, release.behaviour)
     }
     this.simulation = new Simulation({
@@ -66,34 +66,34 @@ export class ScenarioRun {
       random: this.#random,
       leaseSeconds: scenario.leaseSeconds,
       graceSeconds: scenario.graceSeconds,
-      onHost: ({ name }, message) => this.#say(this.simulation.store.now, name, message),
+      onHost: ({ name }, message) => this.#addLine(this.simulation.store.now, name, message),
       behaviourOf: (serviceId, _row, content) => behaviours.get(`${serviceId}/${content.command[1]}`) ?? wellBehaved,
       onCommit: ({ at, after, change }) => {
-        for (const { event } of change.facts) if (event !== null) this.#say(at, after.name, event.message)
-        this.#sayFaults()
+        for (const { event } of change.facts) if (event !== null) this.#addLine(at, after.name, event.message)
+        this.#addFaultLines()
       },
     })
-    this.#furnish()
+    this.#addHostsAndEvents()
   }
 
-  /** Lets everything happen until the next instant's is done. False: the end is reached. */
+  /** Lets everything happen up to and including the next instant. Returns false when the end is reached. */
   advance(): boolean {
     const { simulation } = this
     const end = begin + this.#scenario.endSeconds * 1_000
     if (simulation.nextAt !== null && simulation.nextAt <= end && simulation.advance()) return true
     simulation.store.now = Math.max(simulation.store.now, end)
-    for (const expectation of this.#scenario.expected) this.#expect(expectation)
-    this.#sayFaults()
+    for (const expectation of this.#scenario.expected) this.#checkExpectation(expectation)
+    this.#addFaultLines()
     return false
   }
 
-  /** The service of that name, once it exists. */
+  /** Finds the service of that name, once it exists. */
   service(name: string): SimulatedService | undefined {
     const id = this.#services.get(name)
     return id === undefined ? undefined : this.simulation.store.services.get(id)
   }
 
-  #furnish(): void {
+  #addHostsAndEvents(): void {
     const { simulation } = this
     this.#scenario.hosts.forEach(({ cpuMillis, memoryMiB, ...host }, at) => {
       const id = `host-${String(at + 1).padStart(6, '0')}` as HostId
@@ -116,19 +116,19 @@ export class ScenarioRun {
       simulation.store.addProject({ id: name as ProjectId, name, maxReplicas, usedReplicas: 0 })
     }
     for (const service of this.#scenario.services)
-      simulation.at(begin + service.atSeconds * 1_000, () => this.#create(service))
+      simulation.at(begin + service.atSeconds * 1_000, () => this.#createService(service))
     for (const { atSeconds, action } of this.#scenario.events)
-      simulation.at(begin + atSeconds * 1_000, () => this.#act(action))
+      simulation.at(begin + atSeconds * 1_000, () => this.#runAction(action))
   }
 
   #newId(): string {
     return `id-${String(++this.#ids).padStart(9, '0')}`
   }
 
-  #create(told: ScenarioService): void {
-    const release = told.releases.find(({ name }) => name === told.release)
-    const id = told.name as ServiceId
-    const project = this.simulation.store.projects.get(told.project as ProjectId)
+  #createService(planned: ScenarioService): void {
+    const release = planned.releases.find(({ name }) => name === planned.release)
+    const id = planned.name as ServiceId
+    const project = this.simulation.store.projects.get(planned.project as ProjectId)
     if (release === undefined || project === undefined) return
     const { content } = release
     const service: NewService = {
@@ -136,35 +136,35 @@ export class ScenarioRun {
       projectId: project.id,
       projectName: project.name,
       queueId: 'queue' as QueueId,
-      name: told.name,
+      name: planned.name,
       owner: user,
-      profileRevisionId: revisionId(told, release),
+      profileRevisionId: revisionId(planned, release),
       content,
       overrides: { command: null, env: [] },
-      template: { command: content.command, env: content.env, settings: told.settings },
-      settings: told.settings,
-      replicas: told.replicas,
+      template: { command: content.command, env: content.env, settings: planned.settings },
+      settings: planned.settings,
+      replicas: planned.replicas,
     }
-    const refusal = this.simulation.store.create(service, user, told.queuePriority)
-    if (refusal === null) this.#services.set(told.name, id)
-    else this.#say(this.simulation.store.now, told.name, `Not created: ${refusal.message}`)
+    const refusal = this.simulation.store.create(service, user, planned.queuePriority)
+    if (refusal === null) this.#services.set(planned.name, id)
+    else this.#addLine(this.simulation.store.now, planned.name, `Not created: ${refusal.message}`)
   }
 
-  #act(action: Action): void {
+  #runAction(action: Action): void {
     const { simulation } = this
     switch (action.kind) {
       case 'expect':
-        this.#expect(action.expectation)
+        this.#checkExpectation(action.expectation)
         return
       case 'host':
-        this.#become(action)
+        this.#changeHosts(action)
         return
       case 'quota': {
         const project = simulation.store.projects.get(action.project as ProjectId)
         if (project === undefined) return
         project.maxReplicas = action.maxReplicas
         simulation.wakePlacement()
-        this.#say(
+        this.#addLine(
           simulation.store.now,
           project.name,
           `${user} set maxReplicas of project ${project.name} to ${action.maxReplicas ?? 'no limit'}.`,
@@ -174,25 +174,25 @@ export class ScenarioRun {
       default: {
         const service = this.service(action.service)
         if (service === undefined)
-          this.#say(simulation.store.now, action.service, `There is no service ${action.service} now.`)
-        else if (action.kind === 'fail') this.#fail(service, action.how, action.which)
-        else this.#submit(service, action)
+          this.#addLine(simulation.store.now, action.service, `There is no service ${action.service} now.`)
+        else if (action.kind === 'fail') this.#failReplicas(service, action.how, action.which)
+        else this.#submitAction(service, action)
       }
     }
   }
 
-  #become({ hosts, count, becomes }: Extract<Action, { kind: 'host' }>): void {
+  #changeHosts({ hosts, count, becomes }: Extract<Action, { kind: 'host' }>): void {
     const { hostAccidents, hosts: simulated } = this.simulation
     const all = hosts.flatMap((name) => this.#hosts.get(name) ?? [])
     const chosen = count === null ? all : this.#someOf(all, count)
     switch (becomes) {
       case 'UP':
-        this.#sayOf('Up', chosen)
+        this.#addHostsLine('Up', chosen)
         hostAccidents.rise(chosen)
         return
       case 'DOWN':
       case 'SILENT':
-        this.#sayOf(becomes === 'DOWN' ? 'Down' : 'Silent', chosen)
+        this.#addHostsLine(becomes === 'DOWN' ? 'Down' : 'Silent', chosen)
         hostAccidents.fall(chosen, becomes)
         return
       case 'LOST':
@@ -205,41 +205,41 @@ export class ScenarioRun {
     }
   }
 
-  #sayOf(what: string, hosts: readonly HostLedger[]): void {
+  #addHostsLine(what: string, hosts: readonly HostLedger[]): void {
     const first = hosts[0]?.name ?? ''
     const which = hosts.length === 1 ? `host ${first}` : `${hosts.length} hosts, the first of them ${first}`
-    this.#say(this.simulation.store.now, first, `${what}: ${which}.`)
+    this.#addLine(this.simulation.store.now, first, `${what}: ${which}.`)
   }
 
-  #submit(service: SimulatedService, action: UserAction): void {
+  #submitAction(service: SimulatedService, action: UserAction): void {
     const intent = this.#intentOf(service, action)
     const outcomes: readonly Outcome[] =
       typeof intent === 'string' ? [] : this.simulation.store.submit(service.snapshot.id, intent)
     const [outcome] = outcomes
     const refusal = typeof intent === 'string' ? intent : outcome?.kind === 'refused' ? outcome.refusal.message : null
     if (refusal !== null)
-      this.#say(this.simulation.store.now, service.snapshot.name, `${action.kind} was refused: ${refusal}`)
+      this.#addLine(this.simulation.store.now, service.snapshot.name, `${action.kind} was refused: ${refusal}`)
   }
 
-  /** A text: why there is none. */
+  /** Makes the intent of an action, or says in a text why there is none. */
   #intentOf(service: SimulatedService, action: UserAction): ServiceIntent | string {
     const { snapshot } = service
-    const said = { expectedRevision: null, actor: user } as const
+    const byUser = { expectedRevision: null, actor: user } as const
     const rolloutId = this.#newId() as RolloutId
     switch (action.kind) {
       case 'scale':
-        return { kind: 'scale', ...said, replicas: action.replicas }
+        return { kind: 'scale', ...byUser, replicas: action.replicas }
       case 'update': {
-        const told = this.#told.get(snapshot.name)
-        const release = told?.releases.find(({ name }) => name === action.release)
+        const planned = this.#scenarioServices.get(snapshot.name)
+        const release = planned?.releases.find(({ name }) => name === action.release)
         const profile =
-          release === undefined || told === undefined
+          release === undefined || planned === undefined
             ? null
-            : { id: revisionId(told, release), content: release.content, settings: told.settings }
+            : { id: revisionId(planned, release), content: release.content, settings: planned.settings }
         const { replicas, rollout, startPaused } = action
         return {
           kind: 'update',
-          ...said,
+          ...byUser,
           profile,
           overrides: {},
           replicas,
@@ -249,18 +249,18 @@ export class ScenarioRun {
         }
       }
       case 'rollback': {
-        if (action.toVersion === null) return { kind: 'rollback', ...said, to: null, rolloutId }
+        if (action.toVersion === null) return { kind: 'rollback', ...byUser, to: null, rolloutId }
         const to = service.versions.get(action.toVersion)
         return to === undefined
           ? `there is no version ${action.toVersion}.`
-          : { kind: 'rollback', ...said, to, rolloutId }
+          : { kind: 'rollback', ...byUser, to, rolloutId }
       }
       case 'restart':
-        return { kind: 'restart', ...said, rolloutId }
+        return { kind: 'restart', ...byUser, rolloutId }
       case 'pause':
       case 'resume':
       case 'delete':
-        return { kind: action.kind, ...said }
+        return { kind: action.kind, ...byUser }
       case 'resetBackoff':
         return { kind: 'resetBackoff', actor: user }
       case 'kill': {
@@ -272,8 +272,8 @@ export class ScenarioRun {
     }
   }
 
-  /** What happens to processes: they end, or their probes say something else. */
-  #fail(service: SimulatedService, how: 'crash' | 'unready' | 'ready', which: Which): void {
+  /** Lets something happen to processes: they end, or their probes have another result. */
+  #failReplicas(service: SimulatedService, how: 'crash' | 'unready' | 'ready', which: Which): void {
     const { simulation } = this
     const rows =
       'indexes' in which
@@ -286,10 +286,12 @@ export class ScenarioRun {
     )
     const { id, name } = service.snapshot
     const indexes = rows.map((row) => row.index).join(', ')
-    const what = { crash: 'ends by itself', unready: 'fails its readiness probe', ready: 'passes its readiness probe' }[
-      how
-    ]
-    this.#say(
+    const what = {
+      crash: 'ends without being stopped',
+      unready: 'fails its readiness probe',
+      ready: 'passes its readiness probe',
+    }[how]
+    this.#addLine(
       simulation.store.now,
       name,
       rows.length === 0 ? 'No replica runs that could fail.' : `The process of ${name}[${indexes}] ${what}.`,
@@ -305,21 +307,21 @@ export class ScenarioRun {
     return chosen
   }
 
-  #expect(expectation: Parameters<typeof unmet>[0]): void {
+  #checkExpectation(expectation: Parameters<typeof unmet>[0]): void {
     for (const message of unmet(expectation, this.service(expectation.service))) {
       this.failures++
       this.#onLine({ at: this.simulation.store.now, subject: expectation.service, message, isFault: true })
     }
   }
 
-  #say(at: Instant, subject: string, message: string): void {
+  #addLine(at: Instant, subject: string, message: string): void {
     this.#onLine({ at, subject, message, isFault: false })
   }
 
-  #sayFaults(): void {
+  #addFaultLines(): void {
     const { faults } = this.simulation.store
-    for (; this.#faultsSaid < faults.length; this.#faultsSaid++) {
-      const fault = faults[this.#faultsSaid]
+    for (; this.#faultsShown < faults.length; this.#faultsShown++) {
+      const fault = faults[this.#faultsShown]
       if (fault === undefined) continue
       const message = `An invariant is broken. ${fault.message}`
       this.#onLine({ at: fault.at, subject: fault.serviceId ?? 'cluster', message, isFault: true })

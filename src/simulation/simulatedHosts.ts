@@ -11,15 +11,15 @@ import type { SimulatedStore } from './simulatedStore.ts'
 export interface SimulatedHostsOptions {
   readonly store: SimulatedStore
   readonly wakePlacement: () => void
-  /** The event, or why something was refused. */
-  readonly say: (host: HostLedger, message: string) => void
+  /** Called with the event, or with the reason of a refusal. */
+  readonly onMessage: (host: HostLedger, message: string) => void
 }
 
-type Told = Record<WorkerIntent['kind'], Map<ServiceId, ServiceIntent[]>>
+type IntentsByKind = Record<WorkerIntent['kind'], Map<ServiceId, ServiceIntent[]>>
 
 /**
- * What becomes of hosts and their workers (R15), by the same decisions as the server's. It is told to every service that has replicas there, as one
- * commit of the service for all hosts at once.
+ * Changes hosts and their workers (R15), by the same decisions as the server's. Every service that has replicas there
+ * hears of it, in one commit of the service for all hosts at once.
  */
 export class SimulatedHosts {
   readonly #options: SimulatedHostsOptions
@@ -29,31 +29,31 @@ export class SimulatedHosts {
   }
 
   write(changes: readonly (readonly [HostLedger, HostChange])[]): void {
-    const { store, say, wakePlacement } = this.#options
-    const told: Told = { unreach: new Map(), lose: new Map(), drain: new Map(), undrain: new Map() }
+    const { store, onMessage, wakePlacement } = this.#options
+    const intentsByKind: IntentsByKind = { unreach: new Map(), lose: new Map(), drain: new Map(), undrain: new Map() }
     for (const [host, change] of changes) {
       const onHost = looksAt(host, change).onHost ? host.countReplicas() : 0
-      // Nobody removes workers here.
+      // Simulations never remove workers.
       const decision = decideHost(host, change, { onHost, onWorker: 0 })
-      if (decision.kind === 'refused') say(host, `${change.kind} was refused: ${decision.refusal.message}`)
+      if (decision.kind === 'refused') onMessage(host, `${change.kind} was refused: ${decision.refusal.message}`)
       if (decision.kind !== 'changed') continue
       const { next, message } = decision
       for (const [kind, worker] of newsOf(host, next))
-        for (const id of host.replicasOf.keys()) addTo(told[kind], id, { kind, worker })
+        for (const id of host.replicasOf.keys()) addTo(intentsByKind[kind], id, { kind, worker })
       host.become(next, store.now)
-      say(host, message)
+      onMessage(host, message)
       if (next.wakesPlacement) wakePlacement()
     }
-    for (const services of Object.values(told)) {
+    for (const services of Object.values(intentsByKind)) {
       for (const [id, intents] of services) {
-        // At most so many rows change in one commit; asked again, the rest.
-        while (this.tell(id, intents));
+        // A commit changes a limited number of rows, so the intents are submitted until nothing is left to change.
+        while (this.submit(id, intents));
       }
     }
   }
 
-  /** True: something changed. */
-  tell(id: ServiceId, intents: readonly ServiceIntent[]): boolean {
+  /** Returns whether something changed. */
+  submit(id: ServiceId, intents: readonly ServiceIntent[]): boolean {
     let changed = false
     for (let from = 0; from < intents.length; from += intentsPerCommit) {
       const outcomes = this.#options.store.submit(id, ...intents.slice(from, from + intentsPerCommit))
@@ -63,7 +63,7 @@ export class SimulatedHosts {
   }
 }
 
-/** What its services have to be told of a host's workers. Of one that is back they hear by its own report. */
+/** Lists what the services must hear of a host's workers. That a worker is back they hear from its own report. */
 function newsOf(host: HostLedger, next: HostTransition): [WorkerIntent['kind'], WorkerId][] {
   const news: [WorkerIntent['kind'], WorkerId][] = []
   for (const worker of host.workers) {

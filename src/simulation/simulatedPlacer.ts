@@ -3,16 +3,18 @@ import type { Grant, WaitingReplica } from '../model/host.ts'
 import type { ServiceId } from '../model/id.ts'
 import type { ServiceIntent } from '../model/intent.ts'
 import { BlockerNews } from '../rules/placement/blockerNews.ts'
-import { byService } from '../rules/placement/byService.ts'
-import { place } from '../rules/placement/placement.ts'
+import { byService, place } from '../rules/placement/placement.ts'
 import type { SimulatedService } from './simulatedService.ts'
 import type { SimulatedStore } from './simulatedStore.ts'
 
-/** Places what waits, as the server's placer does: everything at once, and each is told only what is new to it. */
+/**
+ * Places what waits, as the server's placer does: everything at once, and a replica gets a blocker only when it is a
+ * new one.
+ */
 export class SimulatedPlacer {
   readonly #store: SimulatedStore
   readonly #waiting = new Set<SimulatedService>()
-  /** Waiting replicas of services that are not simulated: they take room when there is some, and keep it. */
+  /** Waiting replicas of services that are not simulated. They take room when there is some, and keep it. */
   #others: readonly WaitingReplica[] = []
   readonly #news = new BlockerNews()
 
@@ -24,13 +26,16 @@ export class SimulatedPlacer {
     this.#others = waiting
   }
 
-  /** After each change of the service. */
+  /** Notes whether anything of the service waits, after each change of it. */
   watch(service: SimulatedService): void {
     if (service.waiting.size > 0) this.#waiting.add(service)
     else this.#waiting.delete(service)
   }
 
-  /** What services are told now. All of one placement fit beside one another, so that those past the cap of rows go on in the next commit. */
+  /**
+   * Places now and yields the resulting intents. All grants of one placement fit beside one another, so those past the
+   * row cap follow in the next commit.
+   */
   *run(): Generator<readonly [ServiceId, ServiceIntent]> {
     const { hosts, projects, services, now } = this.#store
     const waiting: WaitingReplica[] = [...this.#others]

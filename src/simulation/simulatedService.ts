@@ -10,9 +10,9 @@ export class SimulatedService {
   readonly watch: ServiceWatch
   /** PENDING rows whose wait is over. */
   readonly waiting = new Map<ReplicaId, Replica>()
-  /** All it ever had. */
+  /** Every version that the service ever had. */
   readonly versions = new Map<number, Version>()
-  /** Its next wake-up in the queue; a later one there is void. */
+  /** Its next wake-up in the queue; later ones there are void. */
   wakesAt: Instant | null = null
 
   constructor(snapshot: ServiceSnapshot, queuePriority: number) {
@@ -20,14 +20,14 @@ export class SimulatedService {
     this.queuePriority = queuePriority
     this.watch = new ServiceWatch(snapshot)
     for (const version of snapshot.versions.values()) this.versions.set(version.number, version)
-    for (const row of snapshot.replicas.values()) this.#wait(row)
+    for (const row of snapshot.replicas.values()) this.#trackWaiting(row)
   }
 
-  /** The snapshot that a commit made, with the rows and versions that are new in it. */
+  /** Takes over the snapshot that a commit made, and the rows and versions that are new in it. */
   accept(snapshot: ServiceSnapshot, rows: readonly ChangedRow[], versions: readonly Version[]): void {
     this.snapshot = snapshot
     for (const version of versions) this.versions.set(version.number, version)
-    for (const { after } of rows) this.#wait(after)
+    for (const { after } of rows) this.#trackWaiting(after)
   }
 
   get dueAt(): Instant | null {
@@ -36,7 +36,7 @@ export class SimulatedService {
     return dueAt
   }
 
-  /** As placement reads them. */
+  /** Yields the waiting replicas as placement reads them. */
   *waitingReplicas(): Generator<WaitingReplica> {
     const { id: serviceId, name: serviceName, projectId, versions, columns } = this.snapshot
     const { spreadMode, maxPerHost } = columns.settings
@@ -63,7 +63,7 @@ export class SimulatedService {
     }
   }
 
-  #wait(row: Replica): void {
+  #trackWaiting(row: Replica): void {
     if (row.state === 'PENDING' && row.notBefore === null) this.waiting.set(row.id, row)
     else this.waiting.delete(row.id)
   }

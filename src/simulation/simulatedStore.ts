@@ -3,7 +3,7 @@ import type { HostId, Instant, ProjectId, ServiceId } from '../model/id.ts'
 import type { NewService, ServiceIntent } from '../model/intent.ts'
 import type { Outcome } from '../model/outcome.ts'
 import type { Refusal } from '../model/refusal.ts'
-import { isPlaced } from '../model/replica.ts'
+import { hostHeldBy } from '../model/replica.ts'
 import type { ServiceSnapshot } from '../model/service.ts'
 import { closeDraft } from '../rules/commit/close.ts'
 import { decide } from '../rules/commit/decide.ts'
@@ -12,8 +12,10 @@ import { isFull, openDraft } from '../rules/draft/draft.ts'
 import { createDraft } from '../rules/service/create.ts'
 import { HostLedger } from './hostLedger.ts'
 import type { ChangedRow, Fault } from './invariants.ts'
-import { ProjectLedger } from './projectLedger.ts'
 import { SimulatedService } from './simulatedService.ts'
+
+/** A project's quota as placement sees it, kept up to date by what services take and give back. */
+type ProjectLedger = { -readonly [Key in keyof PlacementProject]: PlacementProject[Key] }
 
 /** One accepted commit of a service. */
 export interface SimulatedCommit {
@@ -31,14 +33,14 @@ export interface SimulatedStoreOptions {
 }
 
 /**
- * Services, hosts and projects in memory. A commit is what it is in the database: decided on a snapshot and applied as a whole; after each one
- * the invariants are checked. Nobody else writes, so that no guard is ever refused.
+ * Services, hosts and projects in memory. A commit is the same as in the database: it is decided on a snapshot and
+ * applied as a whole. After each one the invariants are checked. Nobody else writes, so no guard is ever refused.
  */
 export class SimulatedStore {
   now: Instant
   commits = 0
   facts = 0
-  /** What broke an invariant, in order. */
+  /** Everything that broke an invariant, in order. */
   readonly faults: Fault[] = []
   readonly services = new Map<ServiceId, SimulatedService>()
   readonly hosts = new Map<HostId, HostLedger>()
@@ -58,10 +60,10 @@ export class SimulatedStore {
   }
 
   addProject(project: PlacementProject): void {
-    this.projects.set(project.id, new ProjectLedger(project))
+    this.projects.set(project.id, { ...project })
   }
 
-  /** A service as it is. */
+  /** Adds a service as it is. */
   addService(snapshot: ServiceSnapshot, queuePriority: number): SimulatedService {
     const service = new SimulatedService(snapshot, queuePriority)
     this.services.set(snapshot.id, service)
@@ -79,7 +81,7 @@ export class SimulatedStore {
     return null
   }
 
-  /** The intents, decided one after the other, now: in one commit, or in as many as their rows need. */
+  /** Decides the intents one after the other, now, in as many commits as their rows need. */
   submit(serviceId: ServiceId, ...intents: readonly ServiceIntent[]): readonly Outcome[] {
     const service = this.services.get(serviceId)
     if (service === undefined || service.snapshot.columns.deletedAt !== null) {
@@ -134,8 +136,8 @@ export class SimulatedStore {
       if (fault !== null) this.fault(change.id, fault)
     }
     for (const { before, after } of rows) {
-      const from = before !== null && isPlaced(before) ? before.hostId : null
-      const to = isPlaced(after) ? after.hostId : null
+      const from = before === null ? null : hostHeldBy(before)
+      const to = hostHeldBy(after)
       if (from === to) continue
       const faults = [
         before === null || from === null ? null : this.hosts.get(from)?.count(change.id, before.workerId, before, -1),

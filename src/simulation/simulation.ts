@@ -6,7 +6,7 @@ import {
 import type { Content } from '../model/content.ts'
 import type { HostId, Instant, ServiceId } from '../model/id.ts'
 import type { ReplicaReport, ServiceIntent } from '../model/intent.ts'
-import { isPlaced } from '../model/replica.ts'
+import { hostHeldBy } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
 import type { Behaviour } from './behaviour.ts'
 import { EventQueue } from './eventQueue.ts'
@@ -26,11 +26,11 @@ export interface SimulationOptions {
   readonly random: Random
   readonly behaviourOf: (serviceId: ServiceId, row: Replica, content: Content) => Behaviour
   readonly onCommit?: (commit: SimulatedCommit) => void
-  /** Of the workers' registrations: later than any that reported the rows of a given snapshot. */
+  /** The epoch of the workers' registrations. It must be later than any that reported the rows of a given snapshot. */
   readonly epoch?: number
   readonly leaseSeconds?: number
   readonly graceSeconds?: number
-  /** What is said of a host. */
+  /** Called with every event of a host. */
   readonly onHost?: (host: HostLedger, message: string) => void
 }
 
@@ -39,13 +39,13 @@ type Happening =
   | { readonly kind: 'wake'; readonly service: SimulatedService }
   | { readonly kind: 'act'; readonly act: () => void }
 
-/** Rounds at one instant after which the rules go round in circles. */
+/** After this many rounds at one instant the rules are taken to go round in circles. */
 const roundsAtOnce = 100_000
 
 /**
- * Services on hosts with a clock of its own: the real rules and the real placement, over a store in memory. Nothing happens by itself but in
- * `step` and `advance`. What is due at one instant happens in the order of its making, reports and timers as one commit per service; when
- * nothing else is, placement.
+ * Services on hosts, with a clock of their own: the real rules and the real placement over a store in memory. Things
+ * happen only within `step` and `advance`. What is due at one instant happens in the order in which it was put into the
+ * queue, and reports and timers make one commit per service. Placement runs when nothing else is due.
  */
 export class Simulation {
   readonly store: SimulatedStore
@@ -56,7 +56,7 @@ export class Simulation {
   readonly #queue = new EventQueue<Happening>()
   readonly #reporters: Reporters
   #wantsPlacement = false
-  /** At the instant of now. */
+  /** How many rounds there were at the present instant. */
   #rounds = 0
 
   constructor(options: SimulationOptions) {
@@ -73,15 +73,19 @@ export class Simulation {
       now,
       newId,
       onCommit: (service, commit) => {
-        this.#follow(service, commit)
+        this.#applyCommit(service, commit)
         onCommit?.(commit)
       },
     })
     this.placer = new SimulatedPlacer(this.store)
-    this.workers = new Workers({ random, behaviourOf, later: (at, event) => this.#queue.put(at, event) })
+    this.workers = new Workers({ random, behaviourOf, schedule: (at, event) => this.#queue.put(at, event) })
     this.#reporters = new Reporters(options.epoch ?? 1)
     const wakePlacement = () => this.wakePlacement()
-    this.hosts = new SimulatedHosts({ store: this.store, wakePlacement, say: options.onHost ?? (() => undefined) })
+    this.hosts = new SimulatedHosts({
+      store: this.store,
+      wakePlacement,
+      onMessage: options.onHost ?? (() => undefined),
+    })
     this.hostAccidents = new HostAccidents({
       store: this.store,
       hosts: this.hosts,
@@ -106,29 +110,29 @@ export class Simulation {
     this.store.submit(serviceId, ...this.#reportsOf(reports))
   }
 
-  /** Placement is to look again. */
+  /** Lets placement look again. */
   wakePlacement(): void {
     this.#wantsPlacement = true
   }
 
-  /** Lets something happen at an instant to come. */
+  /** Lets something happen at a future instant. */
   at(instant: Instant, act: () => void): void {
     this.#queue.put(instant, { kind: 'act', act })
   }
 
-  /** When something happens next; null: nothing ever does. */
+  /** When something happens next; null when nothing ever will. */
   get nextAt(): Instant | null {
     return this.#wantsPlacement ? this.store.now : this.#queue.nextAt
   }
 
-  /** Lets everything happen that is next at one instant. False: nothing is left to happen. */
+  /** Lets everything happen that is due at the next instant. Returns false when nothing is left to happen. */
   advance(): boolean {
     if (!this.step()) return false
     while (this.nextAt !== null && this.nextAt <= this.store.now) if (!this.step()) return false
     return true
   }
 
-  /** One round of it: an act, or what is due of workers and timers, or placement. */
+  /** Runs one round: an act, or what is due of workers and timers, or placement. */
   step(): boolean {
     const { nextAt, store } = this
     if (nextAt === null) return false
@@ -139,22 +143,22 @@ export class Simulation {
       return false
     }
     const next = this.#queue.peekDue(store.now)
-    if (next === undefined) this.#place()
+    if (next === undefined) this.#placeWaiting()
     else if (next.kind === 'act') {
       this.#queue.takeDue(store.now)
       next.act()
-    } else this.#happen()
+    } else this.#runDueEvents()
     return true
   }
 
-  #place(): void {
+  #placeWaiting(): void {
     this.#wantsPlacement = false
     for (const [serviceId, intent] of this.placer.run())
       this.at(this.store.now, () => this.store.submit(serviceId, intent))
   }
 
-  /** What is due of workers and timers, up to the next act: one commit per service. */
-  #happen(): void {
+  /** Runs what is due of workers and timers, up to the next act, in one commit per service. */
+  #runDueEvents(): void {
     const { store } = this
     const { now } = store
     const intents = new Map<SimulatedService, { readonly reports: ReplicaReport[]; tick: boolean }>()
@@ -168,7 +172,7 @@ export class Simulation {
       if (service === undefined) continue
       const due = intents.get(service) ?? { reports: [], tick: false }
       intents.set(service, due)
-      if (event.kind === 'worker') due.reports.push(...this.workers.happens(event, now))
+      if (event.kind === 'worker') due.reports.push(...this.workers.runEvent(event, now))
       else {
         service.wakesAt = null
         due.tick = true
@@ -177,40 +181,40 @@ export class Simulation {
     for (const [service, { reports, tick }] of intents) {
       const due = this.#reportsOf(reports)
       if (tick) due.push({ kind: 'tick' })
-      this.#submit(service, due)
+      this.#submitInParts(service, due)
       this.#armTimer(service)
     }
   }
 
-  /** In as many commits as it takes. */
-  #submit(service: SimulatedService, intents: readonly ServiceIntent[]): void {
+  /** Submits in as many commits as it takes. */
+  #submitInParts(service: SimulatedService, intents: readonly ServiceIntent[]): void {
     if (intents.length === 0) return
     const { id } = service.snapshot
     this.store.submit(id, ...intents.slice(0, intentsPerCommit))
     if (intents.length > intentsPerCommit)
-      this.at(this.store.now, () => this.#submit(service, intents.slice(intentsPerCommit)))
+      this.at(this.store.now, () => this.#submitInParts(service, intents.slice(intentsPerCommit)))
   }
 
   #reportsOf(reports: readonly ReplicaReport[]): ServiceIntent[] {
     return this.#reporters.reportsOf(reports, (replica) => this.workers.placeOf(replica))
   }
 
-  /** What a commit means for workers, timers and placement. */
-  #follow(service: SimulatedService, { after, change, rows }: SimulatedCommit): void {
+  /** Applies a commit to workers, timers and placement. */
+  #applyCommit(service: SimulatedService, { after, change, rows }: SimulatedCommit): void {
     const { now } = this.store
     const left = new Set<HostId>()
     for (const { before, after: row } of rows) {
-      const was = before !== null && isPlaced(before) ? before.hostId : null
-      const is = isPlaced(row) ? row.hostId : null
+      const was = before === null ? null : hostHeldBy(before)
+      const is = hostHeldBy(row)
       if (was !== null && was !== is) {
         this.workers.forget(row.id)
         left.add(was)
       }
       const content = after.versions.get(row.versionNumber)?.content
-      // A worker that is silent hears of it when it is back.
+      // A silent worker hears of it when it is back.
       if (is === null || !this.#reporters.hears(is)) continue
-      if (was !== is && content !== undefined) this.workers.given(after.id, row, content, now)
-      if (row.state === 'STOPPING' && before?.state !== 'STOPPING') this.workers.toldToStop(row.id, now)
+      if (was !== is && content !== undefined) this.workers.startReplica(after.id, row, content, now)
+      if (row.state === 'STOPPING' && before?.state !== 'STOPPING') this.workers.stopReplica(row.id, now)
     }
     for (const id of left) {
       const host = this.store.hosts.get(id)

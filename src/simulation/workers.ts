@@ -11,7 +11,10 @@ import type { WorkerPlace } from './reporters.ts'
 
 type Step = 'start' | 'ready' | 'crash' | 'stopped'
 
-/** What a replica's process does next. Void when the replica's story has taken another turn since: `turn` tells. */
+/**
+ * The next step of a replica's process. It is void if the replica's story has taken another turn since, which `turn`
+ * tells.
+ */
 export interface WorkerEvent {
   readonly kind: 'worker'
   readonly run: Run
@@ -31,9 +34,9 @@ interface Run {
   isConfirmed: boolean
   isReady: boolean
   isStopping: boolean
-  /** The word of its end, which may not have arrived. */
+  /** The report of its end, which may not have arrived. */
   ended: ReplicaReport | null
-  /** Counts up with every turn of the story: what was to come by then does not. */
+  /** Counts the turns of the story; steps that were scheduled before the last turn do not happen. */
   turn: number
   /** When it was restarted in place, in seconds. */
   readonly restarts: number[]
@@ -42,13 +45,13 @@ interface Run {
 export interface WorkersOptions {
   readonly random: Random
   readonly behaviourOf: (serviceId: ServiceId, row: Replica, content: Content) => Behaviour
-  readonly later: (at: Instant, event: WorkerEvent) => void
+  readonly schedule: (at: Instant, event: WorkerEvent) => void
 }
 
 /**
- * All workers of a simulation: what they would do with the replicas they are given, told as reports. A replica's story:
+ * All workers of a simulation: what they would do with the replicas they are given, as reports. A replica's story:
  *
- *     given → start → ready → crash → (start again in place, by the restart policy, or ended)
+ *     started → ready → crash → (started again in place, by the restart policy, or ended)
  *     told to stop → drain, if it was ready → signal → ended within the grace
  */
 export class Workers {
@@ -60,28 +63,28 @@ export class Workers {
     this.#options = options
   }
 
-  /** The replica was placed: its process starts. */
-  given(serviceId: ServiceId, row: Replica, content: Content, now: Instant): void {
-    const run = this.#begin(serviceId, row, content, { isConfirmed: false, isReady: false })
-    if (run !== null) this.#later(run, 'start', now + this.#options.random.millis(run.behaviour.startSeconds))
+  /** The replica was placed, so its process starts. */
+  startReplica(serviceId: ServiceId, row: Replica, content: Content, now: Instant): void {
+    const run = this.#addRun(serviceId, row, content, { isConfirmed: false, isReady: false })
+    if (run !== null) this.#schedule(run, 'start', now + this.#options.random.millis(run.behaviour.startSeconds))
   }
 
-  /** The replica runs already; `readyAt` null: it is ready, or will not be. */
-  running(serviceId: ServiceId, row: Replica, content: Content, readyAt: Instant | null): void {
-    const run = this.#begin(serviceId, row, content, { isConfirmed: isConfirmed(row), isReady: row.reportedReady })
-    if (run !== null && readyAt !== null) this.#later(run, 'ready', readyAt)
+  /** The replica runs already. `readyAt` is null if it is ready or will not become ready. */
+  adoptReplica(serviceId: ServiceId, row: Replica, content: Content, readyAt: Instant | null): void {
+    const run = this.#addRun(serviceId, row, content, { isConfirmed: isConfirmed(row), isReady: row.reportedReady })
+    if (run !== null && readyAt !== null) this.#schedule(run, 'ready', readyAt)
   }
 
   /** The replica is to stop: it serves on for drainSeconds if it was ready, and then has the grace to end. */
-  toldToStop(replica: ReplicaId, now: Instant): void {
+  stopReplica(replica: ReplicaId, now: Instant): void {
     const run = this.#runs.get(replica)
     if (run === undefined || run.isStopping) return
     run.isStopping = true
     const { drainSeconds, graceSeconds } = run.content.stop
     const drain = run.isReady ? drainSeconds * 1_000 : 0
     const ends = Math.min(this.#options.random.millis(run.behaviour.stopSeconds), graceSeconds * 1_000)
-    this.#turn(run)
-    this.#later(run, 'stopped', now + drain + ends)
+    this.#cancelSteps(run)
+    this.#schedule(run, 'stopped', now + drain + ends)
   }
 
   /** The replica has left its host. */
@@ -93,45 +96,45 @@ export class Workers {
     this.#onHost.get(run.hostId)?.delete(run)
   }
 
-  /** The machine is off: whatever ran there is gone. */
+  /** The machine is off, so everything that ran there is gone. */
   die(host: HostId): void {
     for (const { replica } of this.#onHost.get(host) ?? []) this.forget(replica)
   }
 
-  /** What a worker has, by service: all of it, as a full report says it. */
+  /** Reports everything that a worker has, by service, as a full report does. */
   allOn({ hostId, workerId }: WorkerPlace): ReadonlyMap<ServiceId, readonly ReplicaReport[]> {
     const all = new Map<ServiceId, ReplicaReport[]>()
     for (const run of this.#onHost.get(hostId) ?? []) {
       if (run.workerId !== workerId) continue
-      const said = run.ended ?? report(run, { state: run.isConfirmed ? 'RUNNING' : 'STARTING', ready: run.isReady })
-      addTo(all, run.serviceId, said)
+      const latest = run.ended ?? report(run, { state: run.isConfirmed ? 'RUNNING' : 'STARTING', ready: run.isReady })
+      addTo(all, run.serviceId, latest)
     }
     return all
   }
 
-  /** What the replica's worker reports at the event, in order; its next events are put into the queue. */
-  happens({ run, step, turn }: WorkerEvent, now: Instant): readonly ReplicaReport[] {
+  /** Returns the worker's reports at the event, in order, and schedules the replica's next steps. */
+  runEvent({ run, step, turn }: WorkerEvent, now: Instant): readonly ReplicaReport[] {
     if (turn !== run.turn) return []
     switch (step) {
       case 'start':
-        return this.#start(run, now)
+        return this.#startProcess(run, now)
       case 'ready':
         run.isReady = true
         return [report(run, { ready: true })]
       case 'crash':
-        return this.#exit(run, run.behaviour.exitCode, now)
+        return this.#endProcess(run, run.behaviour.exitCode, now)
       case 'stopped':
         return [ended(run, 'STOPPED', 0, null)]
     }
   }
 
-  /** Its process ends by itself. Empty: it has none. */
+  /** Ends the replica's process, as a crash does. Returns no report if there is none. */
   crash(replica: ReplicaId, exitCode: number, now: Instant): readonly ReplicaReport[] {
     const run = this.#runs.get(replica)
-    return run === undefined ? [] : this.#exit(run, exitCode, now)
+    return run === undefined ? [] : this.#endProcess(run, exitCode, now)
   }
 
-  /** Its probe says something else from now on. */
+  /** Changes the result of the replica's probe from now on. */
   probe(replica: ReplicaId, ready: boolean): readonly ReplicaReport[] {
     const run = this.#runs.get(replica)
     if (run === undefined) return []
@@ -143,12 +146,12 @@ export class Workers {
     return this.#runs.has(replica)
   }
 
-  /** Where the replica runs. */
+  /** Says where the replica runs. */
   placeOf(replica: ReplicaId): WorkerPlace | null {
     return this.#runs.get(replica) ?? null
   }
 
-  #begin(serviceId: ServiceId, row: Replica, content: Content, is: Pick<Run, 'isConfirmed' | 'isReady'>): Run | null {
+  #addRun(serviceId: ServiceId, row: Replica, content: Content, is: Pick<Run, 'isConfirmed' | 'isReady'>): Run | null {
     const { id: replica, hostId, workerId, start } = row
     if (hostId === null || workerId === null) return null
     const behaviour = this.#options.behaviourOf(serviceId, row, content)
@@ -173,11 +176,11 @@ export class Workers {
     return run
   }
 
-  #start(run: Run, now: Instant): ReplicaReport[] {
+  #startProcess(run: Run, now: Instant): ReplicaReport[] {
     const { behaviour } = run
     const { random } = this.#options
     const { readyAfterSeconds, crashAfterSeconds } = behaviour
-    this.#turn(run)
+    this.#cancelSteps(run)
     if (run.start === 1 && run.content.ports.length > 0 && random.chance(behaviour.portTakenChance)) {
       return [ended(run, 'PORT_TAKEN', null, 'another process listens on its port')]
     }
@@ -185,23 +188,23 @@ export class Workers {
       return [ended(run, 'START_FAILED', null, 'the command could not be started')]
     const readyAfter = readyAfterSeconds === null ? null : random.millis(readyAfterSeconds)
     if (crashAfterSeconds !== null && random.chance(behaviour.crashChance)) {
-      this.#later(run, 'crash', now + random.millis(crashAfterSeconds))
+      this.#schedule(run, 'crash', now + random.millis(crashAfterSeconds))
     }
     run.isConfirmed = true
     run.isReady = readyAfter === 0 || run.content.readiness === null
-    if (readyAfter !== null && readyAfter > 0) this.#later(run, 'ready', now + readyAfter)
+    if (readyAfter !== null && readyAfter > 0) this.#schedule(run, 'ready', now + readyAfter)
     return [report(run, { ready: run.isReady })]
   }
 
-  #exit(run: Run, exitCode: number, now: Instant): ReplicaReport[] {
+  #endProcess(run: Run, exitCode: number, now: Instant): ReplicaReport[] {
     const decision = decideRestart(run.content.restart, run.restarts, now / 1_000)
-    this.#turn(run)
+    this.#cancelSteps(run)
     run.isConfirmed = false
     run.isReady = false
     if (decision.kind === 'giveUp') return [ended(run, decision.endReason, exitCode, null)]
     run.restarts.push(now / 1_000)
     run.start++
-    this.#later(
+    this.#schedule(
       run,
       'start',
       now + decision.afterSeconds * 1_000 + this.#options.random.millis(run.behaviour.startSeconds),
@@ -209,12 +212,12 @@ export class Workers {
     return [report(run, { state: 'STARTING' })]
   }
 
-  #turn(run: Run): void {
+  #cancelSteps(run: Run): void {
     run.turn++
   }
 
-  #later(run: Run, step: Step, at: Instant): void {
-    this.#options.later(at, { kind: 'worker', run, step, turn: run.turn })
+  #schedule(run: Run, step: Step, at: Instant): void {
+    this.#options.schedule(at, { kind: 'worker', run, step, turn: run.turn })
   }
 }
 

@@ -50,7 +50,7 @@ test.each([
     'crashes',
     'exits-at-once',
     'CRASH_LOOP',
-    /^Waiting for crashes\[3\] and 1 more, which have failed again and again: read the log/,
+    /^Waiting for crashes\[3\] and 1 more, which have failed again and again: read their logs/,
   ],
   ['never-ready', 'runs', 'WAITING_FOR_READY', /^Waiting for never-ready\[3\] and 1 more to become ready\.$/],
 ] as const)(

@@ -7,7 +7,7 @@ import type { ServiceIntent } from '../../src/model/intent.ts'
 import { isOn } from '../../src/model/replica.ts'
 import type { HostView, Replica, ServiceSnapshot } from '../../src/model/service.ts'
 import { addressesOf } from '../../src/rules/endpoint/endpoint.ts'
-import { hasTold } from '../../src/rules/endpoint/hostView.ts'
+import { hasPublished } from '../../src/rules/endpoint/hostView.ts'
 import { Scene } from '../support/drivers/scene.ts'
 import { check } from '../support/drivers/serviceStore.ts'
 import { grantOf, hostId, reportOf } from '../support/fixtures/services.ts'
@@ -129,7 +129,7 @@ class Life {
   #untold() {
     return places.flatMap(({ hostId: id, workerId: worker }) => {
       const host = this.#view(id)
-      return this.#rowsOn({ hostId: id, workerId: worker }).some((row) => !hasTold(row, host))
+      return this.#rowsOn({ hostId: id, workerId: worker }).some((row) => !hasPublished(row, host))
         ? [{ kind: 'hostAddresses', worker, host } as const]
         : []
     })

@@ -14,7 +14,7 @@ import { count, type Tally } from './tally.ts'
 const wanted = ['KILLED', 'SCALED_DOWN', 'REPLACED_BY_ROLLOUT', 'SERVICE_DELETED', 'DRAINED']
 
 /** Of a host, or of one of its workers while others are there. */
-const saidOfHost = /^(?:Host|Worker (\S+) on host) (\S+) (is lost|can't be reached|is not taken for lost)/
+const saidOfHost = /^(?:Host|Worker (\S+) on host) (\S+) (is lost|can't be reached|is not judged to be lost)/
 
 /** Its worker was LOST, which is judged by itself. One that a worker came back without is HOST_LOST too, and a fault. */
 const isLoss = (reason: string, message: string | null) => reason === 'HOST_LOST' && message === 'its worker was lost'
@@ -22,7 +22,7 @@ const isLoss = (reason: string, message: string | null) => reason === 'HOST_LOST
 const became: Readonly<Record<string, string>> = {
   'is lost': 'lost',
   "can't be reached": 'unreachable',
-  'is not taken for lost': 'held by the brake',
+  'is not judged to be lost': 'held by the brake',
 }
 
 interface Moment {

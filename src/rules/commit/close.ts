@@ -1,4 +1,5 @@
 import type { TimerKind } from '../../generated/prisma/enums.ts'
+import { sameBlocker, sameBlockers } from '../../model/blocker.ts'
 import type { Instant } from '../../model/id.ts'
 import type { Rollout, ServiceColumns, Slot } from '../../model/service.ts'
 import type { ServiceChange } from '../draft/change.ts'
@@ -6,10 +7,9 @@ import type { Context } from '../draft/context.ts'
 import type { Draft } from '../draft/draft.ts'
 import { rowChangesOf } from '../draft/rowChange.ts'
 import { keyOf } from '../draft/slot.ts'
+import { isTargetLooping } from '../replica/backoff.ts'
 import { countsOf } from '../replica/census.ts'
-import { isTargetLooping } from '../replica/crashLoop.ts'
 import { statusOf } from '../service/status.ts'
-import { sameBlocker, sameBlockers } from '../waiting/blocker.ts'
 import { blockersOf } from '../waiting/blockers.ts'
 import { hostUsesOf } from './hostUse.ts'
 import { nextSnapshotOf } from './nextSnapshot.ts'
@@ -18,8 +18,9 @@ import { settle } from './settle.ts'
 import { timersOf } from './timers.ts'
 
 /**
- * Settles the rules over all that was decided and tells the difference to the snapshot: rows, counts, status, timers, quota, hosts, the
- * endpoint's addresses, and the facts. No facts: nothing changed. Close a draft once.
+ * Settles the rules over everything that was decided and returns the difference to the snapshot: rows, counts, status,
+ * timers, quota, hosts, the endpoint's addresses, and the facts. A change without facts changed nothing. Close a draft
+ * only once.
  */
 export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
   const { base } = draft
@@ -61,7 +62,7 @@ export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
   return { ...change, facts: changed ? factsOf(draft, data) : [], specFact: changed ? draft.specEvent : null, next }
 }
 
-/** The columns after the rules have settled. */
+/** Returns the columns after the rules have settled. */
 function settledColumns(draft: Draft, ctx: Context): ServiceColumns {
   const census = settle(draft, ctx)
   const before = draft.base.columns

@@ -1,5 +1,5 @@
 import type { ServiceIntent } from '../../model/intent.ts'
-import type { CommitOutcome } from '../../model/outcome.ts'
+import type { CommitOutcome, Outcome } from '../../model/outcome.ts'
 import type { Context } from '../draft/context.ts'
 import type { Draft } from '../draft/draft.ts'
 import { applyHostAddresses } from '../endpoint/hostAddresses.ts'
@@ -8,7 +8,7 @@ import { adopt, resync } from '../replica/adopt.ts'
 import { resetBackoff } from '../replica/backoff.ts'
 import { drain, undrain } from '../replica/drain.ts'
 import { kill } from '../replica/kill.ts'
-import { report } from '../replica/report.ts'
+import { takeReports } from '../replica/report.ts'
 import { lose } from '../replica/workerLoss.ts'
 import { unreach } from '../replica/workerReachability.ts'
 import { pause } from '../rollout/pause.ts'
@@ -19,11 +19,10 @@ import { deleteService } from '../service/delete.ts'
 import { scale } from '../service/scale.ts'
 import { update } from '../service/update.ts'
 import { setBlockers } from '../waiting/setBlockers.ts'
-import { tick } from './tick.ts'
 
 /**
- * Takes one intent into the draft. Several may follow one another; what they start and stop together is settled by `closeDraft`. A refused one
- * leaves the draft as it was.
+ * Takes one intent into the draft. Several may follow one another; `closeDraft` settles what they start and stop
+ * together. A refused intent leaves the draft as it was.
  */
 export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): CommitOutcome {
   switch (intent.kind) {
@@ -48,7 +47,7 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Commi
     case 'report':
       return intent.full === true
         ? resync(draft, intent, ctx)
-        : report(draft, intent.reporter, intent.sequence, intent.reports, ctx)
+        : takeReports(draft, intent.reporter, intent.sequence, intent.reports, ctx)
     case 'adopt':
       return adopt(draft, intent.reporter, intent.host, intent.running, ctx)
     case 'grant':
@@ -68,4 +67,10 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Commi
     case 'tick':
       return tick(draft, ctx)
   }
+}
+
+/** Timers are due. Every commit does what is due, so this only answers whether anything is. */
+function tick(draft: Draft, ctx: Context): Outcome {
+  const changed = [...draft.base.timers.values()].some((dueAt) => dueAt <= ctx.now)
+  return { kind: 'done', changed }
 }

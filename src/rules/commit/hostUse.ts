@@ -1,5 +1,5 @@
 import type { HostId } from '../../model/id.ts'
-import { isPlaced } from '../../model/replica.ts'
+import { hostHeldBy } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
 import type { HostUse } from '../draft/change.ts'
 import type { Draft } from '../draft/draft.ts'
@@ -17,12 +17,12 @@ interface Use {
   readonly portsKept: KeptPort[]
 }
 
-/** What the change takes and gives back, per host (R13, R14), in the order of the hosts' ids. */
+/** Sums up what the change takes from each host and gives back to it (R13, R14), in the order of the hosts' ids. */
 export function hostUsesOf(draft: Draft, changes: readonly RowChange[]): HostUse[] {
   const uses = new Map<HostId, Use>()
   for (const { before, after } of changes) {
-    const from = before !== null && isPlaced(before) ? before.hostId : null
-    const to = isPlaced(after) ? after.hostId : null
+    const from = before === null ? null : hostHeldBy(before)
+    const to = hostHeldBy(after)
     if (from === to) continue
     if (before !== null && from !== null) {
       const use = useOf(uses, from)
@@ -49,7 +49,7 @@ export function hostUsesOf(draft: Draft, changes: readonly RowChange[]): HostUse
     })
 }
 
-/** The host frees room: something that waits could be placed there. */
+/** The host frees room, so something that waits could be placed there. */
 export function releases(use: HostUse): boolean {
   return use.cpuMillis < 0 || use.memoryMiB < 0 || use.portsReleased.length > 0
 }

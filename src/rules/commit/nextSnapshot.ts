@@ -1,10 +1,11 @@
 import type { TimerKind } from '../../generated/prisma/enums.ts'
 import type { HostId, Instant } from '../../model/id.ts'
+import { hostHeldBy } from '../../model/replica.ts'
 import type { HostView, ServiceColumns, ServiceSnapshot, Version } from '../../model/service.ts'
 import { type Draft, hostOf, versionOf } from '../draft/draft.ts'
 import { sameHost } from '../endpoint/hostView.ts'
 
-/** The snapshot after the change. Whatever did not change is the base's own. */
+/** Makes the snapshot after the change. It shares with the base whatever did not change. */
 export function nextSnapshotOf(
   draft: Draft,
   columns: ServiceColumns,
@@ -33,7 +34,7 @@ export function nextSnapshotOf(
   }
 }
 
-/** Those that an alive replica, the target, the current rollout or the history of completion names. */
+/** Keeps the versions that an alive replica, the target, the current rollout or the history of completion names. */
 function versionsOf(draft: Draft): ReadonlyMap<number, Version> {
   const { fromVersion, toVersion } = draft.rollout
   const { versionNumber, completedVersion, previousVersion } = draft.columns
@@ -46,7 +47,7 @@ function versionsOf(draft: Draft): ReadonlyMap<number, Version> {
   return new Map([...numbers].sort((a, b) => a - b).map((number) => [number, versionOf(draft, number)]))
 }
 
-/** A version whose number is its contentNumber brought its content. */
+/** A version whose number is its contentNumber was the first with its content, so it adds that content. */
 function contentsOf(draft: Draft): ReadonlyMap<string, number> {
   const brought = draft.insertedVersions.filter((version) => version.number === version.contentNumber)
   if (brought.length === 0) return draft.base.contents
@@ -56,7 +57,7 @@ function contentsOf(draft: Draft): ReadonlyMap<string, number> {
   ])
 }
 
-/** Those of the alive replicas. */
+/** Keeps the hosts of the alive replicas. */
 function hostsOf(draft: Draft): ReadonlyMap<HostId, HostView> {
   if (!placesChanged(draft)) return draft.base.hosts
   const ids = new Set<HostId>()
@@ -75,7 +76,7 @@ function placesChanged(draft: Draft): boolean {
   if (draft.hosts.size > 0) return true
   for (const row of draft.touched.values()) {
     const before = draft.base.replicas.get(row.id)
-    if (before !== undefined && before.hostId !== (row.state === 'ENDED' ? null : row.hostId)) return true
+    if (before !== undefined && before.hostId !== hostHeldBy(row)) return true
   }
   return false
 }

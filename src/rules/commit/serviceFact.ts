@@ -1,4 +1,5 @@
 import type { NewFact, ServiceFactData } from '../../model/fact.ts'
+import { hostHeldBy, isAlive } from '../../model/replica.ts'
 import type { Rollout, ServiceColumns, ServiceSnapshot } from '../../model/service.ts'
 import type { HostUse } from '../draft/change.ts'
 import type { Draft } from '../draft/draft.ts'
@@ -7,14 +8,14 @@ import type { RowChange } from '../draft/rowChange.ts'
 import { endpointChangeOf } from '../endpoint/endpointChange.ts'
 import { releases } from './hostUse.ts'
 
-/** k events: k − 1 that are only said, and the change with the last one. */
+/** Makes one fact per event: all but the last carry only their event, and the last one carries the change too. */
 export function factsOf(draft: Draft, data: ServiceFactData): NewFact[] {
   const events = eventTextsOf(draft.events)
   const last = events.pop() ?? null
   return [...events.map((event): NewFact => ({ kind: 'eventOnly', event })), { kind: 'change', data, event: last }]
 }
 
-/** The change that the service's fact carries. */
+/** Describes the change, as the service's fact carries it. */
 export function factDataOf(
   draft: Draft,
   next: ServiceSnapshot,
@@ -36,7 +37,7 @@ export function factDataOf(
     before,
     after,
     replicas: rows.map((row) => row.after.id),
-    ended: rows.filter((row) => row.after.state === 'ENDED').map((row) => row.after.id),
+    ended: rows.filter((row) => !isAlive(row.after)).map((row) => row.after.id),
     hosts: [...new Set(rows.flatMap(assignmentHosts))].sort(),
     ...endpointChangeOf(draft, rows),
     rollouts: rollouts.map((rollout) => rollout.id),
@@ -46,10 +47,10 @@ export function factDataOf(
   }
 }
 
-/** Hosts whose assignments a row's change changes: it comes, is to stop, or goes. */
+/** Names the hosts whose assignments the row's change affects: the replica comes, is to stop, or goes. */
 function assignmentHosts({ before, after }: RowChange) {
-  const was = before !== null && before.state !== 'ENDED' ? before.hostId : null
-  const is = after.state === 'ENDED' ? null : after.hostId
+  const was = before === null ? null : hostHeldBy(before)
+  const is = hostHeldBy(after)
   if (was === is && (is === null || (before?.state === 'STOPPING') === (after.state === 'STOPPING'))) return []
   return [was, is].filter((host) => host !== null)
 }

@@ -14,7 +14,10 @@ import { markRestarted } from '../rollout/restart.ts'
 import { rollingStep } from '../rollout/rolling.ts'
 import { stepRollout } from '../rollout/rollout.ts'
 
-/** Lets the rules follow from what the intents changed, once per commit: what is due, starts and stops, the rollout, the end of the service. */
+/**
+ * Lets the rules follow from what the intents changed, once per commit: what is due, starts and stops, the rollout, and
+ * the end of the service.
+ */
 export function settle(draft: Draft, ctx: Context): Census {
   passDue(draft, ctx)
   if (isDeleting(draft)) return settleDeletion(draft, ctx)
@@ -51,12 +54,12 @@ function stepped(draft: Draft, ctx: Context): Census {
   return takeCensus(draft.alive.rows, contentNumber)
 }
 
-/** As many as desired, and none outdated: there is nothing to step. */
+/** As many replicas are active as desired and none is outdated, so there is nothing to step. */
 function isSteady(draft: Draft, { updated, outdated }: Census): boolean {
   return !isDeleting(draft) && activeOf(outdated) === 0 && activeOf(updated) === draft.columns.desiredReplicas
 }
 
-/** R2, R3, R4, R7 and the ceiling, within the cap of rows. */
+/** Steps R2, R3, R4, R7 and the ceiling, within the row cap. */
 function stepReplicas(draft: Draft, ctx: Context): void {
   const { desiredReplicas, paused } = draft.columns
   const desired = isDeleting(draft) ? 0 : desiredReplicas

@@ -6,7 +6,7 @@ import { keyOf } from '../draft/slot.ts'
 import { resetAt, waitEnd } from '../replica/backoff.ts'
 import { availableFrom } from '../replica/readiness.ts'
 
-/** The earliest instant of each kind at which the service's rules must run again. */
+/** Finds the earliest instant of each kind at which the service's rules must run again. */
 export function timersOf(draft: Draft, now: Instant): Map<TimerKind, Instant> {
   const { settings, paused } = draft.columns
   const timers = new Map<TimerKind, Instant>()

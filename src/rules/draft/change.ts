@@ -5,52 +5,69 @@ import type { HostId, Instant, ProjectId, ReplicaId, ServiceId, WorkerId } from 
 import type { Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../../model/service.ts'
 
 /**
- * The net change of one service in one commit, folded over all intents of the batch: each row at most once. The store writes it and decides
- * nothing.
+ * The net change of one service in one commit, over all intents of the batch, with each row at most once. The store
+ * writes it and decides nothing.
  */
 export interface ServiceChange {
   readonly id: ServiceId
-  /** The guard that the decision was made on; -1: the service is created by this change. */
+  /** The guard that the decision was made on; -1 means that this change creates the service. */
   readonly guard: number
-  /** Set on creation only. */
+  /** The new service; null unless this change creates it. */
   readonly created: ServiceSnapshot | null
   /** All columns, as they are after the change. */
   readonly columns: ServiceColumns
   readonly insertedVersions: readonly Version[]
   readonly insertedReplicas: readonly Replica[]
-  /** Whole rows, as they are after the change. */
+  /** Whole replica rows, as they are after the change. */
   readonly updatedReplicas: readonly Replica[]
-  /** Inserted or updated by number. */
+  /** Rollouts to insert, or to update by their numbers. */
   readonly rollouts: readonly Rollout[]
   readonly slots: {
     readonly upserted: readonly Slot[]
     readonly deleted: readonly Pick<Slot, 'index' | 'contentNumber'>[]
   }
   readonly timers: { readonly upserted: ReadonlyMap<TimerKind, Instant>; readonly deleted: readonly TimerKind[] }
-  /** Rows that hold quota after, minus before. */
+  /** How many more rows hold quota after the change than before it. */
   readonly quota: { readonly projectId: ProjectId; readonly delta: number }
-  /** The project's limit by which a growth was judged; null: none was. The commit refuses the change where it differs. */
+  /**
+   * The project's limit by which a growth was judged; null where none was judged. The commit refuses the change if the
+   * limit has changed.
+   */
   readonly limit: { readonly maxReplicas: number | null } | null
-  /** Per host: what grants take and ends release. `allocation` null: nothing but releases, which need no guard. */
+  /**
+   * What grants take from each host and ends give back. `allocation` is null where there are only releases, which need
+   * no guard.
+   */
   readonly hosts: readonly HostUse[]
-  /** Fences of the reports that were taken: the worker's epoch must still be this. */
+  /** The epochs under which the accepted reports were made: the commit compares them with the workers' epochs. */
   readonly fences: readonly { readonly workerId: WorkerId; readonly epoch: number }[]
-  /** How workers must stand at the commit. */
+  /** The states that workers must have at the commit. */
   readonly workerPreconditions: readonly WorkerPrecondition[]
-  /** In order. Its last one is the `change`, if there is any. Empty: nothing changed, and nothing but the guard is compared. */
+  /**
+   * The facts in order; the last one is the `change`. If there is none, nothing changed and the commit only compares
+   * the guard.
+   */
   readonly facts: readonly NewFact[]
-  /** Position (1, 2, …) in `facts` of the last change that a user made, null where none: gives the new specRevision. */
+  /**
+   * The position (1, 2, …) in `facts` of the last change that a user made, which gives the new specRevision; null where
+   * there is none.
+   */
   readonly specFact: number | null
-  /** The snapshot after, but for `guard`, `revision` and `specRevision`, which the store sets when the commit was accepted. */
+  /**
+   * The snapshot after the change. The store sets `guard`, `revision` and `specRevision` when the commit was accepted.
+   */
   readonly next: ServiceSnapshot
 }
 
-/** What a worker must be for the change to be true (R15); null: anything. It is drained by itself or with its host. */
+/**
+ * The state that a worker must have for the change to be true (R15); null means any. A worker is draining when it is
+ * drained itself or its host is.
+ */
 export interface WorkerPrecondition {
   readonly workerId: WorkerId
   readonly reachability: Reachability | null
   readonly draining: boolean | null
-  /** Of its host; left out: any. */
+  /** The addresses that its host must have; any, if left out. */
   readonly addresses?: readonly string[]
 }
 
@@ -59,12 +76,12 @@ export interface HostUse {
   readonly allocation: number | null
   readonly cpuMillis: number
   readonly memoryMiB: number
-  /** The port cursor to store (R13), null: unchanged. */
+  /** The port cursor to store (R13); null leaves it unchanged. */
   readonly lastPort: number | null
   readonly portsTaken: readonly (AllocatedPort & { readonly replicaId: ReplicaId })[]
   readonly portsReleased: readonly (AllocatedPort & { readonly replicaId: ReplicaId })[]
-  /** Released by a bind failure: the host keeps them until the instant (R13). */
+  /** Ports that could not be bound: the host keeps them in quarantine for a while (R13). */
   readonly portsQuarantined: readonly (AllocatedPort & { readonly replicaId: ReplicaId })[]
-  /** Of replicas that ended with their worker's loss: the host keeps them for that one (R15). */
+  /** Ports of replicas that ended when their worker was lost: the host keeps them for that worker (R15). */
   readonly portsKept: readonly (AllocatedPort & { readonly replicaId: ReplicaId; readonly workerId: WorkerId | null })[]
 }

@@ -1,9 +1,9 @@
 import type { Instant } from '../../model/id.ts'
 
-/** Where time and chance enter a decision: as arguments. */
+/** Time and chance enter a decision only as arguments. */
 export interface Context {
   /** The database's clock at the decision. */
   readonly now: Instant
-  /** A new id; each call another. */
+  /** Makes a new id at each call. */
   readonly newId: () => string
 }

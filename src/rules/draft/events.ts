@@ -1,36 +1,23 @@
 import type { EventKind } from '../../generated/prisma/enums.ts'
 import type { EventText } from '../../model/fact.ts'
-import type { HostId, ReplicaId } from '../../model/id.ts'
 import type { Replica } from '../../model/service.ts'
-import type { Draft } from './draft.ts'
+import type { Draft, DraftEvent } from './draft.ts'
 
-/** The actor of what the rules and the workers do. */
+/** The actor of everything that the rules and the workers do. */
 export const controller = 'xce'
 
-/** Something that happened to one replica or to several alike: one event tells of all of them. */
-export interface DraftEvent {
-  readonly kind: EventKind
-  readonly actor: string
-  /** What happened, without the subject: "is ready". Null: `message` says all. */
-  readonly predicate: { readonly one: string; readonly many: string } | null
-  readonly message: string
-  /** Where all of it happened. */
-  hostId: HostId | null
-  readonly replicas: { readonly id: ReplicaId; readonly index: number }[]
-}
-
-/** Says one sentence about the service. */
+/** Records one sentence about the service. */
 export function recordEvent(draft: Draft, kind: EventKind, message: string, actor: string = controller): void {
   draft.events.push({ kind, actor, predicate: null, message, hostId: null, replicas: [] })
 }
 
-/** Says one sentence about one replica. */
+/** Records one sentence about one replica. */
 export function recordReplicaEvent(draft: Draft, row: Replica, message: string, actor: string = controller): void {
   const replicas = [{ id: row.id, index: row.index }]
   draft.events.push({ kind: 'REPLICA', actor, predicate: null, message, hostId: row.hostId, replicas })
 }
 
-/** Says of a replica what is likely to be said of others too: they share one event. */
+/** Records what probably happens to other replicas of this commit, too: they share one event. */
 export function recordSharedEvent(draft: Draft, row: Replica, one: string, many: string): void {
   const last = draft.events.at(-1)
   if (last?.predicate?.one === one) {
@@ -49,20 +36,20 @@ export function recordSharedEvent(draft: Draft, row: Replica, one: string, many:
   })
 }
 
-/** The events of the notes, in order. */
-export function eventTextsOf(notes: readonly DraftEvent[]): EventText[] {
-  return notes.map((said) => {
-    const { kind, actor, predicate, replicas, hostId } = said
+/** Words the events, in order. */
+export function eventTextsOf(events: readonly DraftEvent[]): EventText[] {
+  return events.map((event) => {
+    const { kind, actor, predicate, replicas, hostId } = event
     const [first] = replicas
     const only = replicas.length === 1 && first !== undefined ? first.id : null
-    if (predicate === null) return { kind, actor, message: said.message, replicaId: only, hostId }
+    if (predicate === null) return { kind, actor, message: event.message, replicaId: only, hostId }
     const indexes = replicas.map((replica) => replica.index)
     const message = `${subjectOf(indexes)} ${indexes.length === 1 ? predicate.one : predicate.many}.`
     return { kind, actor, message, replicaId: only, hostId }
   })
 }
 
-/** "Replica 3" or "Replicas 0–4, 7 and 9". */
+/** Names replicas: "Replica 3" or "Replicas 0–4, 7 and 9". */
 export function subjectOf(indexes: readonly number[]): string {
   const ranges = rangesOf([...indexes].sort((a, b) => a - b))
   const last = ranges.pop() ?? ''
@@ -70,7 +57,7 @@ export function subjectOf(indexes: readonly number[]): string {
   return `${indexes.length === 1 ? 'Replica' : 'Replicas'} ${list}`
 }
 
-/** Sorted indexes as "0–4", "7": runs of two are told one by one. */
+/** Joins sorted indexes to ranges such as "0–4" and "7". Two neighbours are written one by one. */
 function rangesOf(indexes: readonly number[]): string[] {
   const ranges: string[] = []
   let from = 0

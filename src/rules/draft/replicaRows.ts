@@ -2,8 +2,8 @@ import type { ReplicaId } from '../../model/id.ts'
 import type { Replica } from '../../model/service.ts'
 
 /**
- * Rows in the order of their ids, as a read-only map. It is an array inside: a commit's copy of 1,000 rows costs next to nothing, where a copied
- * Map costs more than all the rules.
+ * A read-only map of rows in the order of their ids. It is an array inside, because a commit's copy of 1,000 rows then
+ * costs next to nothing, while a copied Map costs more than all the rules.
  */
 export class ReplicaRows implements ReadonlyMap<ReplicaId, Replica> {
   readonly rows: readonly Replica[]
@@ -12,7 +12,7 @@ export class ReplicaRows implements ReadonlyMap<ReplicaId, Replica> {
     this.rows = rows
   }
 
-  /** The rows of a snapshot, which has them in order. */
+  /** Takes the rows of a snapshot, which has them in order. */
   static of(rows: ReadonlyMap<ReplicaId, Replica>): ReplicaRows {
     return rows instanceof ReplicaRows ? rows : new ReplicaRows([...rows.values()])
   }
@@ -51,7 +51,7 @@ export class ReplicaRows implements ReadonlyMap<ReplicaId, Replica> {
   }
 }
 
-/** Rows that a draft changes: a copy of its own from the first write on. */
+/** Rows that a draft changes. They are a copy of their own from the first write on. */
 export class DraftRows extends ReplicaRows {
   declare readonly rows: Replica[]
 
@@ -72,7 +72,7 @@ export class DraftRows extends ReplicaRows {
   }
 }
 
-/** Where `id` is or would be. New ids are mostly the highest. */
+/** Finds where `id` is or would be. New ids are mostly the highest. */
 function positionOf(rows: readonly Replica[], id: ReplicaId): number {
   const last = rows.at(-1)
   if (last === undefined || last.id < id) return rows.length

@@ -2,13 +2,13 @@ import type { ReplicaId } from '../../model/id.ts'
 import type { Replica } from '../../model/service.ts'
 import type { Draft } from './draft.ts'
 
-/** A row of a replica before and after the commit; `before` null: created by it. */
+/** A replica's row before and after the commit; `before` is null where the commit created it. */
 export interface RowChange {
   readonly before: Replica | null
   readonly after: Replica
 }
 
-/** The rows that the draft changed, in the order of their ids. */
+/** Returns the rows that the draft changed, in the order of their ids. */
 export function rowChangesOf(draft: Draft): RowChange[] {
   const changes: RowChange[] = []
   for (const after of draft.touched.values()) {
@@ -22,7 +22,7 @@ export function compareIds(a: ReplicaId, b: ReplicaId): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Lists and blockers are never changed in place, so that equal ones are the same. */
+/** Compares by identity, because lists and blockers are never changed in place. */
 function sameRow(a: Replica, b: Replica): boolean {
   for (const column of Object.keys(a) as (keyof Replica)[]) if (a[column] !== b[column]) return false
   return true

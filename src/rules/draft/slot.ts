@@ -1,6 +1,6 @@
 import type { Slot } from '../../model/service.ts'
 
-/** `index/contentNumber`: failures are remembered per slot and content (R10). */
+/** `index/contentNumber`, because failures are remembered per slot and content (R10). */
 export type SlotKey = `${number}/${number}`
 
 export const slotKey = (index: number, contentNumber: number): SlotKey => `${index}/${contentNumber}`

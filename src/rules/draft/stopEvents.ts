@@ -17,7 +17,7 @@ export function recordStopping(draft: Draft, row: Replica, reason: EndReason): v
   recordSharedEvent(draft, row, `is being stopped: ${why}`, `are being stopped: ${why}`)
 }
 
-/** Its end is confirmed, or it was on no host. */
+/** The replica's end is confirmed, or it was on no host. */
 export function recordStopped(draft: Draft, row: Replica, reason: EndReason): void {
   const why = because[reason] ?? reason
   recordSharedEvent(draft, row, `has stopped: ${why}`, `have stopped: ${why}`)

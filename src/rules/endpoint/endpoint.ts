@@ -3,9 +3,10 @@ import { isConfirmed } from '../../model/replica.ts'
 import type { HostView, Replica } from '../../model/service.ts'
 
 /**
- * R12: the rows of the endpoint table that a replica has: one per port while its process is confirmed. None on a host without an address
- * (NO_ADDRESS). A stopping one stays listed as terminating, not ready, until its end. A registration gives the host other addresses before all
- * services have heard of it, so the row has those that its service has told; one that an older server placed has none, and gets the host's.
+ * R12: makes the rows of the endpoint table for a replica: one per port, while its process is confirmed, and none on a
+ * host without an address (NO_ADDRESS). A stopping replica stays listed as terminating and not ready until its end. A
+ * registration gives the host other addresses before all services have heard of it, so the row holds the addresses that
+ * its service has published. A row that an older server placed holds none, and gets the host's.
  */
 export function addressesOf(replica: Replica, host: HostView | null): EndpointAddress[] {
   const addresses = replica.hostAddresses ?? host?.addresses ?? []
@@ -28,7 +29,7 @@ export function addressesOf(replica: Replica, host: HostView | null): EndpointAd
   }))
 }
 
-/** Equal in every field. */
+/** The two are equal in every field. */
 export function sameAddress(a: EndpointAddress, b: EndpointAddress): boolean {
   return (
     a.id === b.id &&

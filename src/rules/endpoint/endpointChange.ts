@@ -6,17 +6,17 @@ import { addressesOf, sameAddress } from './endpoint.ts'
 import { sameHost } from './hostView.ts'
 
 export interface EndpointDifference {
-  /** New or changed. */
+  /** Addresses that are new or changed. */
   readonly upserted: EndpointAddress[]
-  /** Ids of those that left the table. */
+  /** The ids of addresses that left the table. */
   readonly removed: string[]
-  /** As they were before: of the upserted those that were listed, and the removed ones. */
+  /** The old values of the upserted addresses that were listed, and of the removed ones. */
   readonly replaced: EndpointAddress[]
 }
 
 /**
- * R12: the endpoint table's difference, derived from the rows that changed. Rows that an older server placed say nothing of their host's addresses:
- * theirs follow from hosts that have others now.
+ * R12: derives the endpoint table's difference from the rows that changed. Rows that an older server placed do not hold
+ * their host's addresses, so theirs follow from the hosts whose addresses have changed.
  */
 export function endpointChangeOf(draft: Draft, changes: readonly RowChange[]): EndpointDifference {
   const difference: EndpointDifference = { upserted: [], removed: [], replaced: [] }

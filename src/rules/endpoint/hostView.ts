@@ -1,12 +1,12 @@
 import type { HostView, Replica } from '../../model/service.ts'
 
-/** Equal name and addresses, in order. */
+/** The two have the same name and the same addresses, in order. */
 export function sameHost(a: HostView | undefined, b: HostView): boolean {
   return a !== undefined && a.name === b.name && sameList(a.addresses, b.addresses)
 }
 
-/** The service has told just these of the replica's host. */
-export function hasTold(row: Pick<Replica, 'hostAddresses'>, { addresses }: HostView): boolean {
+/** The service has published exactly these addresses for the replica. */
+export function hasPublished(row: Pick<Replica, 'hostAddresses'>, { addresses }: HostView): boolean {
   return row.hostAddresses !== null && sameList(row.hostAddresses, addresses)
 }
 

@@ -4,12 +4,12 @@ import { quoted } from '../../model/quoted.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import { becomes, type HostDecision, type HostNow, type ReplicasLeft } from './hostTransition.ts'
 
-// R15: what operators make of a host and of its workers, by name.
+// R15: the changes that operators make to a host and its workers, by name.
 
-/** What operators ask for by a name. */
+/** A change that an operator asks for by a name. */
 export type OperatorChange = HostChangeOf<'scheduleHost' | 'confirmHostLoss' | 'removeHost' | 'removeWorker'>
 
-/** What is asked for by its name, and is not there. */
+/** Refuses a change whose name nothing has. */
 export function notFound({ kind, name }: OperatorChange): Refusal {
   const [what, list] =
     kind === 'removeWorker' ? ['worker', 'the workers of the query hosts'] : ['host', 'the query hosts']
@@ -32,7 +32,7 @@ export function scheduleHost(
     return { kind: 'refused', refusal: { code: 'NO_CHANGE', message, path: ['input', 'host'] } }
   }
   const stay = host.scheduling === 'DRAINING' || drained.length > 0 ? ', and those that have not left it stay' : ''
-  const said = {
+  const sentence = {
     OPEN: `${actor} uncordoned host ${name}: it takes replicas${stay}.`,
     CORDONED: `${actor} cordoned host ${name}: it takes no new replicas${stay}.`,
     DRAINING: `${actor} drains host ${name}: its replicas are replaced elsewhere, within the limits of their services.`,
@@ -43,7 +43,7 @@ export function scheduleHost(
     scheduling,
     mayBeDrained: true,
     wakesPlacement: scheduling === 'OPEN',
-    message: isDrained ? `${actor} drained host ${name}: it has no replicas, and takes none.` : said,
+    message: isDrained ? `${actor} drained host ${name}: it has no replicas, and takes none.` : sentence,
     actor,
   })
 }

@@ -8,9 +8,9 @@ import {
   type WorkerNow,
 } from './hostTransition.ts'
 
-// R15: what becomes of a host by one of its workers: by that one's silence, or by its word.
+// R15: the changes that one of its workers causes to a host: by its silence, or by its own word.
 
-/** Its lease or its grace is over, as judgeLeases says. */
+/** The worker's lease or its grace is over, as judgeLeases found. */
 export function judgeWorker(host: HostNow, change: HostChangeOf<'judgeWorker'>, left: ReplicasLeft): HostDecision {
   const { workerId, to, reason, message } = change
   const worker = workerOf(host, workerId)
@@ -49,7 +49,7 @@ export function drainWorker(
 ): HostDecision {
   const worker = workerOf(host, workerId)
   if (worker === undefined || worker.draining) return unchanged
-  const message = `Worker ${worker.name} on host ${host.name} is drained, for it is to end: its replicas are replaced elsewhere, within the limits of their services.`
+  const message = `Worker ${worker.name} on host ${host.name} is being drained because it is to end: its replicas are replaced elsewhere, within the limits of their services.`
   return becomes(host, left, { workers: new Map([[workerId, { draining: true }]]), message, actor })
 }
 
@@ -73,7 +73,7 @@ function workerOf(host: HostNow, id: string): WorkerNow | undefined {
   return host.workers.find((worker) => worker.id === id)
 }
 
-/** "Host n1", or its worker, where the host is reachable by another one. */
+/** Names the host, or its worker if the host is reachable by another one: "Host n1". */
 function subjectOf(host: HostNow, worker: WorkerNow): string {
   return host.reachability === 'REACHABLE' ? `Worker ${worker.name} on host ${host.name}` : `Host ${host.name}`
 }

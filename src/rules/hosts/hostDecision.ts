@@ -4,7 +4,7 @@ import { drainWorker, judgeWorker, leaveHost, returnWorker } from './hostByWorke
 import { drainedMessage, drainedReason, portsBackMessage } from './hostState.ts'
 import { becomes, type HostDecision, type HostNow, type ReplicasLeft, unchanged } from './hostTransition.ts'
 
-/** R15: what becomes of a host and its workers. */
+/** R15: decides a change of a host and its workers. */
 export function decideHost(host: HostNow, change: HostChange, left: ReplicasLeft): HostDecision {
   switch (change.kind) {
     case 'judgeWorker':
@@ -30,7 +30,10 @@ export function decideHost(host: HostNow, change: HostChange, left: ReplicasLeft
   }
 }
 
-/** Whose replicas the decision looks at: in most cases nobody's, so that a cluster which fails is not counted host by host. */
+/**
+ * Which replicas the decision needs counted. Mostly it needs none, so that a failing cluster is not counted host by
+ * host.
+ */
 export function looksAt(host: Pick<HostNow, 'scheduling'>, change: HostChange): Record<keyof ReplicasLeft, boolean> {
   const scheduling = change.kind === 'scheduleHost' ? change.scheduling : host.scheduling
   return { onHost: change.kind === 'removeHost' || scheduling === 'DRAINING', onWorker: change.kind === 'removeWorker' }

@@ -1,11 +1,11 @@
 import type { HostScheduling, Reachability } from '../../generated/prisma/enums.ts'
 import { counted } from '../../model/counted.ts'
 
-/** What a host is by a worker of it. */
+/** The part of a worker's state that its host's state follows from. */
 export interface WorkerState {
   readonly name: string
   readonly reachability: Reachability
-  /** Why it is not reachable. */
+  /** Why it is not reachable; null when it is. */
   readonly reason: string | null
   readonly draining: boolean
   readonly cpuMillis: number
@@ -33,7 +33,7 @@ export function bestOf(workers: readonly Pick<WorkerState, 'reachability'>[]): R
   return workers.some(({ reachability }) => reachability === 'UNREACHABLE') ? 'UNREACHABLE' : 'LOST'
 }
 
-/** Of a host that is being drained and has no replica left. */
+/** The reason of a host that is being drained and has no replica left. */
 export const drainedReason = 'It is drained: it has no replicas, and takes no new ones until uncordonHost.'
 
 export function drainedMessage(name: string): string {
@@ -44,7 +44,7 @@ export function portsBackMessage(name: string): string {
   return `Host ${name} has the ports back that were kept for a worker which is gone, or runs nothing of it any more.`
 }
 
-/** Why a host is not simply open and reachable, as a sentence; null: it is. */
+/** Says in a sentence why a host is not simply open and reachable; null when it is. */
 export function reasonOf(scheduling: HostScheduling, isEmpty: boolean, workers: readonly WorkerState[]): string | null {
   const reachability = bestOf(workers)
   if (reachability !== 'REACHABLE')
@@ -60,7 +60,7 @@ export function reasonOf(scheduling: HostScheduling, isEmpty: boolean, workers: 
     : null
 }
 
-/** "Of its 3 workers a and b". */
+/** Names some of the workers: "Of its 3 workers a and b". */
 function someOf(some: readonly WorkerState[], all: readonly WorkerState[]): string {
   return `Of its ${counted(all.length, 'worker')} ${some.map(({ name }) => name).join(' and ')}`
 }

@@ -2,69 +2,75 @@ import type { HostScheduling, Reachability } from '../../generated/prisma/enums.
 import type { Refusal } from '../../model/refusal.ts'
 import { drainedReason, type HostState, hostStateOf, reasonOf, type WorkerState } from './hostState.ts'
 
-/** A host as it is, for a decision on it (R15). */
+/** A host as it is when a change of it is decided (R15). */
 export interface HostNow {
   readonly name: string
   readonly scheduling: HostScheduling
   readonly reachability: Reachability
   readonly reason: string | null
-  /** By name. */
+  /** The host's workers in the order of their names. */
   readonly workers: readonly WorkerNow[]
 }
 
 export interface WorkerNow extends WorkerState {
   readonly id: string
-  /** UNREACHABLE, and kept from being LOST by the brake; or LOST by an operator's word. */
+  /** The worker is UNREACHABLE and the brake keeps it from being LOST, or it is LOST by an operator's word. */
   readonly held: boolean
 }
 
-/** Replicas that have not ended: on the host, and on the worker that is to be removed. */
+/** How many replicas have not ended on the host, and on the worker that is to be removed. */
 export interface ReplicasLeft {
   readonly onHost: number
   readonly onWorker: number
 }
 
 export type HostDecision =
-  /** It is so already, or does not apply any more. */
+  /** The host is like that already, or the change no longer applies. */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | {
       readonly kind: 'changed'
       readonly next: HostTransition
-      /** The event. */
+      /** The sentence of the event. */
       readonly message: string
-      /** Null: the worker that says it. */
+      /** The actor of the event; null means the worker that says it. */
       readonly actor: string | null
     }
 
-/** A host as it becomes. */
+/** A host after the change. */
 export interface HostTransition extends HostState {
   readonly scheduling: HostScheduling
   readonly reason: string | null
   readonly removes: boolean
   readonly wakesPlacement: boolean
-  /** Those that the change is about, by name. */
+  /** The workers that the change is about, in the order of their names. */
   readonly workers: readonly WorkerTransition[]
 }
 
 export interface WorkerTransition extends Pick<WorkerNow, 'id' | 'reachability' | 'reason' | 'held' | 'draining'> {
-  /** Its epoch is raised: what it says under the old one is FENCED. */
+  /** The worker's epoch is raised, so whatever it says under the old one is FENCED. */
   readonly fences: boolean
-  /** It runs nothing: its host has the ports back that were kept for it. */
+  /** The worker runs nothing, so its host gets back the ports that were kept for it. */
   readonly clean: boolean
   readonly removes: boolean
 }
 
-/** What is decided on a host. What follows from it is left out: its reachability and room, which are its workers', and why it is as it is. */
+/**
+ * What is decided on a host. The rest follows from it: its reachability and room, which are its workers', and the
+ * reason for its state.
+ */
 export interface HostStep {
   readonly message: string
   readonly actor: string | null
-  /** By id. What is left out of one stays, but that it is held: only until it is REACHABLE. */
+  /** The changed workers by id. Fields left out keep their value; `held` is cleared when the worker is REACHABLE. */
   readonly workers?: ReadonlyMap<string, WorkerStep>
   readonly scheduling?: HostScheduling
-  /** Of one that can't be reached; left out: that of its workers. */
+  /** The reason of a host that cannot be reached; left out, it is that of its workers. */
   readonly reason?: string
-  /** Said that it is drained, where it is; left out: only if that was said before. */
+  /**
+   * An event or a reason may say that the host is drained, if it is; left out, only a host that was called drained
+   * before stays so.
+   */
   readonly mayBeDrained?: boolean
   readonly removes?: boolean
   readonly wakesPlacement?: boolean

@@ -1,27 +1,33 @@
 import type { HostScheduling } from '../../generated/prisma/enums.ts'
+import { addTo } from '../../model/groupBy.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { WorkerOffer } from '../../model/workerOffer.ts'
 import { type HostState, hostStateOf, portsBackMessage, reasonOf, type WorkerState } from './hostState.ts'
 import { isOvertaken, isSame, type Newcomer, nameHeldBy, type Registered } from './workerName.ts'
 
-/** What a worker says that registers (R15). */
+/** What a worker says when it registers (R15). */
 export interface Registering extends Newcomer, Pick<WorkerOffer, 'cpuMillis' | 'memoryMiB' | 'portRange'> {
-  /** Of the token that registers it. */
+  /** The subject of the token that registers it. */
   readonly subject: string
-  /** It may be a worker that another subject's token registered. */
+  /** The worker may be one that another subject's token registered. */
   readonly asAdmin?: boolean
-  /** It runs nothing. Left out: that is believed of one that nobody knows, and of no LOST one. */
+  /**
+   * The worker says that it runs nothing. Left out, an unknown worker is believed to run nothing, and a LOST one is
+   * not.
+   */
   readonly clean?: boolean
 }
 
-/** A worker of before. */
+/** A worker that is registered already. */
 export interface WorkerBefore extends WorkerState, Registered {
   readonly id: string
   readonly subject: string
   readonly epoch: number
 }
 
-/** `known`: the worker that it is, started again. `replaced`: another one, LOST, that had its name. */
+/**
+ * `known` is the worker itself from before it was started again. `replaced` is another, LOST worker that had its name.
+ */
 export type Identity<Worker> =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'identified'; readonly known: Worker | null; readonly replaced: Worker | null }
@@ -30,11 +36,11 @@ export interface RegistrationView {
   readonly worker: Registering
   readonly known: WorkerBefore | null
   readonly replaced: WorkerBefore | null
-  /** It has replicas on another host than the one it registers on. */
+  /** The worker has replicas on another host than the one it registers on. */
   readonly hasReplicasElsewhere: boolean
-  /** The newest epoch under which its replicas were reported; 0: under none. */
+  /** The newest epoch under which its replicas were reported; 0 means none. */
   readonly reportedEpoch: number
-  /** The host it registers on, also a removed one; null: it is new. */
+  /** The host it registers on, which may be a removed one; null means a new host. */
   readonly host: {
     readonly scheduling: HostScheduling
     readonly isRemoved: boolean
@@ -42,9 +48,9 @@ export interface RegistrationView {
   } | null
   /** No replica is left on the host. */
   readonly isEmpty: boolean
-  /** LOST workers that have replicas still, or whose ports are kept. */
+  /** LOST workers that still have replicas, or for which ports are kept. */
   readonly keptFor: ReadonlySet<string>
-  /** Other hosts that keep ports for it, by name. */
+  /** The names of other hosts that keep ports for it. */
   readonly keptElsewhere: readonly string[]
 }
 
@@ -53,26 +59,32 @@ export type RegistrationDecision =
   | {
       readonly kind: 'registered'
       readonly host: HostState & { readonly scheduling: HostScheduling; readonly reason: string | null }
-      /** Its addresses and ports are the host's from now on. */
+      /** The host takes over the worker's addresses and ports. */
       readonly speaksForHost: boolean
       readonly epoch: number
       readonly reachability: 'REACHABLE' | 'LOST'
       readonly reason: string | null
-      /** LOST ones that nothing is kept for: nobody needs to know of them when another one comes. */
+      /**
+       * LOST workers for which nothing is kept: they are forgotten, because nobody needs them once another worker
+       * comes.
+       */
       readonly forgotten: readonly string[]
-      /** Who had its name and goes on under another one. */
+      /** The worker that had the name, and the name that it goes on under. */
       readonly aside: { readonly id: string; readonly name: string } | null
-      /** The event. */
+      /** The sentence of the event. */
       readonly message: string
-      /** Events of other hosts that it changes, by their names. */
+      /** Events of other hosts that the registration changes, by the hosts' names. */
       readonly elsewhere: readonly { readonly host: string; readonly message: string }[]
     }
 
-/** Of a LOST worker that is back. */
+/** The reason of a LOST worker that is back. */
 const uncleanReason =
   'It is back after it was lost, and has to stop what was replaced meanwhile before it takes new replicas.'
 
-/** `named`: who has the name now. `alike`: those with its state directory, the newest first, on whatever host. */
+/**
+ * Finds out which worker registers. `named` has the name now; `alike` have its state directory, on whatever host, the
+ * newest first.
+ */
 export function identify<Worker extends WorkerBefore>(
   worker: Registering,
   named: Worker | null,
@@ -80,7 +92,8 @@ export function identify<Worker extends WorkerBefore>(
 ): Identity<Worker> {
   const held = named && nameHeldBy(named, worker)
   if (held !== null) return invalidName(held)
-  // The same state directory is the same worker, also under a new name. With another one it is another worker, and who had the name is LOST.
+  // The same state directory is the same worker, even under a new name. Another directory is another worker, and then
+  // the one that had the name is LOST.
   const known =
     named && isSame(named, worker) ? named : (alike.find(({ host }) => host === worker.host) ?? alike[0] ?? null)
   if (known !== null && known.subject !== worker.subject && worker.asAdmin !== true) {
@@ -95,21 +108,25 @@ export function identify<Worker extends WorkerBefore>(
   return { kind: 'identified', known, replaced: named !== null && named.id !== known?.id ? named : null }
 }
 
-/** R15: a worker (re)starts, with a new epoch. One that was LOST, or that nobody knows any more, is so until it runs nothing. */
+/**
+ * R15: decides a worker's registration, which gets a new epoch. A worker that was LOST, or that nobody knows any more,
+ * stays LOST until it runs nothing.
+ */
 export function decideRegistration(view: RegistrationView): RegistrationDecision {
   const { worker, known, replaced, host, keptFor } = view
-  // Its replicas are where they were placed, and end there first. Of a LOST one those only get fewer.
+  // Its replicas are where they were placed and must end there first. A LOST worker gets no new ones, so its number of
+  // replicas only falls.
   if (known !== null && known.host !== worker.host && known.reachability !== 'LOST')
-    return invalidName(`Worker ${known.name} is on host ${known.host} still: register again in a moment.`)
+    return invalidName(`Worker ${known.name} is still on host ${known.host}: register again in a moment.`)
   if (view.hasReplicasElsewhere)
     return invalidName(
       `Worker ${worker.name} has replicas on another host, which are being replaced: register again in a moment.`,
     )
-  // Above all that was said of its replicas: what it says now is newer.
+  // The epoch is above every earlier report of its replicas, because what the worker says now is newer.
   const epoch = Math.max(view.reportedEpoch, known?.epoch ?? 0) + 1
-  // A removed host begins anew.
+  // A removed host starts over.
   const scheduling = host === null || host.isRemoved ? 'OPEN' : host.scheduling
-  // One that nobody knows any more was LOST: what it still runs was replaced.
+  // A worker that nobody knows any more was LOST, so what it still runs was replaced.
   const returned = known === null ? worker.clean !== false : known.reachability !== 'LOST' || worker.clean === true
   const reachability = returned ? 'REACHABLE' : 'LOST'
   const reason = returned ? null : uncleanReason
@@ -131,7 +148,7 @@ export function decideRegistration(view: RegistrationView): RegistrationDecision
   return {
     kind: 'registered',
     host: { ...hostStateOf(workers), scheduling, reason: reasonOf(scheduling, isDrained, workers) },
-    // What one that is to be clean first says of the host does not count while others are there.
+    // A worker that must become clean first does not change the host's addresses while other workers are there.
     speaksForHost: returned || !others.some((other) => other.reachability === 'REACHABLE'),
     epoch,
     reachability,
@@ -159,21 +176,23 @@ function newsElsewhere(
   returned: boolean,
   aside: { readonly name: string } | null,
 ): readonly { readonly host: string; readonly message: string }[] {
-  const said = new Map<string, readonly string[]>()
-  const say = (host: string, message: string) => host !== here && said.set(host, [...(said.get(host) ?? []), message])
-  if (known) say(known.host, `Worker ${known.name} of host ${known.host} is on host ${here} now.`)
+  const messagesByHost = new Map<string, string[]>()
+  const addMessage = (host: string, message: string) => {
+    if (host !== here) addTo(messagesByHost, host, message)
+  }
+  if (known) addMessage(known.host, `Worker ${known.name} of host ${known.host} is on host ${here} now.`)
   if (replaced) {
     const becomes = aside
       ? `is named ${aside.name} now: it is lost, and`
       : 'is forgotten: it was lost, nothing is kept for it, and'
-    say(
+    addMessage(
       replaced.host,
       `Worker ${replaced.name} of host ${replaced.host} ${becomes} a worker of host ${here} has its name.`,
     )
   }
-  // It runs nothing of them.
-  if (returned) for (const host of keptElsewhere) say(host, portsBackMessage(host))
-  return [...said].map(([host, messages]) => ({ host, message: messages.join(' ') }))
+  // The worker runs nothing that those hosts keep ports for.
+  if (returned) for (const host of keptElsewhere) addMessage(host, portsBackMessage(host))
+  return [...messagesByHost].map(([host, messages]) => ({ host, message: messages.join(' ') }))
 }
 
 function invalidName(message: string): { readonly kind: 'refused'; readonly refusal: Refusal } {

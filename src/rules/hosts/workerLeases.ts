@@ -2,28 +2,31 @@ import type { Reachability } from '../../generated/prisma/enums.ts'
 import { counted } from '../../model/counted.ts'
 import type { HostId, Instant, WorkerId } from '../../model/id.ts'
 
-/** A worker by its lease. */
+/** A worker as its lease shows it. */
 export interface LeasedWorker {
   readonly id: WorkerId
   readonly name: string
   readonly hostId: HostId
   readonly hostName: string
   readonly reachability: Reachability
-  /** Since when it is that. */
+  /** Since when it has this reachability. */
   readonly since: Instant
   readonly leaseUntil: Instant
-  /** Since when its host is as reachable as it is. */
+  /** Since when its host has its reachability. */
   readonly hostSince: Instant
-  /** UNREACHABLE and kept from being LOST by the brake; or LOST by an operator's word (confirmHostLoss). */
+  /**
+   * The worker is UNREACHABLE and the brake keeps it from being LOST, or it is LOST by an operator's word
+   * (confirmHostLoss).
+   */
   readonly held: boolean
-  /** It, or its host, is being drained: whoever does that means to end it. */
+  /** The worker or its host is being drained, so somebody means to end it. */
   readonly draining: boolean
 }
 
 export interface LeaseView {
-  /** Of those that are LOST at least the ones that are `held`. */
+  /** All workers; of the LOST ones at least those that are `held`. */
   readonly workers: readonly LeasedWorker[]
-  /** Every lease is as good as begun then: the server started, or could not have taken a renewal before. */
+  /** No lease began before this instant: the server started then, or could not have taken a renewal until then. */
   readonly countsFrom: Instant
   readonly now: Instant
   readonly leaseSeconds: number
@@ -32,30 +35,31 @@ export interface LeaseView {
 
 export interface WorkerVerdict {
   readonly worker: LeasedWorker
-  /** HELD: it would be LOST, but for the brake. */
+  /** HELD means that only the brake keeps it from being LOST. */
   readonly to: 'UNREACHABLE' | 'LOST' | 'HELD'
   readonly reason: string
-  /** The event. */
+  /** The sentence of the event. */
   readonly message: string
 }
 
 export interface WorkerVerdicts {
   readonly verdicts: readonly WorkerVerdict[]
-  /** When the next lease or grace may be over; null: nothing is waited for. */
+  /** When the next lease or grace may be over; null when there is none to wait for. */
   readonly wakeAt: Instant | null
 }
 
-/** Fewer hosts than these may all be lost at once. */
+/** The brake needs at least this many hosts: of fewer, all may be lost at once. */
 const fewestForBrake = 3
 
 const heldReason =
-  'It is silent for longer than its grace, as most hosts are: that is more likely the network or the servers. See whether it runs: it is LOST when confirmHostLoss says so.'
+  'It has been silent for longer than its grace, and so have most hosts: that is more likely the network or the servers. See whether it runs: it is LOST when confirmHostLoss says so.'
 
 /**
- * R15: a REACHABLE worker whose lease is over is UNREACHABLE; one whose grace is over as well is LOST. The brake: while more than half of at least 3
- * hosts are silent at once, with all of their workers, none is LOST until one returns or joins, and then the others have a lease and a grace more to return
- * too. An operator's word is of one host: what was held beside it stays so, and the host goes on counting as silent. What is drained is meant to fall
- * silent, so that it counts neither way.
+ * R15: a REACHABLE worker whose lease is over becomes UNREACHABLE, and one whose grace is over as well becomes LOST.
+ * The brake: while more than half of at least 3 hosts are silent at once, with all of their workers, none becomes LOST
+ * until one returns or joins; then the others have one more lease and grace to return, too. An operator's word is about
+ * one host: whatever is held beside it stays held, and the host still counts as silent. A host that is being drained is
+ * meant to fall silent, so it counts neither way.
  */
 export function judgeLeases(view: LeaseView): WorkerVerdicts {
   const workers = view.workers.filter(({ reachability }) => reachability !== 'LOST')
@@ -89,8 +93,9 @@ interface HostCount {
 }
 
 /**
- * For the brake. A host is silent when all of its workers are; one that an operator took for lost is, beside what was silent already then: long after, its
- * loss is no sign of anything.
+ * Counts the hosts for the brake. A host is silent when all of its workers are. A host that an operator confirmed as
+ * lost counts as silent beside those that were silent already; its loss says nothing about silence that begins long
+ * after.
  */
 function countHosts(view: LeaseView): HostCount {
   const silentByHost = new Map<HostId, boolean>()
@@ -109,21 +114,21 @@ function countHosts(view: LeaseView): HostCount {
   return { all: silentByHost.size, silent: [...silentByHost.values()].filter(Boolean).length }
 }
 
-/** The hosts of workers, as messages name them. */
+/** Names the hosts of workers for messages. */
 class Hosts {
-  /** Workers by host. */
+  /** How many workers each host has. */
   readonly #workers = new Map<HostId, number>()
 
   constructor(workers: readonly LeasedWorker[]) {
     for (const { hostId } of workers) this.#workers.set(hostId, (this.#workers.get(hostId) ?? 0) + 1)
   }
 
-  /** "Host n1", or the worker, where the host has others. */
+  /** Names the host, or the worker if the host has others: "Host n1". */
   subject({ name, hostId, hostName }: LeasedWorker): string {
     return this.#isAlone(hostId) ? `Host ${hostName}` : `Worker ${name} on host ${hostName}`
   }
 
-  /** Who is silent. */
+  /** Says who is silent. */
   silentOne({ hostId }: LeasedWorker): string {
     return this.#isAlone(hostId) ? 'its worker' : 'it'
   }
@@ -137,7 +142,10 @@ function leaseEndOf({ leaseUntil }: LeasedWorker, { countsFrom, leaseSeconds }: 
   return Math.max(leaseUntil, countsFrom + leaseSeconds * 1000)
 }
 
-/** When a host last came (back) that is reachable now. One more worker on a host that was there proves nothing. */
+/**
+ * Finds when a host that is reachable now last came or came back. One more worker on a host that was there proves
+ * nothing.
+ */
 function lastReturn(workers: readonly LeasedWorker[], view: LeaseView): Instant | null {
   let last: Instant | null = null
   for (const worker of workers) {
@@ -148,8 +156,9 @@ function lastReturn(workers: readonly LeasedWorker[], view: LeaseView): Instant 
 }
 
 /**
- * With the brake on: a lease and a grace after somebody returned, when that was later than this one fell silent. Its lease says nothing of when that was:
- * it moves with a server's start, or with a last renewal. Null: not by itself.
+ * With the brake on, a worker is LOST a lease and a grace after another one returned, if that one returned after this
+ * one fell silent. Its lease does not tell when it fell silent, because a server's start or a last renewal moves it.
+ * Null means that time alone does not make it LOST.
  */
 function lostAtBraked(
   { since }: LeasedWorker,
@@ -175,6 +184,6 @@ function lost(worker: LeasedWorker, hosts: Hosts, { leaseSeconds, graceSeconds }
 }
 
 function held(worker: LeasedWorker, hosts: Hosts, { all, silent }: HostCount): WorkerVerdict {
-  const message = `${hosts.subject(worker)} is not taken for lost, though its grace is over: ${silent} of ${counted(all, 'host')} are silent at once. See whether they run; confirmHostLoss says that one is lost.`
+  const message = `${hosts.subject(worker)} is not judged to be lost, although its grace is over: ${silent} of ${counted(all, 'host')} are silent at once. See whether they run; confirmHostLoss says that one is lost.`
   return { worker, to: 'HELD', reason: heldReason, message }
 }

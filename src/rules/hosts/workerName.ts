@@ -1,29 +1,33 @@
 import type { Reachability } from '../../generated/prisma/enums.ts'
 
-/** A registration that there is. */
+/** A worker that is registered. */
 export interface Registered {
   readonly name: string
   readonly host: string
-  /** The id of its state directory; null: it is not known, and equals none. */
+  /** The id of its state directory; null is unknown, and equals no other. */
   readonly instance: string | null
   readonly reachability: Reachability
-  /** The highest that its state directory has given to one; 0: it gives none. */
+  /** The highest number that its state directory has given to a registration; 0 means that it gives none. */
   readonly registrationNumber: number
 }
 
-/** A registration to be. */
+/** A worker that wants to register. */
 export interface Newcomer {
   readonly name: string
   readonly host: string
-  /** The id of its state directory. An empty one equals none. */
+  /** The id of its state directory; an empty one equals no other. */
   readonly instance: string
-  /** Of this registration among those of its state directory. Left out or null: it does not say, and is taken for the latest one. */
+  /**
+   * The number of this registration among those of its state directory. If it is left out or null, the worker does not
+   * say, and the registration counts as the latest.
+   */
   readonly registrationNumber?: number | null | undefined
 }
 
 /**
- * R15: who has a name keeps it until it is LOST, and so fenced; then a newcomer may take its place. The same state directory is the same worker,
- * started again. Null: nothing speaks against the newcomer; otherwise why it is refused.
+ * R15: whoever has a name keeps it until it is LOST, and so fenced; then a newcomer may take it. The same state
+ * directory is the same worker, started again. Returns why the newcomer is refused; null when nothing speaks against
+ * it.
  */
 export function nameHeldBy(held: Registered, newcomer: Newcomer): string | null {
   if (held.name !== newcomer.name || held.reachability === 'LOST' || isSame(held, newcomer)) return null
@@ -33,14 +37,18 @@ export function nameHeldBy(held: Registered, newcomer: Newcomer): string | null 
 }
 
 /**
- * The same worker, started again: only its state directory says so. A name is no proof, because every worker's token can give any name: whoever was
- * taken for a live worker by its name would fence it and be told its assignments, with their secrets.
+ * Only its state directory shows that a worker is the same one, started again. A name is no proof, because every
+ * worker's token can give any name: whoever was taken for a live worker by its name would fence it and get its
+ * assignments, with their secrets.
  */
 export function isSame(held: Pick<Registered, 'instance'>, newcomer: Pick<Newcomer, 'instance'>): boolean {
   return newcomer.instance !== '' && held.instance === newcomer.instance
 }
 
-/** A later registration of the same state directory was taken already: this one comes late, and its worker has registered anew since. */
+/**
+ * A later registration of the same state directory was accepted already. This one comes late, and its worker has
+ * registered again since.
+ */
 export function isOvertaken(held: Registered, newcomer: Newcomer): boolean {
   const number = newcomer.registrationNumber ?? null
   return number !== null && number <= held.registrationNumber && isSame(held, newcomer)

@@ -1,22 +1,22 @@
 import type { Blocker } from '../../model/blocker.ts'
 import type { ReplicaId } from '../../model/id.ts'
 
-/** What each waiting replica was last told, so that it is told only what is new. */
+/** The last blocker of each waiting replica, so that a replica gets a blocker only when it is a new one. */
 export class BlockerNews {
-  #told = new Map<ReplicaId, Blocker>()
+  #last = new Map<ReplicaId, Blocker>()
 
-  /** Of all that wait now, those that are told something else than the last time. */
+  /** Picks the replicas whose blocker differs from the last time, out of all that wait now. */
   of<Hold extends { readonly replica: ReplicaId; readonly blocker: Blocker }>(holds: readonly Hold[]): readonly Hold[] {
     const news = holds.filter(({ replica, blocker }) => {
-      const last = this.#told.get(replica)
+      const last = this.#last.get(replica)
       return last?.reason !== blocker.reason || last.message !== blocker.message
     })
-    this.#told = new Map(holds.map(({ replica, blocker }) => [replica, blocker]))
+    this.#last = new Map(holds.map(({ replica, blocker }) => [replica, blocker]))
     return news
   }
 
-  /** Somebody else may have told them something. */
+  /** Forgets the last blockers, because somebody else may have set others. */
   forget(): void {
-    this.#told.clear()
+    this.#last.clear()
   }
 }

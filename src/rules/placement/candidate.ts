@@ -3,7 +3,7 @@ import type { PlacementHost, PlacementWorker } from '../../model/host.ts'
 import type { Instant, ServiceId } from '../../model/id.ts'
 import { HostPorts, type PortNeeds } from './ports.ts'
 
-/** What a replica consumes of a worker and its host. Replicas with equal `signature` fit in the same places. */
+/** What a replica takes from a worker and its host. Replicas with equal `signature` fit in the same places. */
 export interface Shape {
   readonly cpuMillis: number
   readonly memoryMiB: number
@@ -11,14 +11,16 @@ export interface Shape {
   readonly signature: string
 }
 
-/** What is lacking for a shape, the first of it. */
+/** The first thing that a worker lacks for a shape. */
 export type Lack = 'cpu' | 'memory' | 'fixedPort' | 'anyPort'
 
-/** A host that takes replicas: what its workers share, ports and the counts of services, while a placement runs. */
+/**
+ * A host that takes replicas, while a placement runs: its ports and the counts of services, which its workers share.
+ */
 export class CandidateHost {
   readonly host: PlacementHost
   readonly #now: Instant
-  /** Made when first asked: most hosts are not. */
+  /** Made when it is first asked for, because most hosts are never asked. */
   #ports: HostPorts | null = null
   #placed: Map<ServiceId, number> | null = null
 
@@ -36,7 +38,7 @@ export class CandidateHost {
     return this.#ports
   }
 
-  /** Alive replicas of the service here. */
+  /** How many alive replicas of the service are here. */
   replicasOf(service: ServiceId): number {
     return (this.host.replicasOf.get(service) ?? 0) + (this.#placed?.get(service) ?? 0)
   }
@@ -52,7 +54,7 @@ export class CandidateHost {
 export class Candidate {
   readonly on: CandidateHost
   readonly worker: PlacementWorker
-  /** Where the load index has it. */
+  /** The worker's place in the load index. */
   bucket = -1
   position = -1
   #freeCpuMillis: number
@@ -69,7 +71,7 @@ export class Candidate {
     return this.on.host
   }
 
-  /** The used share of CPU or memory, whichever is more: 0 to 1. */
+  /** The used share of CPU or of memory, whichever is higher: 0 to 1. */
   get load(): number {
     const { cpuMillis, memoryMiB } = this.worker
     if (cpuMillis <= 0 || memoryMiB <= 0) return 1
@@ -89,7 +91,7 @@ export class Candidate {
     return ports.hasAny(shape.ports) ? null : 'anyPort'
   }
 
-  /** Takes CPU, memory and all ports of one replica at once; only where it fits. */
+  /** Takes CPU, memory and all ports of one replica at once. The replica must fit. */
   take(service: ServiceId, shape: Shape, declared: readonly PortDeclaration[]): AllocatedPort[] {
     this.#freeCpuMillis -= shape.cpuMillis
     this.#freeMemoryMiB -= shape.memoryMiB
@@ -97,7 +99,10 @@ export class Candidate {
   }
 }
 
-/** The workers that take replicas: REACHABLE and not drained, on hosts that are OPEN. In the order of the hosts. */
+/**
+ * Returns the workers that take replicas, in the order of their hosts: REACHABLE and not being drained, on hosts that
+ * are OPEN.
+ */
 export function candidatesOf(hosts: readonly PlacementHost[], now: Instant): Candidate[] {
   return hosts.flatMap((host) => {
     if (host.scheduling !== 'OPEN') return []

@@ -4,8 +4,9 @@ import { type Draft, hasRoom, isDeleting, put } from '../draft/draft.ts'
 import { recordSharedEvent } from '../draft/events.ts'
 
 /**
- * Placement's decision: each grant gives a waiting row a worker, ports on its host and quota at once. A grant whose row no longer waits is passed over; those
- * past the cap of rows are left to the next placement: what these take is no longer what it was decided on.
+ * Carries out placement's decision: each grant gives a waiting row a worker, ports on its host and quota at once. A
+ * grant whose row no longer waits is ignored. Grants past the row cap are left to the next placement, because the first
+ * ones have changed the rooms that they were decided on.
  */
 export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
   if (isDeleting(draft)) return { kind: 'done', changed: false }
@@ -13,7 +14,8 @@ export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
   for (const given of grants) {
     const row = draft.alive.get(given.replicaId)
     if (row === undefined || row.state !== 'PENDING') continue
-    // Not one that this commit creates, nor one that it has just released: a row moves from host to host in two commits.
+    // The row must be one that waited before this commit: neither created nor released by it, because a row moves from
+    // host to host in two commits.
     if (draft.base.replicas.get(row.id)?.hostId !== null) continue
     if (!hasRoom(draft, row.id)) {
       draft.wakesPlacement = true
@@ -31,7 +33,7 @@ export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
       hostReachable: true,
       pending: null,
       notBefore: null,
-      // Another worker counts its own epochs; the same one's old reports must stay old.
+      // Another worker counts its own epochs; old reports of the same worker must stay old.
       reportedEpoch: sameWorker ? row.reportedEpoch : 0,
       reportedSequence: sameWorker ? row.reportedSequence : 0,
     }

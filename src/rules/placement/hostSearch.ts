@@ -4,9 +4,10 @@ import type { Candidate, Shape } from './candidate.ts'
 import type { LoadIndex } from './loadIndex.ts'
 
 /**
- * The search of workers for equal replicas of one service: those on hosts with the fewest replicas of the service first (R14), of these the least
- * loaded. NONE looks at the load only; STRICT ends at maxPerHost. While a placement runs rooms shrink and counts grow, so a worker that was passed
- * over once stays passed over at this level, and the next replica's search goes on where this one's ended.
+ * Searches workers for equal replicas of one service: first those on hosts with the fewest replicas of the service
+ * (R14), and of these the least loaded. NONE looks at the load only; STRICT ends at maxPerHost. While a placement runs,
+ * rooms shrink and counts grow. So a worker that was skipped once stays skipped at this level, and the next replica's
+ * search continues where this one's ended.
  */
 export class HostSearch {
   readonly shape: Shape
@@ -24,22 +25,22 @@ export class HostSearch {
     this.shape = shape
   }
 
-  /** The best worker, on another host than `avoided` where there is one (R10). */
+  /** Finds the best worker, on another host than `avoided` if there is one (R10). */
   find(avoided: HostId | null): Candidate | null {
-    const best = this.#advance(this.#cursor, null)
+    const best = this.#advanceCursor(this.#cursor, null)
     if (best === null || best.host.id !== avoided) return best
-    // A cursor of its own: the others' may not pass over the avoided host.
-    return this.#advance({ ...this.#cursor }, avoided) ?? best
+    // This search has a cursor of its own, because the other replicas may use the avoided host.
+    return this.#advanceCursor({ ...this.#cursor }, avoided) ?? best
   }
 
-  /** Moves the cursor to the next worker that the replica can have, not on `avoided`. */
-  #advance(cursor: Cursor, avoided: HostId | null): Candidate | null {
-    while (this.#allows(cursor.level)) {
+  /** Moves the cursor to the next worker that the replica can have outside of `avoided`. */
+  #advanceCursor(cursor: Cursor, avoided: HostId | null): Candidate | null {
+    while (this.#allowsCount(cursor.level)) {
       for (let places = this.#index.at(cursor.bucket); places !== undefined; places = this.#index.at(++cursor.bucket)) {
         for (; cursor.position < places.length; cursor.position++) {
           const candidate = places[cursor.position]
           if (candidate === null || candidate === undefined || candidate.host.id === avoided) continue
-          const count = this.#count(candidate)
+          const count = this.#replicasOn(candidate)
           if (count > cursor.level) cursor.nextLevel = Math.min(cursor.nextLevel, count)
           else if (count === cursor.level && candidate.fits(this.shape)) return candidate
         }
@@ -52,19 +53,19 @@ export class HostSearch {
     return null
   }
 
-  #count(candidate: Candidate): number {
+  #replicasOn(candidate: Candidate): number {
     return this.#replica.spreadMode === 'NONE' ? 0 : candidate.on.replicasOf(this.#replica.serviceId)
   }
 
-  #allows(count: number): boolean {
+  #allowsCount(count: number): boolean {
     return this.#replica.spreadMode === 'STRICT' ? count < this.#replica.maxPerHost : count < Number.POSITIVE_INFINITY
   }
 }
 
 interface Cursor {
-  /** Replicas of the service on the hosts that are looked at now. */
+  /** The number of the service's replicas on the hosts that are looked at now. */
   level: number
-  /** The fewest on the hosts passed over because they have more. */
+  /** The lowest number among the hosts that were skipped because they have more. */
   nextLevel: number
   bucket: number
   position: number

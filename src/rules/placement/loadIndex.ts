@@ -3,18 +3,18 @@ import type { Candidate } from './candidate.ts'
 const buckets = 1_024
 
 /**
- * Candidates by load, the least loaded first. One only moves to later places while a placement runs, and its old place stays empty, so that
- * a search may remember how far it came and go on there.
+ * Candidates by load, the least loaded first. While a placement runs, a candidate only moves to later places and its
+ * old place stays empty, so a search can remember how far it came and continue there.
  */
 export class LoadIndex {
   readonly #places: (Candidate | null)[][] = Array.from({ length: buckets }, () => [])
 
-  /** In the order given, within equal load. */
+  /** Candidates of equal load keep the order given. */
   constructor(candidates: readonly Candidate[]) {
     for (const candidate of candidates) this.#append(candidate, bucketOf(candidate))
   }
 
-  /** After its load grew. */
+  /** Moves a candidate whose load has grown. */
   moved(candidate: Candidate): void {
     const bucket = bucketOf(candidate)
     if (bucket === candidate.bucket) return
@@ -23,7 +23,7 @@ export class LoadIndex {
     this.#append(candidate, bucket)
   }
 
-  /** The places of one bucket, null where one has moved away; undefined behind the last bucket. */
+  /** The places of one bucket, with null where a candidate has moved away; undefined behind the last bucket. */
   at(bucket: number): readonly (Candidate | null)[] | undefined {
     return this.#places[bucket]
   }

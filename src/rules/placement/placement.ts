@@ -1,4 +1,5 @@
 import type { Blocker } from '../../model/blocker.ts'
+import { groupBy } from '../../model/groupBy.ts'
 import type { Grant, PlacementHost, PlacementProject, WaitingReplica } from '../../model/host.ts'
 import type { Instant, ReplicaId, ServiceId } from '../../model/id.ts'
 import { type Candidate, candidatesOf, type Shape } from './candidate.ts'
@@ -14,16 +15,16 @@ export interface PlacementInput {
   readonly now: Instant
 }
 
-/** Every waiting replica is in exactly one of the two, in the order of the queue. */
+/** Every waiting replica is in exactly one of the two lists, in the order of the queue. */
 export interface Placement {
   readonly grants: readonly (Grant & { readonly serviceId: ServiceId })[]
   readonly holds: readonly { readonly serviceId: ServiceId; readonly replica: ReplicaId; readonly blocker: Blocker }[]
 }
 
 /**
- * R13, R14: gives waiting replicas a worker, CPU, memory, all their ports and quota, each all at once or not at all. By the queue's priority, then
- * age; one that does not fit never delays those behind it. Only workers that are REACHABLE, on hosts that are OPEN. The order of the input means
- * nothing.
+ * R13, R14: gives waiting replicas a worker, CPU, memory, all their ports and quota, each all at once or not at all.
+ * The queue's priority decides, then age; a replica that does not fit never delays those behind it. Only workers that
+ * are REACHABLE, on hosts that are OPEN, are used. The order of the input does not matter.
  */
 export function place({ waiting, hosts, projects, now }: PlacementInput): Placement {
   const sorted = [...hosts].sort((a, b) => (a.id < b.id ? -1 : 1))
@@ -68,12 +69,17 @@ export function place({ waiting, hosts, projects, now }: PlacementInput): Placem
   return { grants, holds }
 }
 
-/** R14: the queue's priority (higher first), then age, then the id. */
+/** Groups grants or blockers by service, in the order given: each service gets its own in one commit. */
+export function byService<T extends { readonly serviceId: ServiceId }>(items: readonly T[]): Map<ServiceId, T[]> {
+  return groupBy(items, ({ serviceId }) => serviceId)
+}
+
+/** R14: the queue's priority comes first (the higher one), then age, then the id. */
 function compareWaiting(a: WaitingReplica, b: WaitingReplica): number {
   return b.queuePriority - a.queuePriority || a.createdAt - b.createdAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 }
 
-/** One search for all equal replicas of a service; what was found to fit nowhere is not searched for again. */
+/** Keeps one search for all equal replicas of a service. What was found to fit nowhere is not searched for again. */
 class Searches {
   readonly #index: LoadIndex
   readonly #hosts: readonly PlacementHost[]
@@ -108,7 +114,7 @@ class Searches {
   }
 }
 
-/** Room in projects. A replica that holds quota already needs no more (R17). */
+/** Counts the room in projects. A replica that already holds quota needs no more (R17). */
 class Quota {
   readonly #projects: ReadonlyMap<string, PlacementProject>
   readonly #used: Map<string, number>

@@ -4,17 +4,19 @@ import type { Instant } from '../../model/id.ts'
 import { type Candidate, type CandidateHost, type Lack, type Shape, takesReplicas } from './candidate.ts'
 import type { PortNeeds } from './ports.ts'
 
-/** Why a replica could not be placed, before it is said of one replica. */
+/** The reason why placement found no place, not yet tied to one replica. */
 export interface Obstacle {
   readonly reason: BlockReason
   readonly message: string
-  /** It holds for every service: the shape itself fits nowhere. */
+  /** The obstacle holds for every service, because the shape itself fits nowhere. */
   readonly general: boolean
-  /** When a port's quarantine ends, where one is in the way: placement is worth another try then. */
+  /**
+   * When the quarantine of a needed port ends, so that placement is worth another try; null where none is in the way.
+   */
   readonly until: Instant | null
 }
 
-/** Hosts by the first thing that keeps a replica off them. */
+/** How many hosts there are by the first thing that keeps a replica off them. */
 type Tally = Record<'cordoned' | 'draining' | 'unreachable' | 'lost' | 'spread' | Lack, number>
 
 export function quotaObstacle(project: PlacementProject, used: number): Obstacle {
@@ -27,8 +29,9 @@ export function quotaObstacle(project: PlacementProject, used: number): Obstacle
 }
 
 /**
- * What keeps a replica off each host, counted: cordoned and unreachable hosts first, then CPU, memory, ports, and STRICT spread where nothing
- * else is in the way. The reason is what keeps it off the most hosts of those that take replicas: there help would help most.
+ * Counts what keeps a replica off each host: cordoned and unreachable hosts first, then CPU, memory and ports, and
+ * STRICT spread where nothing else is in the way. The reason is the one that keeps it off the most hosts among those
+ * that take replicas, because help is worth most there.
  */
 export function hostObstacle(
   replica: Pick<WaitingReplica, 'serviceName' | 'maxPerHost'>,
@@ -66,7 +69,7 @@ export function hostObstacle(
   return { reason, message: `${fault} (${counts}). ${help}`, general: tally.spread === 0, until }
 }
 
-/** By host what is in the way on the worker of it that comes closest. */
+/** Finds for each host what is in the way on the worker that comes closest. */
 function lacksOf(shape: Shape, candidates: Iterable<Candidate>): Map<CandidateHost, Lack | 'spread'> {
   const lacks = new Map<CandidateHost, Lack | 'spread'>()
   for (const candidate of candidates) {
@@ -79,7 +82,7 @@ function lacksOf(shape: Shape, candidates: Iterable<Candidate>): Map<CandidateHo
 
 const inOrder: readonly (Lack | 'spread')[] = ['cpu', 'memory', 'fixedPort', 'anyPort', 'spread']
 
-/** What keeps the replica off the most hosts of those that take replicas. */
+/** Finds what keeps the replica off the most hosts among those that take replicas. */
 function verdict(tally: Tally, replica: Pick<WaitingReplica, 'serviceName' | 'maxPerHost'>, shape: Shape): Verdict {
   const capacity = tally.cpu + tally.memory
   const port = tally.fixedPort + tally.anyPort

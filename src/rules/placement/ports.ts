@@ -3,10 +3,10 @@ import type { AllocatedPort, PortDeclaration } from '../../model/content.ts'
 import type { PlacementHost } from '../../model/host.ts'
 import type { Instant } from '../../model/id.ts'
 
-/** What a list of declarations asks of a host. Lists with equal `signature` ask the same. */
+/** What a list of declarations needs from a host. Lists with equal `signature` need the same. */
 export interface PortNeeds {
   readonly fixed: readonly { readonly port: number; readonly protocol: PortProtocol }[]
-  /** How many "any free" ones. */
+  /** How many "any free" ports are declared. */
   readonly any: Readonly<Record<PortProtocol, number>>
   readonly count: number
   readonly signature: string
@@ -29,17 +29,17 @@ export function portNeeds(declared: readonly PortDeclaration[]): PortNeeds {
 }
 
 /**
- * The free ports of one host (R13). Held, quarantined and reserved ones are never given, TCP and UDP are counted apart, and a fixed port may
- * lie outside the host's range.
+ * The free ports of one host (R13). Ports that are held, quarantined or reserved are never given. TCP and UDP are
+ * counted apart, and a fixed port may lie outside the host's range.
  */
 export class HostPorts {
-  /** The last "any free" port given. */
+  /** The last port that was given to an "any free" declaration. */
   lastPort: number
   readonly #from: number
   readonly #to: number
   readonly #reserved: ReadonlySet<number>
   readonly #taken = new Set<number>()
-  /** Of the range. */
+  /** How many ports of the range are free. */
   readonly #free: Record<PortProtocol, number>
   readonly #quarantined = new Map<number, Instant>()
 
@@ -53,12 +53,12 @@ export class HostPorts {
     this.#free = { TCP: size, UDP: size }
     for (const { port, protocol, quarantinedUntil } of host.takenPorts) {
       if (quarantinedUntil !== null && quarantinedUntil <= now) continue
-      this.#take(port, protocol)
+      this.#takePort(port, protocol)
       if (quarantinedUntil !== null) this.#quarantined.set(codeOf(port, protocol), quarantinedUntil)
     }
   }
 
-  /** When a quarantine ends that keeps the ports from being free; null where none does. */
+  /** Finds when the quarantine ends that keeps the ports from being free; null where none does. */
   freeAt(needs: PortNeeds): Instant | null {
     const fixed = needs.fixed.filter(({ port, protocol }) => !this.#isFree(port, protocol))
     const ends = fixed.map(
@@ -88,19 +88,19 @@ export class HostPorts {
     return (needs.any.TCP === 0 || needs.any.TCP <= TCP) && (needs.any.UDP === 0 || needs.any.UDP <= UDP)
   }
 
-  /** All ports of a replica at once, in the order of their declarations; only after `hasFixed` and `hasAny`. */
+  /** Takes all ports of a replica at once, in the order of their declarations. `hasFixed` and `hasAny` must hold. */
   grab(declared: readonly PortDeclaration[]): AllocatedPort[] {
-    for (const { port, protocol } of declared) if (port !== null) this.#take(port, protocol)
-    return declared.map(({ name, port, protocol }) => ({ name, port: port ?? this.#next(protocol), protocol }))
+    for (const { port, protocol } of declared) if (port !== null) this.#takePort(port, protocol)
+    return declared.map(({ name, port, protocol }) => ({ name, port: port ?? this.#nextPort(protocol), protocol }))
   }
 
-  /** The next free one after the last given, round. */
-  #next(protocol: PortProtocol): number {
+  /** Finds the next free port after the last given, and starts over at the end of the range. */
+  #nextPort(protocol: PortProtocol): number {
     let port = this.lastPort
     for (let tried = this.#from; tried <= this.#to; tried++) {
       port = port < this.#from || port >= this.#to ? this.#from : port + 1
       if (!this.#isFree(port, protocol)) continue
-      this.#take(port, protocol)
+      this.#takePort(port, protocol)
       this.lastPort = port
       return port
     }
@@ -113,7 +113,7 @@ export class HostPorts {
     return !this.#reserved.has(port) && !this.#taken.has(codeOf(port, protocol))
   }
 
-  #take(port: number, protocol: PortProtocol): void {
+  #takePort(port: number, protocol: PortProtocol): void {
     const code = codeOf(port, protocol)
     if (this.#taken.has(code)) return
     this.#taken.add(code)

@@ -7,12 +7,13 @@ import { type Draft, hasRoom } from '../draft/draft.ts'
 import { setHostAddresses } from '../endpoint/hostAddresses.ts'
 import { sameHost } from '../endpoint/hostView.ts'
 import { end } from './end.ts'
-import { fence, isLater, isOfPlacement, report } from './report.ts'
+import { fence, isLater, isOfPlacement, takeReports } from './report.ts'
 import { reachAgain } from './workerReachability.ts'
 
 /**
- * R15: a worker has registered. What it still runs counts as full reports at sequence 0 of its new epoch. What it should run and no longer
- * has is HOST_LOST, which is no failure; but what it was never heard to have started stays assigned: it starts it now.
+ * R15: a worker has registered. What it still runs counts as full reports at sequence 0 of its new epoch. What it
+ * should run and no longer has ends HOST_LOST, which is not a failure. But what it was never heard to have started
+ * stays assigned, because it starts that now.
  */
 export function adopt(
   draft: Draft,
@@ -22,34 +23,40 @@ export function adopt(
   ctx: Context,
 ): CommitOutcome {
   fence(draft, reporter)
-  const taken = takeAll(draft, { reporter, sequence: 0, reports: running }, 'its worker came back without it', ctx)
-  const told = setHostAddresses(draft, host)
-  if (taken.kind !== 'done' || told.kind !== 'done') return unfinished
-  return { kind: 'done', changed: taken.changed || told.changed || hostChanged(draft, host) }
+  const taken = takeFullReport(
+    draft,
+    { reporter, sequence: 0, reports: running },
+    'its worker came back without it',
+    ctx,
+  )
+  const moved = setHostAddresses(draft, host)
+  if (taken.kind !== 'done' || moved.kind !== 'done') return unfinished
+  return { kind: 'done', changed: taken.changed || moved.changed || hostChanged(draft, host) }
 }
 
-/** R15: a worker that was silent for a while has told everything, within its epoch. */
-export function resync(draft: Draft, said: Omit<ReportIntent, 'kind' | 'full'>, ctx: Context): CommitOutcome {
-  fence(draft, said.reporter)
-  return takeAll(draft, said, 'its worker has it no more', ctx)
+/** R15: a worker that was silent for a while has reported everything, within its epoch. */
+export function resync(draft: Draft, report: Omit<ReportIntent, 'kind' | 'full'>, ctx: Context): CommitOutcome {
+  fence(draft, report.reporter)
+  return takeFullReport(draft, report, 'its worker no longer has it', ctx)
 }
 
 /**
- * Takes the reports of all that a worker has: it is reachable, and what is missing has gone. So has what counts its starts anew, or has other
- * ports: the worker had let it go and was told to start it, by a database of before (a backup, restored).
+ * Takes the reports of everything a worker has: it is reachable, and what is missing is gone. A replica is gone, too,
+ * if its starts are counted from 1 again or if it has other ports: the worker had let it go and started it again for an
+ * older database, such as a restored backup.
  */
-function takeAll(
+function takeFullReport(
   draft: Draft,
   { reporter, sequence, reports }: Pick<ReportIntent, 'reporter' | 'sequence' | 'reports'>,
   without: string,
   ctx: Context,
 ): CommitOutcome {
-  const own = reports.filter((said) => isOfPlacement(said, draft.alive.get(said.replica)))
-  const starts = new Map(own.map((said) => [said.replica, Math.max(said.start, 1)]))
+  const own = reports.filter((report) => isOfPlacement(report, draft.alive.get(report.replica)))
+  const starts = new Map(own.map((report) => [report.replica, Math.max(report.start, 1)]))
   const gone = draft.alive.rows.filter(
     (row) => isGone(row, reporter, sequence) && (starts.get(row.id) ?? 0) < row.start,
   )
-  const taken = report(draft, reporter, sequence, reports, ctx)
+  const taken = takeReports(draft, reporter, sequence, reports, ctx)
   const ended = gone.filter((row) => {
     if (!hasRoom(draft, row.id, 2)) return false
     const lost = { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }

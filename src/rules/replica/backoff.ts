@@ -1,33 +1,49 @@
-import type { Blocker } from '../../model/blocker.ts'
 import { crashLoopFailures } from '../../model/bounds.ts'
 import type { Instant } from '../../model/id.ts'
 import type { Outcome } from '../../model/outcome.ts'
+import { isActive } from '../../model/replica.ts'
 import type { Replica, Slot } from '../../model/service.ts'
 import type { Settings } from '../../model/settings.ts'
 import type { Context } from '../draft/context.ts'
-import type { Draft } from '../draft/draft.ts'
+import { type Draft, targetOf } from '../draft/draft.ts'
 import { recordEvent } from '../draft/events.ts'
 import { keyOf } from '../draft/slot.ts'
-import { queued } from './queued.ts'
+import { replicaBlocker } from '../waiting/blockerTable.ts'
 
 type BackoffSettings = Pick<Settings, 'backoffBaseSeconds' | 'backoffMaxSeconds' | 'backoffResetAfterSeconds'>
 
-/** R10: the wait after a slot's failure number `failures`: 0, base, 2 · base, 4 · base … up to the most. */
+/**
+ * R10: how long the replacement waits after a slot's failure number `failures`: 0, base, 2 · base, 4 · base … up to the
+ * maximum.
+ */
 export function backoffSeconds(failures: number, settings: BackoffSettings): number {
   if (failures < 2) return 0
   return Math.min(settings.backoffMaxSeconds, settings.backoffBaseSeconds * 2 ** (failures - 2))
 }
 
-/** R10: from its third failure a slot is in CRASH_LOOP, until it is reset. */
+/** R10: a slot is in CRASH_LOOP from its third failure until it is reset. */
 export const isCrashLooping = (slot: Pick<Slot, 'failures'> | undefined): boolean =>
   slot !== undefined && slot.failures >= crashLoopFailures
 
-/** R10: when the failures of a slot are forgotten whose replica stays available. */
+/** R10: a slot of the target's content is in CRASH_LOOP. The loop of an old version is only a blocker. */
+export function isTargetLooping(draft: Draft): boolean {
+  if (draft.slots.size === 0) return false
+  const { contentNumber } = targetOf(draft)
+  for (const row of draft.alive.rows) {
+    if (row.contentNumber === contentNumber && isActive(row) && isCrashLooping(draft.slots.get(keyOf(row)))) return true
+  }
+  return false
+}
+
+/** R10: when the failures of a slot are forgotten if its replica stays available. */
 export function resetAt(availableSince: Instant, settings: BackoffSettings): Instant {
   return availableSince + settings.backoffResetAfterSeconds * 1000
 }
 
-/** R10: remembers that `row`, which has ended by itself, failed; an end after it was available for long enough is none. True: it failed. */
+/**
+ * R10: remembers the failure of `row`, which nobody stopped. An end after it was available for long enough is not a
+ * failure. Returns whether it was one.
+ */
 export function rememberFailure(draft: Draft, row: Replica, ctx: Context): boolean {
   const { settings } = draft.columns
   const { slots } = draft
@@ -48,26 +64,19 @@ export function rememberFailure(draft: Draft, row: Replica, ctx: Context): boole
   return true
 }
 
-/** Why a new row of a slot waits: its backoff, or the queue. */
-export function waitOf(
-  slot: Slot | undefined,
-  row: Pick<Replica, 'id' | 'index'>,
-  now: Instant,
-): { notBefore: Instant | null; pending: Blocker } {
-  if (slot === undefined || slot.retryAt <= now) return { notBefore: null, pending: queued(row, now) }
-  const waits = `Replica ${row.index} has failed ${slot.failures} times and waits ${(slot.retryAt - slot.failedAt) / 1000} s since the last failure`
-  const pending: Blocker = {
-    reason: isCrashLooping(slot) ? 'CRASH_LOOP' : 'BACKOFF',
-    message: `${waits}: read its log, or use resetBackoff to try at once.`,
-    count: 1,
-    since: slot.failedAt,
-    until: slot.retryAt,
-    replica: row.id,
-  }
-  return { notBefore: slot.retryAt, pending }
+/** Lets a new row wait for the end of its slot's backoff, or in the queue. */
+export function withWait(draft: Draft, row: Replica, now: Instant): Replica {
+  const slot = draft.slots.get(keyOf(row))
+  if (slot === undefined || slot.retryAt <= now) return { ...row, pending: replicaBlocker(draft, row, 'QUEUED', now) }
+  const waiting = { ...row, notBefore: slot.retryAt }
+  const reason = isCrashLooping(slot) ? 'CRASH_LOOP' : 'BACKOFF'
+  return { ...waiting, pending: replicaBlocker(draft, waiting, reason, slot.failedAt, slot.retryAt) }
 }
 
-/** Forgets all failures: waits that have no failures to stand for end with the commit. NO_CHANGE when there is nothing to forget. */
+/**
+ * Forgets all failures. Waits whose failures are forgotten end with the commit. NO_CHANGE if there is nothing to
+ * forget.
+ */
 export function resetBackoff(draft: Draft, actor: string): Outcome {
   if (draft.slots.size === 0) {
     const message = `No replica of service ${draft.base.name} has failed lately: there is no backoff to reset.`
@@ -78,7 +87,10 @@ export function resetBackoff(draft: Draft, actor: string): Outcome {
   return { kind: 'done', changed: true }
 }
 
-/** When a PENDING row is to be looked at again by itself: its backoff is over, or what it was held for (a port's quarantine, say). */
+/**
+ * When a PENDING row must be looked at again: its backoff is over then, or whatever it was held for, such as a port's
+ * quarantine.
+ */
 export function waitEnd(row: Pick<Replica, 'notBefore' | 'pending'>): Instant | null {
   return row.notBefore ?? row.pending?.until ?? null
 }

@@ -1,7 +1,10 @@
 import { isOutdated } from '../../model/replica.ts'
 import type { Replica, ServiceColumns } from '../../model/service.ts'
 
-/** Where a replica stands. Each is in exactly one of these; whatever is counted is counted from them. */
+/**
+ * Where a replica stands. Each replica is in exactly one stage, and everything that is counted is counted from the
+ * stages.
+ */
 export type Stage = 'pending' | 'starting' | 'running' | 'ready' | 'available' | 'stopping'
 
 export function stageOf(row: Pick<Replica, 'state' | 'ready' | 'available'>): Stage {
@@ -13,7 +16,7 @@ export function stageOf(row: Pick<Replica, 'state' | 'ready' | 'available'>): St
 
 type PerStage = Record<Stage, number>
 
-/** Alive replicas per stage: those that are not outdated, and those that are. */
+/** How many alive replicas are in each stage, of those that are not outdated and of those that are. */
 export interface Census {
   readonly updated: Readonly<PerStage>
   readonly outdated: Readonly<PerStage>
@@ -22,7 +25,8 @@ export interface Census {
 export function takeCensus(alive: readonly Replica[], targetContent: number): Census {
   const updated = empty()
   const outdated = empty()
-  // By far most rows are available and up to date: they are counted apart, or a service of many would cost many look-ups.
+  // Most rows by far are available and up to date. They are counted apart, because a big service would cost many
+  // look-ups otherwise.
   let steady = 0
   for (const row of alive) {
     if (row.available && row.contentNumber === targetContent && row.leaving === null) steady++
@@ -32,7 +36,7 @@ export function takeCensus(alive: readonly Replica[], targetContent: number): Ce
   return { updated, outdated }
 }
 
-/** Active: not ended and not stopping. */
+/** How many are active: not ended and not stopping. */
 export function activeOf(counts: Readonly<PerStage>): number {
   return counts.pending + counts.starting + counts.running + counts.ready + counts.available
 }
@@ -42,7 +46,7 @@ type Counts = Pick<
   'activeReplicas' | 'runningReplicas' | 'readyReplicas' | 'availableReplicas' | 'updatedReplicas' | 'stoppingReplicas'
 >
 
-/** The counts that the service's row keeps. */
+/** Sums up the counts that the service's row keeps. */
 export function countsOf({ updated, outdated }: Census): Counts {
   const both = (stage: Stage) => updated[stage] + outdated[stage]
   const ready = both('ready') + both('available')

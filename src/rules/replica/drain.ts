@@ -5,7 +5,10 @@ import { type Draft, hasRoom, isDeleting, put } from '../draft/draft.ts'
 import { recordSharedEvent } from '../draft/events.ts'
 import { workerOn } from './workerReachability.ts'
 
-/** R15: the worker is being drained, or its host is: what it runs is to leave, each when its replacement has a place elsewhere. */
+/**
+ * R15: the worker or its host is being drained. Everything on the worker is to leave, each replica when its replacement
+ * has a place elsewhere.
+ */
 export function drain(draft: Draft, worker: WorkerId): CommitOutcome {
   draft.workerPreconditions.push({ workerId: worker, reachability: null, draining: true })
   let changed = false
@@ -21,7 +24,7 @@ export function drain(draft: Draft, worker: WorkerId): CommitOutcome {
   return { kind: 'done', changed }
 }
 
-/** R15: neither the worker nor its host is drained any more: what has not left it stays. */
+/** R15: neither the worker nor its host is being drained any more, so what has not left the worker stays. */
 export function undrain(draft: Draft, worker: WorkerId): CommitOutcome {
   draft.workerPreconditions.push({ workerId: worker, reachability: null, draining: false })
   let changed = false
@@ -29,7 +32,7 @@ export function undrain(draft: Draft, worker: WorkerId): CommitOutcome {
     if (!isOn(row, worker) || row.leaving !== 'DRAIN' || !isActive(row)) continue
     if (!hasRoom(draft, row.id)) return unfinished
     put(draft, { ...row, leaving: null })
-    const which = `${workerOn(draft, row)}, which is drained no more`
+    const which = `${workerOn(draft, row)}, which is no longer being drained`
     recordSharedEvent(draft, row, `stays on ${which}`, `stay on ${which}`)
     changed = true
   }

@@ -4,12 +4,15 @@ import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, put, targetOf } from '../draft/draft.ts'
 import { recordSharedEvent } from '../draft/events.ts'
 import { keyOf, type SlotKey } from '../draft/slot.ts'
+import { replicaBlocker } from '../waiting/blockerTable.ts'
 import { resetAt, waitEnd } from './backoff.ts'
 import { activeOf, type Census } from './census.ts'
-import { queued } from './queued.ts'
 import { withReadiness } from './readiness.ts'
 
-/** What has become due by now: backoffs that are over, replicas ready for long enough, failures that are forgotten. Compares with ≥. */
+/**
+ * Does what has become due by now: backoffs that are over, replicas that were ready for long enough, failures that are
+ * forgotten. An instant is due when it equals now.
+ */
 export function passDue(draft: Draft, ctx: Context): void {
   for (const row of draft.alive.rows) {
     if (row.available) continue
@@ -25,17 +28,19 @@ export function passDue(draft: Draft, ctx: Context): void {
   if (draft.slots.size > 0) forgetFailures(draft, ctx)
 }
 
-/** The row as it is now that its instants are past; itself when none is. */
+/** Returns the row as it is when its due instants have passed; the same row when none has. */
 function afterDue(draft: Draft, row: Replica, now: Instant): Replica {
   if (row.state === 'PENDING') {
     const until = waitEnd(row)
     const forgotten = row.notBefore !== null && !draft.slots.has(keyOf(row))
-    return forgotten || (until !== null && until <= now) ? { ...row, notBefore: null, pending: queued(row, now) } : row
+    return forgotten || (until !== null && until <= now)
+      ? { ...row, notBefore: null, pending: replicaBlocker(draft, row, 'QUEUED', now) }
+      : row
   }
   return row.ready && !row.available ? withReadiness(row, draft.columns.settings.minReadySeconds, now) : row
 }
 
-/** R10: a slot's failures are forgotten when its replica was available for long enough. */
+/** R10: forgets a slot's failures when its replica was available for long enough. */
 function forgetFailures(draft: Draft, ctx: Context): void {
   const { settings } = draft.columns
   const forgotten = new Set<SlotKey>()
@@ -53,7 +58,9 @@ function forgetFailures(draft: Draft, ctx: Context): void {
   forget(draft, (slot) => forgotten.has(keyOf(slot)))
 }
 
-/** R10: other content forgets the failures of the old one, once no replica of it is left. */
+/**
+ * R10: the service runs other content, so the failures of the old content are forgotten once no replica of it is left.
+ */
 export function forgetOtherContent(draft: Draft, census: Census): void {
   if (draft.slots.size === 0 || activeOf(census.outdated) > 0) return
   const { contentNumber } = targetOf(draft)

@@ -11,14 +11,14 @@ import { recordStopped } from '../draft/stopEvents.ts'
 import { backoffSeconds, rememberFailure } from './backoff.ts'
 import { replace } from './start.ts'
 
-/** How a replica ended, as its worker or the rules say. */
+/** How a replica ended, according to its worker or the rules. */
 export type End = Pick<ReplicaReport, 'exitCode' | 'exitSignal' | 'message'> & { readonly reason: EndReason }
 
 const failures: ReadonlySet<EndReason> = new Set<EndReason>(['EXITED', 'GAVE_UP', 'START_FAILED'])
 
 /**
- * A placed row has ended: host, ports and quota are free. One that was stopping ends for the reason it was stopped for; one that was not is
- * replaced in the same commit, and its failure is remembered (R10).
+ * A placed row has ended, and its host, ports and quota are free. A row that was stopping ends for the reason it was
+ * stopped for. Any other row is replaced in the same commit, and its failure is remembered (R10).
  */
 export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
   const wasActive = isActive(row)
@@ -34,7 +34,7 @@ export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
   replace(draft, row, row.holdsQuota, ctx)
 }
 
-/** The row as it is when it has ended. */
+/** Makes the row of a replica that has ended. */
 export function endedRow(row: Replica, how: End, now: Instant): Replica {
   return {
     ...row,

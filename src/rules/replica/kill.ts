@@ -7,14 +7,15 @@ import { recordReplicaEvent } from '../draft/events.ts'
 import { replace } from './start.ts'
 import { stop } from './stop.ts'
 
-/** Ends one replica by a user's word: it is replaced at once, and that is no failure (R10). */
+/** Ends one replica because a user wants it. It is replaced at once, and that is not a failure (R10). */
 export function kill(draft: Draft, intent: Extract<ServiceIntent, { kind: 'kill' }>, ctx: Context): Outcome {
   const row = draft.alive.get(intent.replica)
   if (row === undefined) return refused(`The replica has ended: there is nothing to kill.`)
   if (!isActive(row)) return refused(`Replica ${row.index} is being stopped already: wait for its end.`)
   recordReplicaEvent(draft, row, `${intent.actor} killed replica ${row.index}.`, intent.actor)
   stop(draft, row, 'KILLED', ctx.now)
-  // One that is on no host ends at once and leaves its quota to the replacement; any other holds it until its end is confirmed.
+  // A row that is on no host ends at once and leaves its quota to the replacement; any other row holds it until its end
+  // is confirmed.
   replace(draft, row, row.hostId === null && row.holdsQuota, ctx)
   return { kind: 'done', changed: true }
 }

@@ -3,13 +3,13 @@ import type { Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, put } from '../draft/draft.ts'
 import { recordReplicaEvent } from '../draft/events.ts'
+import { replicaBlocker } from '../waiting/blockerTable.ts'
 import { type End, end } from './end.ts'
-import { queued } from './queued.ts'
 import { withReadiness } from './readiness.ts'
 
 /**
- * R13: a port of an active row could not be bound. Its ports are quarantined on that host and the row is placed anew, with the quota it holds;
- * the third time in a row it is a START_FAILED.
+ * R13: a port of an active row could not be bound. Its ports are in quarantine on that host, and the row is placed
+ * again with the quota it holds. The third time in a row it is START_FAILED.
  */
 export function portTaken(draft: Draft, row: Replica, how: Omit<End, 'reason'>, ctx: Context): void {
   draft.quarantined.add(row.id)
@@ -23,7 +23,7 @@ export function portTaken(draft: Draft, row: Replica, how: Omit<End, 'reason'>, 
   recordReplicaEvent(
     draft,
     row,
-    `Replica ${row.index} could not bind its ports (${ports}): they are in quarantine there and it is placed anew.`,
+    `Replica ${row.index} could not bind its ports (${ports}): they are in quarantine there and it is placed again.`,
   )
   const released: Replica = {
     ...row,
@@ -37,7 +37,7 @@ export function portTaken(draft: Draft, row: Replica, how: Omit<End, 'reason'>, 
     startedAt: null,
     portConflicts: conflicts,
     avoidHostId: row.hostId,
-    pending: queued(row, ctx.now),
+    pending: replicaBlocker(draft, row, 'QUEUED', ctx.now),
   }
   put(draft, withReadiness(released, draft.columns.settings.minReadySeconds, ctx.now))
   draft.wakesPlacement = true

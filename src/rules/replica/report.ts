@@ -10,8 +10,11 @@ import { end } from './end.ts'
 import { portTaken } from './portTaken.ts'
 import { withReadiness } from './readiness.ts'
 
-/** What a worker says of replicas, as of `sequence` within its epoch. Reports that were overtaken by later ones are passed over (R17). */
-export function report(
+/**
+ * Takes a worker's reports of replicas, as of `sequence` within its epoch. Reports that later ones have overtaken are
+ * ignored (R17).
+ */
+export function takeReports(
   draft: Draft,
   reporter: Reporter,
   sequence: number,
@@ -21,31 +24,31 @@ export function report(
   fence(draft, reporter)
   const taken = new Set<ReplicaId>()
   let isCut = false
-  for (const said of reports) {
-    const row = draft.alive.get(said.replica)
-    if (row === undefined || !isOfReporter(row, reporter) || !isOfPlacement(said, row)) continue
-    // What is told of one row is taken in one commit: in the next one it would be no news.
+  for (const report of reports) {
+    const row = draft.alive.get(report.replica)
+    if (row === undefined || !isOfReporter(row, reporter) || !isOfPlacement(report, row)) continue
+    // All reports of one row are taken in one commit, because in the next commit they would not be news.
     if (!taken.has(row.id)) {
       if (!isLater(reporter.epoch, sequence, row)) continue
-      if (!hasRoom(draft, row.id, rowsOf(said))) {
+      if (!hasRoom(draft, row.id, rowsOf(report))) {
         isCut = true
         continue
       }
       taken.add(row.id)
     }
-    take(draft, { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }, said, ctx)
+    takeReport(draft, { ...row, reportedEpoch: reporter.epoch, reportedSequence: sequence }, report, ctx)
   }
   return isCut ? unfinished : { kind: 'done', changed: taken.size > 0 }
 }
 
-/** An end brings a replacement. */
+/** An end brings a replacement, which is a second row. */
 function rowsOf({ state }: ReplicaReport): number {
   return state === 'ENDED' ? 2 : 1
 }
 
 /**
- * R13: a replica whose port was taken is placed anew under the same id, on the same host perhaps: what is still told of the placement before is
- * passed over, a PORT_TAKEN that was told twice for one.
+ * R13: a replica whose port was taken is placed again under the same id, perhaps on the same host. Reports of its
+ * earlier placement are ignored then, for example a PORT_TAKEN that arrives twice.
  */
 export function isOfPlacement({ ports }: ReplicaReport, row: Replica | undefined): boolean {
   if (row === undefined || ports === undefined || ports === null) return true
@@ -53,50 +56,50 @@ export function isOfPlacement({ ports }: ReplicaReport, row: Replica | undefined
   return [...ports].sort((a, b) => a - b).join() === own.join()
 }
 
-/** The change is refused where the worker has another epoch by now. */
+/** The commit refuses the change if the worker has another epoch by then. */
 export function fence(draft: Draft, { workerId, epoch }: Reporter): void {
   const known = draft.fences.some((other) => other.workerId === workerId && other.epoch === epoch)
   if (!known) draft.fences.push({ workerId, epoch })
 }
 
-/** A word of this epoch and sequence is newer than what is known of the row. */
+/** A report of this epoch and sequence is newer than what is known of the row. */
 export function isLater(epoch: number, sequence: number, row: Replica): boolean {
   return epoch > row.reportedEpoch || (epoch === row.reportedEpoch && sequence > row.reportedSequence)
 }
 
-/** 0 not begun, 1 starting, 2 confirmed: what is known of the current start. */
+/** What is known of the current start: 0 not begun, 1 starting, 2 confirmed. */
 function progressOf(row: Replica): number {
   return row.startedAt !== null ? 2 : row.state === 'PENDING' ? 0 : 1
 }
 
 const progress = { STARTING: 1, RUNNING: 2, ENDED: 3 } as const
 
-function take(draft: Draft, row: Replica, said: ReplicaReport, ctx: Context): void {
-  const reported = Math.max(said.start, 1)
-  if (reported < row.start || (reported === row.start && progress[said.state] < progressOf(row))) return
-  if (said.state === 'ENDED') {
-    takeEnd(draft, { ...row, start: reported }, said, ctx)
+function takeReport(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): void {
+  const reported = Math.max(report.start, 1)
+  if (reported < row.start || (reported === row.start && progress[report.state] < progressOf(row))) return
+  if (report.state === 'ENDED') {
+    takeEnd(draft, { ...row, start: reported }, report, ctx)
     return
   }
   const current = reported > row.start ? restarted(draft, row, reported, ctx) : row
-  put(draft, said.state === 'RUNNING' ? running(draft, current, said.ready, ctx) : current)
+  put(draft, report.state === 'RUNNING' ? running(draft, current, report.ready, ctx) : current)
 }
 
-function takeEnd(draft: Draft, row: Replica, said: ReplicaReport, ctx: Context): void {
-  const how = { exitCode: said.exitCode, exitSignal: said.exitSignal, message: said.message }
-  if (said.endReason === 'PORT_TAKEN') {
+function takeEnd(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): void {
+  const how = { exitCode: report.exitCode, exitSignal: report.exitSignal, message: report.message }
+  if (report.endReason === 'PORT_TAKEN') {
     if (row.state === 'STOPPING') draft.quarantined.add(row.id)
     else {
       portTaken(draft, row, how, ctx)
       return
     }
   }
-  // A worker that stopped what it should run has let it go: that is no failure of the replica.
-  const letGo = said.endReason === 'STOPPED' || said.endReason === 'PORT_TAKEN'
-  end(draft, row, { ...how, reason: letGo ? 'HOST_LOST' : (said.endReason ?? 'EXITED') }, ctx)
+  // A worker that stopped what it should run has let it go. That is not a failure of the replica.
+  const letGo = report.endReason === 'STOPPED' || report.endReason === 'PORT_TAKEN'
+  end(draft, row, { ...how, reason: letGo ? 'HOST_LOST' : (report.endReason ?? 'EXITED') }, ctx)
 }
 
-/** Another start of the process: not ready first, and its addresses are others (R9, R12). */
+/** The process was started again: it is not ready at first, and its addresses are other ones (R9, R12). */
 function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Replica {
   const state = row.state === 'STOPPING' ? 'STOPPING' : 'STARTING'
   recordSharedEvent(draft, row, `is restarted in place (start ${start})`, `are restarted in place (start ${start})`)
@@ -104,14 +107,14 @@ function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Rep
   return withReadiness({ ...row, start, state, startedAt: null, reportedReady: false }, minReadySeconds, ctx.now)
 }
 
-/** The process is confirmed. Without a readiness probe it is ready with that (R9). */
-function running(draft: Draft, row: Replica, saidReady: boolean, ctx: Context): Replica {
+/** The process is confirmed. Without a readiness probe that makes it ready (R9). */
+function running(draft: Draft, row: Replica, reportsReady: boolean, ctx: Context): Replica {
   const probed = versionOf(draft, row.versionNumber).content.readiness !== null
   const confirmed: Replica = {
     ...row,
     state: row.state === 'STOPPING' ? 'STOPPING' : 'RUNNING',
     startedAt: row.startedAt ?? ctx.now,
-    reportedReady: saidReady || !probed,
+    reportedReady: reportsReady || !probed,
   }
   const after = withReadiness(confirmed, draft.columns.settings.minReadySeconds, ctx.now)
   if (after.ready && !row.ready) recordSharedEvent(draft, after, 'is ready', 'are ready')

@@ -4,9 +4,9 @@ import type { Replica, Version } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, isDeleting, put, targetOf, versionOf } from '../draft/draft.ts'
 import { slotKey } from '../draft/slot.ts'
-import { waitOf } from './backoff.ts'
+import { withWait } from './backoff.ts'
 
-/** A new PENDING row. Its wait and the host it avoids come from the slot's failures (R10). */
+/** Creates a PENDING row. Its wait and the host it avoids come from the slot's failures (R10). */
 export function start(
   draft: Draft,
   slot: {
@@ -19,10 +19,8 @@ export function start(
 ): Replica {
   const { index, version, twinOf, holdsQuota } = slot
   const failures = draft.slots.get(slotKey(index, version.contentNumber))
-  const id = ctx.newId() as ReplicaId
-  const { notBefore, pending } = waitOf(failures, { id, index }, ctx.now)
-  const row: Replica = {
-    id,
+  const created: Replica = {
+    id: ctx.newId() as ReplicaId,
     index,
     versionNumber: version.number,
     contentNumber: version.contentNumber,
@@ -43,8 +41,8 @@ export function start(
     cpuMillis: version.content.cpuMillis,
     memoryMiB: version.content.memoryMiB,
     holdsQuota,
-    pending,
-    notBefore,
+    pending: null,
+    notBefore: null,
     portConflicts: 0,
     avoidHostId: failures?.failedHostId ?? null,
     stopReason: null,
@@ -59,13 +57,15 @@ export function start(
     startedAt: null,
     endedAt: null,
   }
+  const row = withWait(draft, created, ctx.now)
   put(draft, row)
   return row
 }
 
 /**
- * The replacement of an active row that ends, in the same commit: the same index, at the same version (of equal content: at the target's
- * number). It inherits the quota that the row no longer holds. None while the service is being deleted.
+ * Creates the replacement of an active row that ends, in the same commit: it has the same index and the same version
+ * (the target's number, if the content is equal), and it inherits the quota that the row no longer holds. A service
+ * that is being deleted gets no replacement.
  */
 export function replace(draft: Draft, gone: Replica, holdsQuota: boolean, ctx: Context): void {
   if (isDeleting(draft)) return
@@ -74,7 +74,7 @@ export function replace(draft: Draft, gone: Replica, holdsQuota: boolean, ctx: C
   start(draft, { index: gone.index, version, twinOf: gone.twinOf, holdsQuota }, ctx)
 }
 
-/** The smallest indexes that no active row of the service has, in order. */
+/** Yields the smallest indexes that no active row of the service has, in order. */
 export function* freeIndexes(draft: Draft): Generator<number, never> {
   const taken = new Set<number>()
   for (const row of draft.alive.rows) if (isActive(row)) taken.add(row.index)

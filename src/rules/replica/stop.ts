@@ -4,8 +4,8 @@ import type { Replica } from '../../model/service.ts'
 import { type Draft, drop, isCreatedHere, put } from '../draft/draft.ts'
 
 /**
- * Stops an active row. Its address leaves with this commit (R12). One that is on no host ends at once; one that this commit created is not
- * written.
+ * Stops an active row. Its address leaves with this commit (R12). A row on no host ends at once, and a row that this
+ * commit created is not written.
  */
 export function stop(draft: Draft, row: Replica, reason: EndReason, now: Instant): void {
   if (isCreatedHere(draft, row.id)) {

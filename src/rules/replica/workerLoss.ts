@@ -11,16 +11,17 @@ import { replace } from './start.ts'
 import { workerOn } from './workerReachability.ts'
 
 /**
- * R15: the worker is LOST, and fenced by that. What it ran has ended: no failure, so without backoff; quota passes to the replacement, which has
- * the same index. Rows let go of CPU and memory: a LOST worker is given nothing until it comes back clean. Its host keeps their ports until then,
- * since another worker there could be given them.
+ * R15: the worker is LOST, and so it is fenced. Everything it ran has ended. That is not a failure, so there is no
+ * backoff, and the quota passes to the replacement, which has the same index. The rows give back CPU and memory,
+ * because a LOST worker gets nothing until it comes back clean. Its host keeps their ports until then, because another
+ * worker there could be given them.
  */
 export function lose(draft: Draft, worker: WorkerId, ctx: Context): CommitOutcome {
   draft.workerPreconditions.push({ workerId: worker, reachability: 'LOST', draining: null })
   let changed = false
   for (const row of [...draft.alive.rows]) {
     if (!isOn(row, worker)) continue
-    // A row and its replacement.
+    // There must be room for a row and its replacement.
     if (!hasRoom(draft, row.id, 2)) return unfinished
     loseRow(draft, row, ctx)
     changed = true

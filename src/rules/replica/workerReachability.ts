@@ -8,7 +8,10 @@ import { type Draft, hasRoom, hostOf, isFull, put } from '../draft/draft.ts'
 import { recordSharedEvent } from '../draft/events.ts'
 import { withReadiness } from './readiness.ts'
 
-/** R9, R15: the worker's lease is over. Its replicas run on, perhaps, but are ready for nobody: their addresses leave with this commit. */
+/**
+ * R9, R15: the worker's lease is over. Its replicas may still run, but they count as not ready, so their addresses
+ * leave with this commit.
+ */
 export function unreach(draft: Draft, worker: WorkerId, ctx: Context): CommitOutcome {
   draft.workerPreconditions.push({ workerId: worker, reachability: 'UNREACHABLE', draining: null })
   let changed = false
@@ -16,16 +19,17 @@ export function unreach(draft: Draft, worker: WorkerId, ctx: Context): CommitOut
     if (!isOn(row, worker) || !row.hostReachable) continue
     if (!hasRoom(draft, row.id)) return unfinished
     put(draft, withReadiness({ ...row, hostReachable: false }, draft.columns.settings.minReadySeconds, ctx.now))
-    const said = `can't be reached: ${workerOn(draft, row)} is silent`
-    recordSharedEvent(draft, row, said, said)
+    const predicate = `can't be reached: ${workerOn(draft, row)} is silent`
+    recordSharedEvent(draft, row, predicate, predicate)
     changed = true
   }
   return { kind: 'done', changed }
 }
 
 /**
- * R15: the worker has told everything: what it said last of its replicas counts again, so that addresses return with this commit. One that
- * the commit had no room to end does not return with it: there is no room for any other then.
+ * R15: the worker has reported everything, so its last reports of its replicas count again, and their addresses return
+ * with this commit. A replica that the commit had no room to end does not return with it, because then there is no room
+ * for any other either.
  */
 export function reachAgain(draft: Draft, reporter: Reporter, ctx: Context): CommitOutcome {
   draft.workerPreconditions.push({ workerId: reporter.workerId, reachability: 'REACHABLE', draining: null })
@@ -38,14 +42,14 @@ export function reachAgain(draft: Draft, reporter: Reporter, ctx: Context): Comm
       continue
     }
     put(draft, withReadiness({ ...row, hostReachable: true }, draft.columns.settings.minReadySeconds, ctx.now))
-    const said = `can be reached again: ${workerOn(draft, row)} is back`
-    recordSharedEvent(draft, row, said, said)
+    const predicate = `can be reached again: ${workerOn(draft, row)} is back`
+    recordSharedEvent(draft, row, predicate, predicate)
     changed = true
   }
   return isCut ? unfinished : { kind: 'done', changed }
 }
 
-/** "the worker on host n7". */
+/** Names the worker by its host: "the worker on host n7". */
 export function workerOn(draft: Draft, row: Pick<Replica, 'hostId'>): string {
   return `the worker on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}`
 }

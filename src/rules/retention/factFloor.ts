@@ -1,18 +1,21 @@
 import type { Instant, Revision } from '../../model/id.ts'
 import type { FactRetention } from '../../model/retention.ts'
 
-/** The fact log, as trimming sees it. */
+/** The fact log as trimming sees it. */
 export interface FactLog {
   readonly head: Revision
-  /** Facts at or below it are trimmed. */
+  /** Facts at or below the floor are trimmed. */
   readonly floor: Revision
-  /** Some facts that are kept, in any order: the floor moves to one of them, or to what the ceiling demands. */
+  /**
+   * Some of the facts that are kept, in any order. The floor moves to one of them, or to where the ceiling demands it.
+   */
   readonly samples: readonly { readonly revision: Revision; readonly at: Instant }[]
 }
 
 /**
- * Where the floor should be (R16): below the newest `kept` facts and below whatever is younger than `keptSeconds`, but never so low that more
- * than `mostKept` are kept. It never goes down. For example kept 100,000 of 150,000 facts, the first 20,000 of them older than 1 h: 20,000.
+ * Where the floor should be (R16): below the newest `kept` facts and below everything younger than `keptSeconds`, but
+ * never so low that more than `mostKept` facts are kept. The floor never goes down. For example, with 150,000 facts,
+ * 100,000 to keep and only the first 20,000 older than 1 h, the floor is 20,000.
  */
 export function nextFloor(
   { head, floor, samples }: FactLog,

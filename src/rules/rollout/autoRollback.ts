@@ -1,24 +1,19 @@
-import type { BlockReason, VersionCause } from '../../generated/prisma/enums.ts'
+import type { VersionCause } from '../../generated/prisma/enums.ts'
 import type { RolloutId } from '../../model/id.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, openRollout, targetOf, versionOf } from '../draft/draft.ts'
 import { controller, recordEvent } from '../draft/events.ts'
-import { isTargetLooping } from '../replica/crashLoop.ts'
+import { isTargetLooping } from '../replica/backoff.ts'
+import { isOfNature } from '../waiting/blockerTable.ts'
 import { retarget } from './retarget.ts'
+import { waitsOfTarget } from './rolloutBlocker.ts'
 
-/** A busy cluster is not a bad release. */
-const clusterIsBusy: ReadonlySet<BlockReason> = new Set<BlockReason>([
-  'QUOTA',
-  'NO_HOST',
-  'NO_CAPACITY',
-  'NO_PORT',
-  'SPREAD',
-])
 const rollbacks: ReadonlySet<VersionCause> = new Set<VersionCause>(['ROLLBACK', 'AUTO_ROLLBACK'])
 
 /**
- * R6, where the setting is on: a target in CRASH_LOOP or a STALLED rollout is rolled back to the last completed version, once: what it makes is
- * a rollback, which is never rolled back. Not while paused. True: it was.
+ * R6: if the setting is on, rolls a target in CRASH_LOOP or a STALLED rollout back to the version that was completed
+ * last. It happens once, because the result is itself a rollback and those are never rolled back, and not while the
+ * service is paused. Returns whether it happened.
  */
 export function autoRollback(draft: Draft, ctx: Context): boolean {
   const { settings, paused, completedVersion } = draft.columns
@@ -27,9 +22,10 @@ export function autoRollback(draft: Draft, ctx: Context): boolean {
   const target = targetOf(draft)
   const to = versionOf(draft, completedVersion)
   if (rollbacks.has(target.cause) || to.contentNumber === target.contentNumber) return false
-  if (rollout.hold !== null && clusterIsBusy.has(rollout.hold.reason)) return false
   const loops = isTargetLooping(draft)
   if (!loops && rollout.state !== 'STALLED') return false
+  // A busy cluster is not a bad release.
+  for (const reason of waitsOfTarget(draft).keys()) if (isOfNature(reason, 'noPlace')) return false
   const rolloutId = ctx.newId() as RolloutId
   const { number } = retarget(draft, { body: to, cause: 'AUTO_ROLLBACK', actor: controller, rolloutId }, ctx)
   const why = loops ? 'is in CRASH_LOOP' : `made no progress for ${rollout.progressDeadlineSeconds} s`

@@ -1,7 +1,7 @@
 import type { PortDeclaration } from '../../model/content.ts'
 import type { Limit, Settings } from '../../model/settings.ts'
 
-/** Limits of a rollout in replicas: above n, and below n. */
+/** The limits of a rollout as numbers of replicas: how many above n, and how many below n. */
 export interface ResolvedLimits {
   readonly maxSurge: number
   readonly maxUnavailable: number
@@ -10,8 +10,9 @@ export interface ResolvedLimits {
 const quarter: Limit = { percent: 25 }
 
 /**
- * R1: the limits of `n` desired replicas, in replicas. A percentage of the surge is rounded up, one of the unavailable down; where both come
- * to 0, one replica may be unavailable, or no rollout could move. In integers, so that 25 % of 4 is never 0.999….
+ * R1: resolves the limits of `n` desired replicas to numbers of replicas. A percentage of the surge is rounded up, one
+ * of the unavailable down. If both come to 0, one replica may be unavailable, because otherwise no rollout could move.
+ * It counts in integers, so that 25 % of 4 is never 0.999….
  */
 export function resolveLimits(n: number, settings: Pick<Settings, 'maxSurge' | 'maxUnavailable'>): ResolvedLimits {
   const { maxSurge: surge, maxUnavailable: unavailable } = settings
@@ -20,7 +21,10 @@ export function resolveLimits(n: number, settings: Pick<Settings, 'maxSurge' | '
   return { maxSurge: s, maxUnavailable: Math.min(s === 0 && u === 0 ? 1 : u, n) }
 }
 
-/** R1: the limits of a profile that gives none. A surge could not be placed beside a fixed port or under STRICT spread, so it is 0 there. */
+/**
+ * R1: the limits of a profile that gives none. The surge is 0 beside a fixed port or under STRICT spread, because it
+ * could not be placed there.
+ */
 export function defaultLimits(
   ports: readonly PortDeclaration[],
   spreadMode: Settings['spreadMode'],
@@ -28,7 +32,7 @@ export function defaultLimits(
   return { maxSurge: crowds(ports, spreadMode) ? { percent: 0 } : quarter, maxUnavailable: quarter }
 }
 
-/** Replicas that may find no host beside one another. */
+/** The replicas may find no host beside one another. */
 export function crowds(ports: readonly PortDeclaration[], spreadMode: Settings['spreadMode']): boolean {
   return spreadMode === 'STRICT' || ports.some((declared) => declared.port !== null)
 }

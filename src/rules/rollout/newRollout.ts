@@ -4,14 +4,14 @@ import type { Settings } from '../../model/settings.ts'
 import { deadlineFrom } from '../draft/draft.ts'
 import { resolveLimits } from './limits.ts'
 
-/** What a rollout is begun with. */
+/** Everything that a new rollout needs to know. */
 export interface RolloutBeginning
   extends Pick<Rollout, 'id' | 'number' | 'fromVersion' | 'toVersion' | 'automatic' | 'desiredReplicas' | 'startedBy'> {
   readonly settings: Settings
   readonly paused: boolean
 }
 
-/** A rollout that begins now: nothing of it is done, and its full deadline runs, but while paused. */
+/** Begins a rollout now: nothing of it is done, and its full deadline runs unless the service is paused. */
 export function newRollout({ settings, paused, ...named }: RolloutBeginning, now: Instant): Rollout {
   const { minReadySeconds, progressDeadlineSeconds } = settings
   return {

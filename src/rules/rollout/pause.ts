@@ -4,7 +4,7 @@ import { type Draft, isDeleting, openRollout } from '../draft/draft.ts'
 import { recordEvent } from '../draft/events.ts'
 import { conflict, deleting, invalidState, markSpec } from '../draft/specGuards.ts'
 
-/** R7: no version steps from now on; replacement and scaling go on. The deadline's clock stops. */
+/** R7: from now on no version steps, while replacement and scaling go on. The deadline's clock stops. */
 export function pause(draft: Draft, { expectedRevision, actor }: PauseIntent): Outcome {
   const { name } = draft.base
   if (isDeleting(draft)) return deleting(draft, 'there is nothing to pause')

@@ -7,7 +7,7 @@ import { recordEvent } from '../draft/events.ts'
 import { conflict, deleting, markSpec } from '../draft/specGuards.ts'
 import { retarget } from './retarget.ts'
 
-/** R5: a new number with the same content, whose rollout replaces every replica that there is now. */
+/** R5: makes a new version number with the same content. Its rollout replaces every replica that there is now. */
 export function restart(draft: Draft, intent: RestartIntent, ctx: Context): Outcome {
   const { actor, rolloutId } = intent
   if (isDeleting(draft)) return deleting(draft, 'it cannot be restarted')
@@ -25,7 +25,10 @@ export function restart(draft: Draft, intent: RestartIntent, ctx: Context): Outc
   return { kind: 'done', changed: true }
 }
 
-/** Marks the replicas of a restart as leaving, within the cap of rows: the rest follows in the next commits, before they do anything else. */
+/**
+ * Marks the replicas of a restart as leaving, within the row cap. The next commits mark the rest before they do
+ * anything else.
+ */
 export function markRestarted(draft: Draft): void {
   const { restartNumber } = draft.columns
   if (restartNumber === null) return

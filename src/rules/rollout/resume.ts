@@ -5,7 +5,7 @@ import { type Draft, deadlineFrom, isDeleting, openRollout } from '../draft/draf
 import { recordEvent } from '../draft/events.ts'
 import { conflict, deleting, invalidState, markSpec } from '../draft/specGuards.ts'
 
-/** R7: the rollout goes on, with the full deadline before it. */
+/** R7: lets the rollout go on and arms its full deadline. */
 export function resume(draft: Draft, { expectedRevision, actor }: PauseIntent, ctx: Context): Outcome {
   const { name } = draft.base
   if (isDeleting(draft)) return deleting(draft, 'there is nothing to resume')

@@ -6,7 +6,7 @@ import { type Draft, openRollout } from '../draft/draft.ts'
 import { addVersion, type VersionBody } from '../version/version.ts'
 import { newRollout } from './newRollout.ts'
 
-/** A new target, and whose it is. */
+/** A new target, and who wants it. */
 export interface NewTarget {
   readonly body: VersionBody
   readonly cause: VersionCause
@@ -15,8 +15,9 @@ export interface NewTarget {
 }
 
 /**
- * R5: makes a new version the target and begins the rollout to it, from the version that was completed last. An unfinished rollout is left:
- * SUPERSEDED, or ROLLED_BACK by a rollback. Replicas whose content is equal are kept, ready or not: which those are follows from the contents.
+ * R5: makes a new version the target and begins the rollout to it, from the version that was completed last. An
+ * unfinished rollout is left: it is SUPERSEDED, or ROLLED_BACK if a rollback replaces it. Replicas of equal content are
+ * kept, ready or not; the contents say which ones those are.
  */
 export function retarget(draft: Draft, { body, cause, actor, rolloutId }: NewTarget, ctx: Context): Version {
   leave(draft, cause === 'ROLLBACK' || cause === 'AUTO_ROLLBACK' ? 'ROLLED_BACK' : 'SUPERSEDED', ctx.now)

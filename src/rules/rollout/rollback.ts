@@ -7,7 +7,10 @@ import { recordEvent } from '../draft/events.ts'
 import { conflict, deleting, invalidState, markSpec } from '../draft/specGuards.ts'
 import { retarget } from './retarget.ts'
 
-/** R6: back to an earlier version, under a new number. Neither the replicas' number nor the settings are rolled back; a pause stays. */
+/**
+ * R6: goes back to an earlier version, under a new number. Neither the number of replicas nor the settings are rolled
+ * back, and a pause stays.
+ */
 export function rollback(draft: Draft, intent: RollbackIntent, ctx: Context): Outcome {
   const { name } = draft.base
   const { actor, rolloutId } = intent
@@ -33,7 +36,10 @@ export function rollback(draft: Draft, intent: RollbackIntent, ctx: Context): Ou
   return { kind: 'done', changed: true }
 }
 
-/** With a rollout unfinished what it came from, else the last completed version with other content; null: there is none. */
+/**
+ * Finds the version that an unfinished rollout came from, or else the last completed version with other content; null
+ * when there is none.
+ */
 function previousOf(draft: Draft): Version | null {
   const number = openRollout(draft) === null ? draft.columns.previousVersion : draft.rollout.fromVersion
   return number === null ? null : versionOf(draft, number)

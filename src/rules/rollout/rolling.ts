@@ -4,13 +4,14 @@ import { stopAboveCeiling, stopExcessNew, stopOutdated } from './rollingStop.ts'
 import type { RollingResult, RollingView } from './rollingView.ts'
 
 /**
- * The rolling step: which replicas a service starts and stops in one commit. Growth is spread over the versions first (R4); then the ceiling,
- * the excess of new ones, R3's stops and R2's starts take turns, each on fresh counts, until none has anything to do or the cap of rows is
- * used up. A step on its own result finds nothing to do.
+ * The rolling step decides which replicas a service starts and stops in one commit. First growth is spread over the
+ * versions (R4). Then the ceiling, the excess of new ones, R3's stops and R2's starts take turns, each on fresh counts,
+ * until none has anything to do or the row cap is used up. A step on its own result finds nothing to do.
  *
- * Worked example, n = 4, s = 1, u = 1, a new target: 4 old available. R3 may stop 4 − 3 = 1 → 3 old; R2 starts min(5 − 3, 4) = 2 → 3 old and
- * 2 new pending. R3: 5 − 3 − 2 = 0: it waits. One new becomes available: 5 − 3 − 1 = 1 old goes, one new starts; and so on, with never fewer
- * than 3 available and never more than 5 active.
+ * For example with n = 4, s = 1, u = 1, a new target and 4 old replicas available: R3 may stop 4 − 3 = 1, which leaves
+ * 3 old; R2 starts min(5 − 3, 4) = 2, which makes 3 old and 2 new pending. R3's budget is 5 − 3 − 2 = 0 now, so the
+ * rollout waits. When one new replica is available, the budget is 5 − 3 − 1 = 1: one old replica goes and one new one
+ * starts; and so on, with never fewer than 3 available and never more than 5 active.
  */
 export function rollingStep(view: RollingView): RollingResult {
   const roster = new Roster(view)

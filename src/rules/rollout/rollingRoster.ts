@@ -1,15 +1,19 @@
 import type { ReplicaId } from '../../model/id.ts'
+import { isActive } from '../../model/replica.ts'
 import type { RollingReplica, RollingResult, RollingStart, RollingStop, RollingView } from './rollingView.ts'
 
-/** Every active replica is in exactly one bucket: what it is of, and whether it is available. Whatever is counted is counted from these. */
+/**
+ * Every active replica is in exactly one bucket, by its content and by whether it is available. Everything that is
+ * counted is counted from the buckets.
+ */
 export const buckets = {
-  /** Of the target's content, and staying. */
+  /** Replicas of the target's content that stay. */
   newWaiting: 0,
   newAvailable: 1,
-  /** Of other content. */
+  /** Replicas of other content that stay. */
   oldWaiting: 2,
   oldAvailable: 3,
-  /** To be replaced whatever its content is: drain, restart, time limit. */
+  /** Replicas that must be replaced whatever their content is: by a drain, a restart or a time limit. */
   leavingWaiting: 4,
   leavingAvailable: 5,
 } as const
@@ -23,19 +27,19 @@ export interface Counts {
   readonly leaving: number
   readonly outdated: number
   readonly available: number
-  /** s (R1): at least 1 while one leaves for a drain (R15), and no longer. */
+  /** s (R1), which is at least 1 while a replica leaves for a drain (R15). */
   readonly maxSurge: number
 }
 
-/** Newer than every row that is committed: what was started in this commit is the first to be dropped again. */
+/** Newer than every committed row, so that what was started in this commit is dropped first. */
 const inThisCommit = Number.MAX_SAFE_INTEGER
 const noId = '' as ReplicaId
 
-/** The active replicas while a commit steps them, and what became of them, within the cap of rows. */
+/** The active replicas while a commit steps them, and what becomes of them within the row cap. */
 export class Roster {
   readonly view: RollingView
   counts: Counts
-  /** Something was to be done that the cap left for the next commit. */
+  /** The row cap left something for the next commit. */
   capped = false
   readonly #replicas: RollingReplica[] = []
   readonly #stopped = new Map<RollingReplica, RollingStop['reason']>()
@@ -46,22 +50,22 @@ export class Roster {
     this.view = view
     this.#rowsLeft = view.cap
     for (const replica of view.replicas) {
-      if (replica.state !== 'STOPPING' && replica.state !== 'ENDED') this.#replicas.push(replica)
+      if (isActive(replica)) this.#replicas.push(replica)
     }
-    this.counts = this.#count()
+    this.counts = this.#countReplicas()
   }
 
-  /** Counts anew, after starts and stops. */
+  /** Counts again after starts and stops. */
   recount(): void {
-    this.counts = this.#count()
+    this.counts = this.#countReplicas()
   }
 
-  /** All that are active now. */
+  /** Everything that is active now. */
   active(): readonly RollingReplica[] {
     return this.#stopped.size === 0 ? this.#replicas : this.#replicas.filter((replica) => !this.#stopped.has(replica))
   }
 
-  /** Those of some buckets. */
+  /** The active replicas of some buckets. */
   members(...of: readonly Bucket[]): RollingReplica[] {
     return this.active().filter((replica) => of.includes(this.#bucketOf(replica)))
   }
@@ -70,12 +74,14 @@ export class Roster {
     return replica.contentNumber === this.view.target.contentNumber
   }
 
-  /** The number under which another one of its content is started: of equal numbers the target's. */
+  /**
+   * The version number under which another replica of its content is started, which is the target's for equal content.
+   */
   versionFor(replica: RollingReplica): number {
     return this.isCurrent(replica) ? this.view.target.number : replica.versionNumber
   }
 
-  /** How many of the rows that are wanted the cap leaves. */
+  /** How many of the wanted rows the cap leaves. */
   allow(wanted: number): number {
     if (wanted > this.#rowsLeft) this.capped = true
     return Math.min(wanted, this.#rowsLeft)
@@ -86,7 +92,7 @@ export class Roster {
     this.#stopped.set(replica, reason)
   }
 
-  /** `sibling`: one of the same version, null: at the target. */
+  /** Starts a replica of the sibling's version; without a sibling, at the target. */
   start(sibling: RollingReplica | null, twinOf: ReplicaId | null): void {
     this.#rowsLeft--
     const { target } = this.view
@@ -107,7 +113,7 @@ export class Roster {
     this.#replicas.push(started)
   }
 
-  /** Rows that were started and stopped in this commit are in neither list. */
+  /** The starts and stops of this commit. Rows that it both started and stopped are in neither list. */
   result(): RollingResult {
     const starts: RollingStart[] = []
     const stops: RollingStop[] = []
@@ -125,7 +131,7 @@ export class Roster {
     return replica.available ? buckets.oldAvailable : buckets.oldWaiting
   }
 
-  #count(): Counts {
+  #countReplicas(): Counts {
     const sizes: [number, number, number, number, number, number] = [0, 0, 0, 0, 0, 0]
     let maxSurge = this.view.maxSurge
     for (const replica of this.active()) {

@@ -5,8 +5,9 @@ import type { RollingReplica } from './rollingView.ts'
 import { twinsOf } from './twin.ts'
 
 /**
- * R4: a service that grows while something is outdated grows in all its versions, by their active counts, up to n + s. At most the cap: what
- * is beyond starts at the target, in the commits that follow. Growth from 0 starts at the target. True: some were to be started.
+ * R4: a service that grows while something is outdated grows in all its versions, in proportion to their active counts,
+ * up to n + s. That holds within the row cap; whatever lies beyond starts at the target in later commits. Growth from 0
+ * starts at the target. Returns whether there was anything to start.
  */
 export function startGrowth(roster: Roster): boolean {
   const { view, counts } = roster
@@ -25,7 +26,10 @@ export function startGrowth(roster: Roster): boolean {
   return true
 }
 
-/** R2: starts new ones at the target up to n of them, within n + s active ones. True: some were to be started. */
+/**
+ * R2: starts new replicas at the target, up to n of them and within n + s active ones. Returns whether there was
+ * anything to start.
+ */
 export function startNew(roster: Roster): boolean {
   const { view, counts } = roster
   const wanted = Math.min(view.desired + counts.maxSurge - counts.active, view.desired - counts.new)
@@ -35,8 +39,9 @@ export function startNew(roster: Roster): boolean {
 }
 
 /**
- * R2 while paused (R7): no version steps. What leaves is replaced at its own version, in R3's order: twins for those without one, then one
- * more each; what is missing beyond that starts at the target. True: some were to be started.
+ * R2 while paused (R7): no version steps. Leaving replicas are replaced at their own version, in R3's order: first
+ * twins for those without one, then one more for each. What is missing beyond that starts at the target. Returns
+ * whether there was anything to start.
  */
 export function startWhilePaused(roster: Roster): boolean {
   const { view, counts } = roster

@@ -1,21 +1,20 @@
-import { firstOf } from './firstOf.ts'
 import { buckets, type Roster } from './rollingRoster.ts'
 import type { RollingReplica } from './rollingView.ts'
 import { twinsOf } from './twin.ts'
-import { compareVictims } from './victims.ts'
+import { compareVictims, firstOf } from './victims.ts'
 
-/** The most replicas that may be active: n + s while something is outdated, n otherwise, none where none is wanted. */
+/** How many replicas may be active: n + s while something is outdated, n otherwise, and none if none is wanted. */
 export function ceilingOf({ view, counts }: Roster): number {
   if (view.desired === 0) return 0
   return counts.outdated > 0 ? view.desired + counts.maxSurge : view.desired
 }
 
-/** Stops what is above the ceiling, whatever its version, by R11. True: there was some. */
+/** Stops what is above the ceiling, whatever its version, by R11. Returns whether there was anything. */
 export function stopAboveCeiling(roster: Roster): boolean {
   return stopFirst(roster, () => roster.active(), roster.counts.active - ceilingOf(roster))
 }
 
-/** R2: stops new ones above n by R11. True: there were some. */
+/** R2: stops new replicas above n by R11. Returns whether there were any. */
 export function stopExcessNew(roster: Roster): boolean {
   const { newWaiting, newAvailable } = buckets
   return stopFirst(roster, () => roster.members(newWaiting, newAvailable), roster.counts.new - roster.view.desired)
@@ -27,7 +26,10 @@ function stopFirst(roster: Roster, replicas: () => readonly RollingReplica[], wa
   return true
 }
 
-/** R3's order: without a process first, then leaving, then the oldest version, then R11. For available ones the first two are one. */
+/**
+ * R3's order: replicas without a process first, then leaving ones, then the oldest version, then R11. Available
+ * replicas have a process, so the first step never decides among them.
+ */
 export function compareOutdated(a: RollingReplica, b: RollingReplica): number {
   return (
     Number(a.state !== 'PENDING') - Number(b.state !== 'PENDING') ||
@@ -38,10 +40,11 @@ export function compareOutdated(a: RollingReplica, b: RollingReplica): number {
 }
 
 /**
- * R3: stops outdated replicas. The budget is what is active above the least that must be available, less the new ones that are not available
- * yet: they are expected to be. Those that serve nobody go first, for as much as the budget gives; available ones only while n − u stay
- * available. While paused only leaving ones are stepped, those that stay are expected too, and each that goes gets its twin (R7). True: some
- * were to be stopped.
+ * R3: stops outdated replicas. The budget is what is active above the least that must be available, less the new
+ * replicas that are not available yet, because they are expected to be. Replicas that serve nobody go first, as far as
+ * the budget goes; available ones go only while n − u stay available. While paused, only leaving replicas are stepped,
+ * those that stay are expected to become available as well, and each one that goes gets its twin (R7). Returns whether
+ * there was anything to stop.
  */
 export function stopOutdated(roster: Roster): boolean {
   const { view, counts } = roster
@@ -62,7 +65,10 @@ export function stopOutdated(roster: Roster): boolean {
   return true
 }
 
-/** Of the available ones the first that may be stopped, after `stops` were; of those that a drain moves only ones whose place is taken (R15). */
+/**
+ * Picks the first available replicas that may be stopped after `stops`. A replica that a drain moves is picked only if
+ * its replacement has a place (R15).
+ */
 function firstAvailable(
   roster: Roster,
   available: readonly RollingReplica[],
@@ -83,8 +89,8 @@ function firstAvailable(
 }
 
 /**
- * How many placed replicas there are beyond those that n leaves no room to miss: so many replacements have a place. What waits after failures is
- * in nobody's place: it must not keep a host from being drained.
+ * How many placed replicas there are beyond those that n needs, which is how many replacements have a place. A replica
+ * that waits after failures replaces nobody, because it must not keep a host from being drained.
  */
 function placedToSpare(roster: Roster): number {
   const active = roster.active()
@@ -92,12 +98,15 @@ function placedToSpare(roster: Roster): number {
   return active.filter(hasPlace).length - (roster.view.desired - failed)
 }
 
-/** Of active ones: it does not wait for a host any more. */
+/** An active replica has a place when it no longer waits for a host. */
 function hasPlace(replica: RollingReplica): boolean {
   return replica.state !== 'PENDING'
 }
 
-/** R7: a leaving one without a twin gets it in the commit that stops it, if fewer than n stay. Both rows or none are within the cap. */
+/**
+ * R7: a leaving replica without a twin gets one in the commit that stops it, if fewer than n stay. Either both rows fit
+ * under the row cap or neither is written.
+ */
 function stopWithTwins(roster: Roster, stops: readonly RollingReplica[]): void {
   const twins = twinsOf(roster)
   let staying = roster.counts.active - roster.counts.leaving

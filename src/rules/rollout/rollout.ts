@@ -7,9 +7,8 @@ import { recordEvent } from '../draft/events.ts'
 import { activeOf, type Census } from '../replica/census.ts'
 import { resolveLimits } from './limits.ts'
 import { rolloutBlockerOf } from './rolloutBlocker.ts'
-import { progressSentence } from './rolloutProgress.ts'
 
-/** R8: a scale, new limits or a new target arm the full deadline, with both marks anew. */
+/** R8: after a scale, new limits or a new target, arms the full deadline and lets both marks start over. */
 export function rearm(draft: Draft, now: Instant): void {
   const rollout = openRollout(draft)
   if (rollout === null) return
@@ -27,7 +26,10 @@ export function rearm(draft: Draft, now: Instant): void {
   }
 }
 
-/** Where the rollout is after this commit: its counts, its marks and deadline (R8), what it waits for, and whether it is complete (R5). */
+/**
+ * Brings the rollout up to date with this commit: its counts, its marks and deadline (R8), what it waits for, and
+ * whether it is complete (R5).
+ */
 export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
   const rollout = openRollout(draft)
   if (rollout === null) return
@@ -66,7 +68,10 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
     recordEvent(draft, 'ROLLOUT', sentence)
 }
 
-/** R6: the target is completed; what was so before it with other content is what "previous" means from now on. */
+/**
+ * R6: the target is completed. The version with other content that was completed before it is what "previous" means
+ * from now on.
+ */
 function completions(draft: Draft): Pick<ServiceColumns, 'completedVersion' | 'previousVersion'> {
   const { completedVersion, previousVersion } = draft.columns
   const target = targetOf(draft)
@@ -74,7 +79,10 @@ function completions(draft: Draft): Pick<ServiceColumns, 'completedVersion' | 'p
   return { completedVersion: target.number, previousVersion: isOther ? completedVersion : previousVersion }
 }
 
-/** R8: progress is a new high of available new ones or a new low of outdated ones, so that flapping can't extend the deadline. */
+/**
+ * R8: progress is a new high of available new replicas or a new low of outdated ones, so that flapping cannot extend
+ * the deadline.
+ */
 function marked(draft: Draft, rollout: Rollout, now: Instant): Rollout {
   const { availableReplicas, oldReplicas } = rollout
   if (draft.rearmed) return { ...rollout, bestAvailable: availableReplicas, leastOutdated: oldReplicas }
@@ -90,4 +98,20 @@ function marked(draft: Draft, rollout: Rollout, now: Instant): Rollout {
   }
   const late = rollout.state === 'ROLLING' && rollout.deadlineAt !== null && rollout.deadlineAt <= now
   return late ? { ...rollout, state: 'STALLED' } : rollout
+}
+
+/**
+ * Says in one sentence how far an unfinished rollout is: "web: rolling 3 → 4, 2 of 6 updated, waiting for web[4] to
+ * become ready." It is null for a finished rollout, and for the creation, whose replicas have events of their own.
+ */
+function progressSentence(service: string, rollout: Rollout): string | null {
+  const { number, fromVersion, toVersion, state, updatedReplicas, desiredReplicas, hold, finishedAt } = rollout
+  if (number === 1 || finishedAt !== null) return null
+  const move = fromVersion === null ? `to ${toVersion}` : `${fromVersion} → ${toVersion}`
+  const progress = `${service}: ${state === 'PAUSED' ? 'paused' : 'rolling'} ${move}, ${updatedReplicas} of ${desiredReplicas} updated`
+  return hold === null || state === 'PAUSED' ? `${progress}.` : `${progress}, ${uncapitalised(hold.message)}`
+}
+
+function uncapitalised(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1)
 }

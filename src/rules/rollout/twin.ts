@@ -2,7 +2,10 @@ import type { ReplicaId } from '../../model/id.ts'
 import type { Roster } from './rollingRoster.ts'
 import type { RollingReplica } from './rollingView.ts'
 
-/** Which leaving replicas have an active twin (R7): the one that was started in their place while the service is paused. */
+/**
+ * Knows which leaving replicas have an active twin (R7): the replica that was started in their place while the service
+ * is paused.
+ */
 export class Twins {
   readonly #counts = new Map<ReplicaId, number>()
 

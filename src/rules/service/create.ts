@@ -14,8 +14,9 @@ import { mergedIssues } from '../version/mergedIssues.ts'
 import { overLimit } from './scale.ts'
 
 /**
- * A draft that creates the service, with version 1 and rollout 1, whose `from` is null (R5), and that has room for
- * `mostRows`. The refusal is QUOTA_EXCEEDED where the service could never fit into `maxReplicas` of its project.
+ * Makes a draft that creates the service with version 1 and with rollout 1, whose `from` is null (R5). The draft has
+ * room for `mostRows`. It is refused with QUOTA_EXCEEDED if the service could never fit into its project's
+ * `maxReplicas`.
  */
 export function createDraft(
   service: NewService,
@@ -78,7 +79,7 @@ function firstRollout({ replicas, settings }: NewService, actor: string, ctx: Co
   )
 }
 
-/** The service before its first commit: guard −1, no replicas. */
+/** Describes the service before its first commit: it has guard −1 and no replicas. */
 function unbornOf(
   service: NewService,
   maxReplicas: number | null,

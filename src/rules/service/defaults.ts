@@ -4,9 +4,9 @@ import { type Nullish, withoutNulls } from '../../model/withoutNulls.ts'
 import { defaultLimits } from '../rollout/limits.ts'
 import { withRollout } from './settings.ts'
 
-// What a profile has where it says nothing.
+// The values that a profile has where it gives none.
 
-/** R8 for the deadline, R10 for the backoff, R14 for the spread. The limits depend on the others (R1). */
+/** The deadline is R8's, the backoff R10's, the spread R14's. The limits depend on other settings (R1). */
 export const defaultSettings = {
   replicas: 1,
   spreadMode: 'BEST_EFFORT',
@@ -22,12 +22,12 @@ export const defaultSettings = {
 export const defaultContent = {
   cpuMillis: 100,
   memoryMiB: 128,
-  /** 3 restarts within 600 s: the first at once, the others after 1 s. */
+  /** There are 3 restarts within 600 s: the first comes at once, the others after 1 s. */
   restart: { maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 },
   stop: { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' },
 } as const satisfies Partial<Content>
 
-/** Those of Kubernetes. */
+/** The values are those of Kubernetes. */
 export const defaultProbe = {
   initialDelaySeconds: 0,
   periodSeconds: 10,
@@ -36,7 +36,7 @@ export const defaultProbe = {
   successThreshold: 1,
 } as const satisfies Omit<Probe, 'action'>
 
-/** Settings as a profile writes them, in groups. */
+/** The settings in groups, as a profile writes them. */
 export interface WrittenSettings {
   readonly replicas?: number | null | undefined
   readonly spread?:
@@ -59,19 +59,19 @@ export function givenSettings({ replicas, spread, rollout, backoff }: WrittenSet
   })
 }
 
-export function settingsWith(said: Partial<Settings>, ports: readonly PortDeclaration[]): Settings {
-  const spreadMode = said.spreadMode ?? defaultSettings.spreadMode
-  return withRollout({ ...defaultSettings, ...defaultLimits(ports, spreadMode), spreadMode }, said, ports)
+export function settingsWith(explicit: Partial<Settings>, ports: readonly PortDeclaration[]): Settings {
+  const spreadMode = explicit.spreadMode ?? defaultSettings.spreadMode
+  return withRollout({ ...defaultSettings, ...defaultLimits(ports, spreadMode), spreadMode }, explicit, ports)
 }
 
-export function restartWith(said: Nullish<RestartPolicy>): RestartPolicy {
-  return { ...defaultContent.restart, ...withoutNulls<RestartPolicy>(said) }
+export function restartWith(explicit: Nullish<RestartPolicy>): RestartPolicy {
+  return { ...defaultContent.restart, ...withoutNulls<RestartPolicy>(explicit) }
 }
 
-export function stopWith(said: Nullish<StopPolicy>): StopPolicy {
-  return { ...defaultContent.stop, ...withoutNulls<StopPolicy>(said) }
+export function stopWith(explicit: Nullish<StopPolicy>): StopPolicy {
+  return { ...defaultContent.stop, ...withoutNulls<StopPolicy>(explicit) }
 }
 
-export function probeWith(action: ProbeAction, said: Nullish<Omit<Probe, 'action'>>): Probe {
-  return { action, ...defaultProbe, ...withoutNulls<Omit<Probe, 'action'>>(said) }
+export function probeWith(action: ProbeAction, explicit: Nullish<Omit<Probe, 'action'>>): Probe {
+  return { action, ...defaultProbe, ...withoutNulls<Omit<Probe, 'action'>>(explicit) }
 }

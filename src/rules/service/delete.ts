@@ -6,7 +6,10 @@ import { type Draft, isDeleting, openRollout } from '../draft/draft.ts'
 import { recordEvent } from '../draft/events.ts'
 import { conflict, markSpec } from '../draft/specGuards.ts'
 
-/** Asks for the end of the service: all its replicas are stopped, and with the last one's end it is gone. Once more while DELETING: done. */
+/**
+ * Asks for the end of the service. All its replicas are stopped, and it is gone when the last one has ended. Asking
+ * again while it is being deleted changes nothing.
+ */
 export function deleteService(draft: Draft, intent: Extract<ServiceIntent, { kind: 'delete' }>, ctx: Context): Outcome {
   if (isDeleting(draft)) return { kind: 'done', changed: false }
   const objection = conflict(draft, intent.expectedRevision)

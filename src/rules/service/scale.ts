@@ -10,7 +10,7 @@ import { rearm } from '../rollout/rollout.ts'
 
 type Scale = Extract<ServiceIntent, { kind: 'scale' }>
 
-/** Sets the desired replicas. What that starts or stops is settled with the commit (R2, R4, R11). */
+/** Sets the desired replicas. The commit settles what that starts or stops (R2, R4, R11). */
 export function scale(draft: Draft, intent: Scale, ctx: Context): Outcome {
   const { replicas, actor } = intent
   const before = draft.columns.desiredReplicas
@@ -39,8 +39,8 @@ export function setReplicas(draft: Draft, replicas: number, actor: string, ctx: 
 }
 
 /**
- * QUOTA_EXCEEDED when these are more replicas than the project can ever hold (R17). The limit is the one that was read
- * with the service: the commit compares it with the database, so that a limit which changes meanwhile is judged anew.
+ * QUOTA_EXCEEDED if the project can never hold so many replicas (R17). The limit was read with the service, and the
+ * commit compares it with the database, so a limit that changes meanwhile is judged again.
  */
 export function overLimit(draft: Draft, requested: number): Refusal | null {
   draft.comparesLimit = true

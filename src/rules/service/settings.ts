@@ -4,38 +4,45 @@ import type { Limit, Settings } from '../../model/settings.ts'
 import { crowds } from '../rollout/limits.ts'
 
 /**
- * Settings with those that were said over them. Beside a surge that is 0 because the replicas could not stand side by side, an explicit "none
- * unavailable" is obeyed by a surge of 25 % (R1): taken for 1 it would be disobeyed, and refused it could not be said.
+ * Lays `changes` over settings. If the surge is 0 only because the replicas could not stand side by side, an explicit
+ * "none unavailable" is obeyed by a surge of 25 % (R1): to take it for 1 would disobey it, and to refuse it would leave
+ * no way to ask for it.
  */
-export function withRollout(settings: Settings, said: Partial<Settings>, ports: readonly PortDeclaration[]): Settings {
-  const merged = { ...settings, ...said }
-  const asksForNone = said.maxSurge === undefined && isZero(said.maxUnavailable)
+export function withRollout(
+  settings: Settings,
+  changes: Partial<Settings>,
+  ports: readonly PortDeclaration[],
+): Settings {
+  const merged = { ...settings, ...changes }
+  const asksForNone = changes.maxSurge === undefined && isZero(changes.maxUnavailable)
   const isCrowded = isZero(settings.maxSurge) && crowds(ports, settings.spreadMode)
   return asksForNone && isCrowded ? { ...merged, maxSurge: { percent: 25 } } : merged
 }
 
 /**
- * What is not allowed of settings, where somebody `said` a part of it: nothing is found that was as it is before. What is not known yet is left out
- * of `settings`, and not judged. Paths are those of a profile's settings.
+ * Finds what is not allowed in settings, as far as somebody changes it: `changes` names the changed fields, and
+ * mistakes among the others were there before. A field that is not known yet is left out of `settings` and not judged.
+ * Paths are those of a profile's settings.
  */
-export function settingsIssues(settings: Partial<Settings>, said: Partial<Settings>): InputIssue[] {
-  const saidOf = (...fields: readonly (keyof Settings)[]) => fields.filter((field) => said[field] !== undefined)
+export function settingsIssues(settings: Partial<Settings>, changes: Partial<Settings>): InputIssue[] {
+  const changedAmong = (...fields: readonly (keyof Settings)[]) =>
+    fields.filter((field) => changes[field] !== undefined)
   const { maxSurge, maxUnavailable, minReadySeconds: ready, progressDeadlineSeconds: deadline } = settings
   const { backoffBaseSeconds: base, backoffMaxSeconds: max } = settings
   const issues: InputIssue[] = []
-  const limits = saidOf('maxSurge', 'maxUnavailable')
+  const limits = changedAmong('maxSurge', 'maxUnavailable')
   if (limits.length > 0 && isZero(maxSurge) && isZero(maxUnavailable)) {
     const both = limits.length === 2 ? 'are both' : 'would both be'
     const message = `maxSurge and maxUnavailable ${both} 0: no rollout could move. Allow at least 1 of one of them.`
     issues.push({ path: ['rollout', ...(limits.length === 2 ? [] : limits)], message })
   }
-  const [time, otherTime] = saidOf('progressDeadlineSeconds', 'minReadySeconds')
+  const [time, otherTime] = changedAmong('progressDeadlineSeconds', 'minReadySeconds')
   if (time !== undefined && deadline !== undefined && ready !== undefined && deadline <= ready) {
     const is = otherTime === undefined ? 'would be' : 'is'
     const message = `progressDeadlineSeconds ${is} ${deadline} and minReadySeconds ${ready}: the deadline must be the longer one.`
     issues.push({ path: ['rollout', time], message })
   }
-  const [wait, otherWait] = saidOf('backoffMaxSeconds', 'backoffBaseSeconds')
+  const [wait, otherWait] = changedAmong('backoffMaxSeconds', 'backoffBaseSeconds')
   if (wait !== undefined && base !== undefined && max !== undefined && base > max) {
     const is = otherWait === undefined ? 'would be' : 'is'
     const message = `baseSeconds ${is} ${base} and maxSeconds ${max}: the longest wait may not be shorter than the first.`

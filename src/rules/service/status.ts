@@ -1,7 +1,7 @@
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { Rollout, ServiceColumns } from '../../model/service.ts'
 
-/** What a status follows from. */
+/** Everything that a status follows from. */
 export interface StatusSource {
   readonly columns: Pick<ServiceColumns, 'deletionRequestedAt' | 'paused' | 'desiredReplicas' | 'availableReplicas'>
   /** A slot of the target's content is in CRASH_LOOP (R10). */
@@ -9,7 +9,7 @@ export interface StatusSource {
   readonly rollout: Pick<Rollout, 'state' | 'finishedAt'>
 }
 
-/** The first that holds (DESIGN, section 4, "Status"). */
+/** The first status that holds (DESIGN, section 4, "Status"). */
 export function statusOf({ columns, crashLoop, rollout }: StatusSource): ServiceStatus {
   if (columns.deletionRequestedAt !== null) return 'DELETING'
   if (crashLoop) return 'CRASH_LOOP'

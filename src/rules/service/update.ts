@@ -17,8 +17,9 @@ import { overLimit, setReplicas } from './scale.ts'
 import { sameSettings, settingsIssues, withRollout } from './settings.ts'
 
 /**
- * Changes what a service runs, its rollout settings or its replicas, in one commit and the replicas first (R4). Another profile revision or
- * other content makes a new version; settings alone go to the rollout in progress as new limits (R8). NO_CHANGE where nothing of it differs.
+ * Changes what a service runs, its rollout settings or its replicas in one commit, the replicas first (R4). Another
+ * profile revision or other content makes a new version; settings alone become new limits of the rollout in progress
+ * (R8). NO_CHANGE if nothing differs.
  */
 export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcome {
   const { name } = draft.base
@@ -43,7 +44,7 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
   if (excess !== null) return { kind: 'refused', refusal: excess }
   const resets = isNew || !sameSettings(settings, before.settings)
   if (!scales && !resets) {
-    const message = `Service ${name} runs this already, as version ${target.number}: nothing of it would change.`
+    const message = `Service ${name} runs this already, as version ${target.number}: nothing would change.`
     return { kind: 'refused', refusal: { code: 'NO_CHANGE', message, path: ['input'] } }
   }
   if (scales) setReplicas(draft, replicas, actor, ctx)
@@ -51,7 +52,7 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
   if (isNew) {
     if (intent.startPaused) draft.columns = { ...draft.columns, paused: true }
     const version = retarget(draft, { body, cause: 'UPDATE', actor, rolloutId: intent.rolloutId }, ctx)
-    const kept = isSame ? `: it has the content of version ${target.number}, so that its replicas stay` : ''
+    const kept = isSame ? `: it has the content of version ${target.number}, so its replicas stay` : ''
     recordEvent(draft, 'SERVICE_UPDATED', `${actor} updated ${name} to version ${version.number}${kept}.`, actor)
   } else if (resets) {
     rearm(draft, ctx.now)
@@ -69,7 +70,7 @@ function contentIssues({ content, overrides }: VersionBody, { overrides: given }
   }))
 }
 
-/** The target with an update over it. */
+/** Lays an update over the target. */
 function updatedBody(
   target: Version,
   { profile, overrides }: Pick<UpdateIntent, 'profile' | 'overrides'>,

@@ -1,8 +1,8 @@
 import type { Content, EnvironmentVariable, Overrides, PortDeclaration, Probe } from '../../model/content.ts'
 
 /**
- * The content of a version: the profile's with the service's own command and environment over it. Variables keep the profile's order, the
- * service's own follow in theirs; a null value removes the profile's.
+ * Makes the content of a version: the profile's, with the service's own command and environment over it. Variables keep
+ * the profile's order, and the service's own follow in theirs; a null value removes the profile's variable.
  */
 export function mergeContent(profile: Content, overrides: Overrides): Content {
   const env = new Map<string, EnvironmentVariable>(profile.env.map((variable) => [variable.name, variable]))
@@ -14,8 +14,8 @@ export function mergeContent(profile: Content, overrides: Overrides): Content {
 }
 
 /**
- * Whether two contents run the same: replicas of the one need not be replaced by replicas of the other (R5). The order of variables and of
- * ports means nothing; every other value counts.
+ * Two contents run the same, so replicas of one need not be replaced by replicas of the other (R5). The order of
+ * variables and of ports does not matter; every other value does.
  */
 export function sameContent(a: Content, b: Content): boolean {
   return (
@@ -42,7 +42,7 @@ function sameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((item, position) => item === b[position])
 }
 
-/** Names are unique in each list. */
+/** Compares two lists in which names are unique. */
 function sameNamed<T extends { readonly name: string }>(
   a: readonly T[],
   b: readonly T[],

@@ -4,8 +4,9 @@ import { canonicalJson } from '../../model/canonicalJson.ts'
 import type { Content } from '../../model/content.ts'
 
 /**
- * A text that is equal for equal contents (`sameContent`) and only for those, so that a version is compared with all earlier ones of its
- * service by one look-up. Variables and ports are brought in order: theirs means nothing.
+ * Returns a text that is equal for equal contents (`sameContent`) and only for those, so that one look-up compares a
+ * version with all earlier ones of its service. Variables and ports are sorted first, because their order does not
+ * matter.
  */
 export function contentDigest(content: Content): string {
   const text = canonicalJson({ ...content, env: byName(content.env), ports: byName(content.ports) })

@@ -5,10 +5,10 @@ import type { Context } from '../draft/context.ts'
 import type { Draft } from '../draft/draft.ts'
 import { contentDigest } from './contentDigest.ts'
 
-/** What a new version takes over from an older one or from an update. */
+/** The part of a version that is taken over from an older one or made by an update. */
 export type VersionBody = Pick<Version, 'profileRevisionId' | 'content' | 'overrides' | 'template'>
 
-/** The service's next version. Its `contentNumber` is the lowest number that ever had equal content. */
+/** Adds the service's next version. Its `contentNumber` is the lowest number that ever had equal content. */
 export function addVersion(draft: Draft, body: VersionBody, cause: VersionCause, actor: string, ctx: Context): Version {
   const number = (draft.insertedVersions.at(-1)?.number ?? draft.base.lastVersion) + 1
   const digest = contentDigest(body.content)
@@ -29,7 +29,7 @@ export function addVersion(draft: Draft, body: VersionBody, cause: VersionCause,
   return version
 }
 
-/** The number under which a content is known; null: it is new to the service. */
+/** The number under which the service knows a content; null when the content is new to it. */
 export function contentNumberOf(draft: Draft, digest: string): number | null {
   const inserted = draft.insertedVersions.find((version) => version.contentDigest === digest)
   return draft.base.contents.get(digest) ?? inserted?.contentNumber ?? null

@@ -1,10 +1,9 @@
-import type { Blocker } from '../../model/blocker.ts'
+import { type Blocker, sameBlocker } from '../../model/blocker.ts'
 import type { ReplicaId } from '../../model/id.ts'
 import { type CommitOutcome, unfinished } from '../../model/outcome.ts'
 import { type Draft, hasRoom, isCreatedHere, put } from '../draft/draft.ts'
-import { sameBlocker } from './blocker.ts'
 
-/** Why placement could not place these. */
+/** Notes why placement could not place these replicas. */
 export function setBlockers(
   draft: Draft,
   blockers: readonly { readonly replica: ReplicaId; readonly blocker: Blocker }[],

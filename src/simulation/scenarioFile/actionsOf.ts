@@ -3,24 +3,24 @@ import { withoutNulls } from '../../model/withoutNulls.ts'
 import type { Action, Expectation } from '../scenario.ts'
 import type { EventFile, ExpectationFile } from './scenarioSchema.ts'
 
-/** A mistake in a scenario file: where, and a sentence. */
+/** A mistake in a scenario file: where it is, and a sentence. */
 export interface Mistake {
   readonly path: readonly (string | number)[]
   readonly message: string
 }
 
-export type Say = (path: Mistake['path'], message: string) => void
+export type AddMistake = (path: Mistake['path'], message: string) => void
 
 export interface Names {
-  /** What a name in an event stands for: one service, or all that were numbered from it. */
+  /** The services that a name in an event stands for: one, or all that were numbered from it. */
   readonly services: ReadonlyMap<string, readonly string[]>
   readonly hosts: ReadonlyMap<string, readonly string[]>
   readonly releases: ReadonlyMap<string, ReadonlySet<string>>
   readonly projects: ReadonlySet<string>
-  readonly say: Say
+  readonly addMistake: AddMistake
 }
 
-/** What an event of the file does: one action per service that its name stands for. */
+/** Reads what an event of the file does: one action per service that its name stands for. */
 export function actionsOf(event: EventFile, at: Mistake['path'], names: Names): Action[] {
   const { at: _, host, quota, expect, ...own } = event
   if (expect !== undefined) {
@@ -28,7 +28,7 @@ export function actionsOf(event: EventFile, at: Mistake['path'], names: Names): 
   }
   if (host !== undefined) {
     const known = names.hosts.get(host.name)
-    if (known === undefined) names.say([...at, 'host', 'name'], `There is no host ${JSON.stringify(host.name)}.`)
+    if (known === undefined) names.addMistake([...at, 'host', 'name'], `There is no host ${JSON.stringify(host.name)}.`)
     const becomes = host.scheduling ?? host.is
     return known === undefined || becomes === undefined
       ? []
@@ -36,7 +36,7 @@ export function actionsOf(event: EventFile, at: Mistake['path'], names: Names): 
   }
   if (quota !== undefined) {
     if (!names.projects.has(quota.project)) {
-      names.say([...at, 'quota', 'project'], `There is no project ${JSON.stringify(quota.project)}.`)
+      names.addMistake([...at, 'quota', 'project'], `There is no project ${JSON.stringify(quota.project)}.`)
     }
     return [{ kind: 'quota', project: quota.project, maxReplicas: quota.maxReplicas }]
   }
@@ -52,9 +52,9 @@ export function actionsOf(event: EventFile, at: Mistake['path'], names: Names): 
     'kill',
     'fail',
   ] as const) {
-    const said = own[kind]
-    if (said === undefined) continue
-    return servicesNamed(said.service, [...at, kind, 'service'], names).map((service) =>
+    const target = own[kind]
+    if (target === undefined) continue
+    return servicesNamed(target.service, [...at, kind, 'service'], names).map((service) =>
       actionOf(own, service, [...at, kind], names),
     )
   }
@@ -66,7 +66,7 @@ function actionOf(event: Omit<EventFile, 'at'>, service: string, at: Mistake['pa
   if (scale !== undefined) return { kind: 'scale', service, replicas: scale.replicas }
   if (update !== undefined) {
     const { release, replicas, rollout, startPaused } = update
-    if (release !== undefined) sayUnknownRelease(service, release, [...at, 'release'], names)
+    if (release !== undefined) checkRelease(service, release, [...at, 'release'], names)
     return {
       kind: 'update',
       service,
@@ -91,20 +91,23 @@ function actionOf(event: Omit<EventFile, 'at'>, service: string, at: Mistake['pa
 export function expectationsOf(file: ExpectationFile, at: Mistake['path'], names: Names): Expectation[] {
   const { service: _, ...own } = file
   return servicesNamed(file.service, [...at, 'service'], names).map((service) => {
-    if (own.release !== undefined) sayUnknownRelease(service, own.release, [...at, 'release'], names)
+    if (own.release !== undefined) checkRelease(service, own.release, [...at, 'release'], names)
     return { service, ...withoutNulls<Omit<Expectation, 'service'>>(own) }
   })
 }
 
-function servicesNamed(name: string, at: Mistake['path'], { services, say }: Names): readonly string[] {
+function servicesNamed(name: string, at: Mistake['path'], { services, addMistake }: Names): readonly string[] {
   const known = services.get(name)
-  if (known === undefined) say(at, `There is no service ${JSON.stringify(name)}.`)
+  if (known === undefined) addMistake(at, `There is no service ${JSON.stringify(name)}.`)
   return known ?? []
 }
 
-function sayUnknownRelease(service: string, release: string, at: Mistake['path'], { releases, say }: Names): void {
+function checkRelease(service: string, release: string, at: Mistake['path'], { releases, addMistake }: Names): void {
   const known = releases.get(service)
   if (known !== undefined && !known.has(release)) {
-    say(at, `Service ${service} has no release ${JSON.stringify(release)}: give one of ${[...known].join(', ')}.`)
+    addMistake(
+      at,
+      `Service ${service} has no release ${JSON.stringify(release)}: give one of ${[...known].join(', ')}.`,
+    )
   }
 }

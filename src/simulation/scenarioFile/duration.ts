@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import type { Range } from '../random.ts'
 
-// Durations of scenario files: a number of seconds, or a text such as 500ms, 90s, 1m30s, 2h. A range is two of them: 5s..20s.
+// A duration of a scenario file is a number of seconds, or a text such as 500ms, 90s, 1m30s or 2h. A range is two of
+// them: 5s..20s.
 
 const parts = /^(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/
 
-/** In seconds; null: it is none. */
+/** Reads a duration in seconds; null when the value is none. */
 export function secondsOf(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? value : null
   if (typeof value !== 'string' || value === '') return null
@@ -16,13 +17,13 @@ export function secondsOf(value: unknown): number | null {
   return (hours ?? 0) * 3_600 + (minutes ?? 0) * 60 + (seconds ?? 0) + (millis ?? 0) / 1_000
 }
 
-/** At most a week: what lasts longer is a mistake in the file. */
+/** A duration is at most a week, because a longer one is a mistake in the file. */
 const mostSeconds = 604_800
 
 const faultOf = (value: unknown) =>
   value === undefined
     ? 'It is missing: give a duration, in seconds or as a text such as 90s.'
-    : `${JSON.stringify(value)} is no duration from 0 to ${mostSeconds} s: give seconds, or a text such as 500ms, 90s, 1m30s or 2h.`
+    : `${JSON.stringify(value)} is not a duration from 0 to ${mostSeconds} s: give seconds, or a text such as 500ms, 90s, 1m30s or 2h.`
 
 export const duration = z.unknown().transform((value, context): number => {
   const seconds = secondsOf(value)
@@ -33,7 +34,7 @@ export const duration = z.unknown().transform((value, context): number => {
 
 export const durationRange = z.unknown().transform(rangeOf)
 
-/** A range, or null for never. */
+/** Reads a range; null stands for never. */
 export const rangeOrNever = z
   .unknown()
   .transform((value, context) => (value === 'never' ? null : rangeOf(value, context)))

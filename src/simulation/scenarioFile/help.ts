@@ -43,7 +43,7 @@ A scenario file. Durations are seconds, or texts such as 500ms, 90s, 1m30s, 2h; 
       stop: { drainSeconds: 3, graceSeconds: 10 }
       startAfter: 0s                        # from being placed to the process
       readyAfter: 5s                        # from the process to ready; or never
-      crashAfter: 30s                       # from the process to its end by itself; left out: it runs on
+      crashAfter: 30s                       # from the process to its own end; left out: it runs on
       crashChance: 1                        # the share of starts that crash
       exitCode: 1
       startFailsChance: 0                   # the share of starts that fail

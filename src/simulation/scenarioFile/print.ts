@@ -2,10 +2,10 @@ import pc from 'picocolors'
 import type { Line } from '../scenarioRun.ts'
 import type { Simulation } from '../simulation.ts'
 
-/** How many lines are printed without --all; mistakes always are. */
+/** How many lines are printed without --all. Mistakes are always printed. */
 const mostLines = 1_000
 
-/** Prints a timeline as it goes on: virtual time, subject, sentence. */
+/** Prints a timeline as it grows: virtual time, subject, sentence. */
 export class Timeline {
   readonly #begin: number
   readonly #lines: 'none' | 'some' | 'all'
@@ -35,7 +35,7 @@ export class Timeline {
   }
 }
 
-/** 0:05.3, 12:00, 1:02:03: what is left out is 0. */
+/** Writes a time as 0:05.3, 12:00 or 1:02:03. Parts left out are 0. */
 export function timeText(millis: number): string {
   const tenths = Math.round(millis / 100)
   const seconds = Math.floor(tenths / 10)
@@ -47,7 +47,7 @@ export function timeText(millis: number): string {
 
 const mostServices = 20
 
-/** How the services are at the end. */
+/** Prints how the services are at the end. */
 export function printServices({ store: { services } }: Simulation): void {
   console.log('')
   let shown = 0

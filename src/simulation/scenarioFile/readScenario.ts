@@ -5,11 +5,11 @@ import { scenarioOf } from './scenarioOf.ts'
 import { scenarioSchema } from './scenarioSchema.ts'
 import { pathText, sentenceOf } from './sentence.ts'
 
-export type Told =
+export type ScenarioFileContent =
   | { readonly kind: 'scenario'; readonly scenario: Scenario }
   | { readonly kind: 'replay'; readonly replay: Replay }
 
-/** A scenario file cannot be run: every mistake in it, one sentence each. */
+/** A scenario file cannot be run. It has one sentence for every mistake in it. */
 export class ScenarioMistakes extends Error {
   readonly sentences: readonly string[]
 
@@ -19,15 +19,15 @@ export class ScenarioMistakes extends Error {
   }
 }
 
-/** What a scenario file describes. Throws ScenarioMistakes. */
-export function readScenario(text: string): Told {
+/** Reads what a scenario file describes. Throws ScenarioMistakes. */
+export function readScenario(text: string): ScenarioFileContent {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   if (document.errors.length > 0) {
     throw new ScenarioMistakes(
       document.errors.map((error) => {
         const { line, col } = lines.linePos(error.pos[0])
-        return `line ${line}, column ${col}: this is no YAML: ${error.message.trim()}`
+        return `line ${line}, column ${col}: this is not YAML: ${error.message.trim()}`
       }),
     )
   }
@@ -35,10 +35,12 @@ export function readScenario(text: string): Told {
   if (typeof file === 'object' && file !== null && 'replay' in file)
     return { kind: 'replay', replay: replayIn(file.replay) }
   const parsed = scenarioSchema.safeParse(file, { error: sentenceOf })
-  if (!parsed.success) throw new ScenarioMistakes(parsed.error.issues.map(({ path, message }) => said(path, message)))
-  const told = scenarioOf(parsed.data)
-  if ('mistakes' in told) throw new ScenarioMistakes(told.mistakes.map(({ path, message }) => said(path, message)))
-  return { kind: 'scenario', scenario: told.scenario }
+  if (!parsed.success)
+    throw new ScenarioMistakes(parsed.error.issues.map(({ path, message }) => withPath(path, message)))
+  const described = scenarioOf(parsed.data)
+  if ('mistakes' in described)
+    throw new ScenarioMistakes(described.mistakes.map(({ path, message }) => withPath(path, message)))
+  return { kind: 'scenario', scenario: described.scenario }
 }
 
 function replayIn(value: unknown): Replay {
@@ -49,6 +51,6 @@ function replayIn(value: unknown): Replay {
   }
 }
 
-function said(path: readonly PropertyKey[], message: string): string {
+function withPath(path: readonly PropertyKey[], message: string): string {
   return path.length === 0 ? message : `${pathText(path)}: ${message}`
 }

@@ -4,7 +4,8 @@ import type { NewService, ServiceIntent } from '../../model/intent.ts'
 import type { Replay } from '../scenario.ts'
 import { pathText, sentenceOf } from './sentence.ts'
 
-// A history of one service as a scenario file: what a property test was told when it failed, so that `npm run simulate` tells it again.
+// A scenario file can hold the history of one service: everything that a failing property test gave to the rules, so
+// that `npm run simulate` can give it to them again.
 
 const replayFile = z.object({
   service: z.looseObject({ id: z.string(), name: z.string(), replicas: z.int().min(0) }),
@@ -18,7 +19,7 @@ const replayFile = z.object({
   ),
 })
 
-/** Big integers have no form of their own in JSON and YAML. */
+/** JSON and YAML have no form for big integers, so they are written with this prefix. */
 const bigPrefix = 'revision:'
 
 export function replayText(replay: Replay, about: string): string {
@@ -28,7 +29,7 @@ export function replayText(replay: Replay, about: string): string {
   return stringify(plain, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
-/** Only files that `replayText` has written are read here: what the intents say is not looked at. Throws a sentence. */
+/** Reads a file that `replayText` has written, and therefore does not check the intents. Throws a sentence. */
 export function replayOf(value: unknown): Replay {
   const parsed = replayFile.safeParse(revive(value), { error: sentenceOf })
   if (!parsed.success) {

@@ -4,28 +4,31 @@ import { givenSettings, restartWith, settingsWith, stopWith } from '../../rules/
 import { settingsIssues } from '../../rules/service/settings.ts'
 import { type Behaviour, wellBehaved } from '../behaviour.ts'
 import type { Release, Scenario, ScenarioEvent, ScenarioHost, ScenarioService } from '../scenario.ts'
-import { actionsOf, expectationsOf, type Mistake, type Names, type Say } from './actionsOf.ts'
+import { type AddMistake, actionsOf, expectationsOf, type Mistake, type Names } from './actionsOf.ts'
 import type { ReleaseFile, ScenarioFile, ServiceFile } from './scenarioSchema.ts'
 
-/** The scenario that a file describes: names looked up, numbered ones written out, defaults filled in as the API fills them in. */
+/**
+ * Makes the scenario that a file describes: names are looked up, numbered ones written out, and defaults filled in as
+ * the API does.
+ */
 export function scenarioOf(
   file: ScenarioFile,
 ): { readonly scenario: Scenario } | { readonly mistakes: readonly Mistake[] } {
   const mistakes: Mistake[] = []
-  const say = (path: Mistake['path'], message: string) => mistakes.push({ path, message })
+  const addMistake = (path: Mistake['path'], message: string) => mistakes.push({ path, message })
   let hostCount = 0
   const hosts = file.hosts.flatMap((host, at) =>
-    numbered(host).map((name) => hostOf(host, name, ++hostCount, ['hosts', at], say)),
+    numbered(host).map((name) => hostOf(host, name, ++hostCount, ['hosts', at], addMistake)),
   )
-  const services = file.services.flatMap((service, at) => servicesOf(file, service, at, say))
-  sayTwice(hosts, 'hosts', say)
-  sayTwice(services, 'services', say)
+  const services = file.services.flatMap((service, at) => servicesOf(file, service, at, addMistake))
+  rejectDuplicates(hosts, 'hosts', addMistake)
+  rejectDuplicates(services, 'services', addMistake)
   const names: Names = {
     services: groupsOf(file.services),
     hosts: groupsOf(file.hosts),
     releases: new Map(services.map(({ name, releases }) => [name, new Set(releases.map((release) => release.name))])),
     projects: new Set(['default', ...file.projects.map((project) => project.name)]),
-    say,
+    addMistake,
   }
   const events = file.events.flatMap((event, at) =>
     actionsOf(event, ['events', at], names).map((action): ScenarioEvent => ({ atSeconds: event.at, action })),
@@ -55,10 +58,10 @@ function groupsOf(
   return groups
 }
 
-function sayTwice(items: readonly { readonly name: string }[], list: string, say: Say): void {
+function rejectDuplicates(items: readonly { readonly name: string }[], list: string, addMistake: AddMistake): void {
   const seen = new Set<string>()
   for (const { name } of items) {
-    if (seen.has(name)) say([list], `${JSON.stringify(name)} is there twice: give each a name of its own.`)
+    if (seen.has(name)) addMistake([list], `${JSON.stringify(name)} is there twice: give each a name of its own.`)
     seen.add(name)
   }
 }
@@ -68,37 +71,37 @@ function hostOf(
   name: string,
   number: number,
   at: Mistake['path'],
-  say: Say,
+  addMistake: AddMistake,
 ): ScenarioHost {
   const { cpuMillis, memoryMiB, portRange, reservedPorts } = host
   const { from, to } = portRange ?? defaultPortRange
-  if (from > to) say([...at, 'portRange'], `The range ${from} to ${to} ends before it begins.`)
+  if (from > to) addMistake([...at, 'portRange'], `The range ${from} to ${to} ends before it begins.`)
   const addresses = [`10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`]
   return { name, addresses, cpuMillis, memoryMiB, portFrom: from, portTo: to, reservedPorts }
 }
 
-function servicesOf(file: ScenarioFile, service: ServiceFile, at: number, say: Say): ScenarioService[] {
+function servicesOf(file: ScenarioFile, service: ServiceFile, at: number, addMistake: AddMistake): ScenarioService[] {
   const { project = 'default', queue = 'default', replicas } = service
   if (project !== 'default' && !file.projects.some(({ name }) => name === project)) {
-    say(['services', at, 'project'], `There is no project ${JSON.stringify(project)}: add it to projects.`)
+    addMistake(['services', at, 'project'], `There is no project ${JSON.stringify(project)}: add it to projects.`)
   }
   const queuePriority = queue === 'default' ? 0 : file.queues.find(({ name }) => name === queue)?.priority
   if (queuePriority === undefined)
-    say(['services', at, 'queue'], `There is no queue ${JSON.stringify(queue)}: add it to queues.`)
+    addMistake(['services', at, 'queue'], `There is no queue ${JSON.stringify(queue)}: add it to queues.`)
   const releases = Object.entries(service.releases ?? { v1: {} }).map(([name, own]) =>
     releaseOf(name, { ...withoutReleases(service), ...own }),
   )
   const release = service.release ?? releases[0]?.name ?? 'v1'
   if (!releases.some(({ name }) => name === release)) {
-    say(
+    addMistake(
       ['services', at, 'release'],
       `There is no release ${JSON.stringify(release)}: give one of ${releases.map(({ name }) => name).join(', ')}.`,
     )
   }
   const ports = releases[0]?.content.ports ?? []
-  const said = givenSettings(service)
-  const settings = settingsWith(said, ports)
-  for (const { path, message } of settingsIssues(settings, said)) say(['services', at, ...path], message)
+  const explicit = givenSettings(service)
+  const settings = settingsWith(explicit, ports)
+  for (const { path, message } of settingsIssues(settings, explicit)) addMistake(['services', at, ...path], message)
   return numbered(service).map((name) => ({
     name,
     project,
@@ -116,7 +119,7 @@ function withoutReleases(service: ServiceFile): ReleaseFile {
   return own
 }
 
-/** A simulated program where the file says nothing. */
+/** How a simulated program behaves where the file does not say. */
 const usual: Behaviour = { ...wellBehaved, readyAfterSeconds: { from: 5, to: 5 } }
 
 function releaseOf(name: string, own: ReleaseFile): Release {

@@ -3,7 +3,8 @@ import { bounds, defaultPortRange, graceSeconds, leaseSeconds } from '../../mode
 import { nameFault } from '../../model/name.ts'
 import { duration, durationRange, rangeOrNever } from './duration.ts'
 
-// The shape of a scenario file. What can only be judged beside other parts of it (names that must exist) is judged when it is read.
+// The shape of a scenario file. What depends on other parts of the file, such as names that must exist, is checked when
+// the file is read.
 
 const whole = ({ min, max }: { readonly min: number; readonly max: number }) => z.int().min(min).max(max)
 
@@ -12,7 +13,7 @@ const name = z.string().superRefine((value, context) => {
   if (fault !== null) context.addIssue({ code: 'custom', message: fault })
 })
 
-/** 3, or 25%. */
+/** A limit is written as 3 or as 25%. */
 const limit = z.union([z.number(), z.string()]).transform((value, context) => {
   const percent = typeof value === 'string' ? /^(\d+)%$/.exec(value)?.[1] : undefined
   if (percent !== undefined && Number(percent) <= bounds.percent.max) return { percent: Number(percent) }
@@ -24,7 +25,7 @@ const limit = z.union([z.number(), z.string()]).transform((value, context) => {
   ) {
     return { count: value }
   }
-  const message = `${JSON.stringify(value)} is no limit: give 0% to ${bounds.percent.max}%, or ${bounds.limitCount.min} to ${bounds.limitCount.max} replicas.`
+  const message = `${JSON.stringify(value)} is not a limit: give 0% to ${bounds.percent.max}%, or ${bounds.limitCount.min} to ${bounds.limitCount.max} replicas.`
   context.addIssue({ code: 'custom', message })
   return z.NEVER
 })
@@ -86,7 +87,7 @@ const service = z.strictObject({
   at: duration.optional(),
   project: name.optional(),
   queue: name.optional(),
-  /** Services alike, named name-1, name-2 …. */
+  /** Makes this many equal services, named name-1, name-2 …. */
   count: whole({ min: 1, max: 10_000 }).optional(),
   replicas: whole(bounds.replicas),
   spread: z
@@ -149,7 +150,7 @@ const actions = {
   host: z
     .strictObject({
       name: z.string(),
-      /** So many of them, chosen by chance; left out: all. */
+      /** How many of the hosts, chosen by chance; left out, all of them. */
       count: z.int().min(1).optional(),
       scheduling: z.enum(['OPEN', 'CORDONED', 'DRAINING']).optional(),
       is: z.enum(['DOWN', 'SILENT', 'UP', 'LOST']).optional(),
@@ -177,7 +178,7 @@ const event = z
 
 const host = z.strictObject({
   name,
-  /** Hosts alike, named name-1, name-2 …. */
+  /** Makes this many equal hosts, named name-1, name-2 …. */
   count: whole({ min: 1, max: 100_000 }).optional(),
   cpuMillis: whole(bounds.cpuMillis).default(64_000),
   memoryMiB: whole(bounds.memoryMiB).default(262_144),

@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 
-/** What is wrong with a value, as a sentence with the value and the bound. For `safeParse(…, { error })`. */
+/** Says in a sentence what is wrong with a value, with the value and the bound. It is for `safeParse(…, { error })`. */
 export const sentenceOf: z.core.$ZodErrorMap = (issue) => {
   const value = shown(issue.input)
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined
         ? `It is missing: give ${nameOf(issue.expected)}.`
-        : `${value} is no ${bare(issue.expected)}.`
+        : `${value} is not ${nameOf(issue.expected)}.`
     case 'too_small':
       return `${value} is too ${sizeOf(issue.origin, 'small', 'short')}: the least is ${issue.minimum}.`
     case 'too_big':
@@ -49,7 +49,7 @@ function shown(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
 
-/** `services[0].rollout.maxSurge`. */
+/** Writes a path as `services[0].rollout.maxSurge`. */
 export function pathText(path: readonly PropertyKey[]): string {
   const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
   return text.startsWith('.') ? text.slice(1) : text

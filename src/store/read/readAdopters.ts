@@ -1,5 +1,6 @@
 import type { ServiceId } from '../../model/id.ts'
 import type { Reporter } from '../../model/intent.ts'
+import { isAliveSql } from '../database/aliveReplica.ts'
 import type { Database } from '../database/database.ts'
 
 /** The services to which the registration of a worker is news: they have replicas on it, or have told other addresses of its host (R12, R15). */
@@ -8,7 +9,7 @@ export async function readAdopters(
   { hostId, workerId }: Reporter,
 ): Promise<readonly ServiceId[]> {
   const rows = await prisma.$queryRaw<{ serviceId: ServiceId }[]>`
-    SELECT DISTINCT r."serviceId" FROM "Host" h JOIN "Replica" r ON r."hostId" = h."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')
+    SELECT DISTINCT r."serviceId" FROM "Host" h JOIN "Replica" r ON r."hostId" = h."id" AND ${isAliveSql}
     WHERE h."id" = ${hostId} AND (r."workerId" = ${workerId} OR r."hostAddresses" IS DISTINCT FROM h."addresses")`
   return rows.map(({ serviceId }) => serviceId)
 }

@@ -1,5 +1,6 @@
 import type { AllocatedPort, Content } from '../../model/content.ts'
 import type { ReplicaId, Revision, WorkerId } from '../../model/id.ts'
+import { isAliveText } from '../database/aliveReplica.ts'
 import type { Database } from '../database/database.ts'
 
 /** What a worker should do with one replica. */
@@ -43,7 +44,7 @@ export async function readAssignments(
          p."name" AS project, r."index", r."versionNumber", v."content"::text AS content, r."ports"::text AS ports
        FROM "Replica" r JOIN "Service" s ON s."id" = r."serviceId" JOIN "Project" p ON p."id" = s."projectId"
          JOIN "ServiceVersion" v ON v."serviceId" = r."serviceId" AND v."number" = r."versionNumber"
-       WHERE r."workerId" = $1 AND r."hostId" IS NOT NULL AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')
+       WHERE r."workerId" = $1 AND r."hostId" IS NOT NULL AND ${isAliveText('r')}
          AND EXISTS (SELECT FROM "Worker" w WHERE w."id" = r."workerId" AND w."hostId" = r."hostId" AND w."reachability" <> 'LOST')
          AND ($2::json IS NULL OR r."id" IN (SELECT json_array_elements_text($2::json)))) a ON true
      WHERE e."id" = 1 ORDER BY a."replicaId"`,

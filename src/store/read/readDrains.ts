@@ -1,4 +1,5 @@
 import type { HostId } from '../../model/id.ts'
+import { isAliveText } from '../database/aliveReplica.ts'
 import type { Database } from '../database/database.ts'
 
 /** A host that is being drained. */
@@ -9,7 +10,7 @@ export interface Drain {
 }
 
 const text = `
-SELECT h."id", NOT EXISTS (SELECT FROM "Replica" r WHERE r."hostId" = h."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')) AS empty
+SELECT h."id", NOT EXISTS (SELECT FROM "Replica" r WHERE r."hostId" = h."id" AND ${isAliveText('r')}) AS empty
 FROM "Host" h WHERE h."scheduling" = 'DRAINING' AND h."removedAt" IS NULL AND ($1::json IS NULL OR h."id" IN (SELECT json_array_elements_text($1::json)))`
 
 /** Those of these hosts that are being drained (R15). */

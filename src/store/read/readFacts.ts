@@ -1,5 +1,5 @@
 import type { CommittedFact } from '../../model/fact.ts'
-import type { HostId, Revision, ServiceId } from '../../model/id.ts'
+import type { Revision } from '../../model/id.ts'
 import type { Database } from '../database/database.ts'
 
 export interface FactPage {
@@ -23,6 +23,11 @@ interface Row {
   readonly at: number
 }
 
+/** The statement that wrote the row filled it as its kind demands. */
+function factOf({ revision, at, serviceId, hostId, kind, data }: Row & { readonly revision: string }): CommittedFact {
+  return { revision: BigInt(revision), at, serviceId, hostId, kind, data: JSON.parse(data) } as CommittedFact
+}
+
 /** Facts after `after` in order, at most `most`, with head, floor and changes of tokens of the same state of the database. `after` null: none. */
 export async function readFacts({ prisma }: Database, after: Revision | null, most: number): Promise<FactPage> {
   const rows = await prisma.$queryRawUnsafe<Row[]>(
@@ -37,18 +42,7 @@ export async function readFacts({ prisma }: Database, after: Revision | null, mo
   const [first] = rows
   if (!first) throw new Error('The database has no fact log: its table Feed is empty.')
   const facts = rows.flatMap((row): CommittedFact[] =>
-    row.revision === null
-      ? []
-      : [
-          {
-            revision: BigInt(row.revision),
-            at: row.at,
-            serviceId: row.serviceId as ServiceId | null,
-            hostId: row.hostId as HostId | null,
-            kind: row.kind as CommittedFact['kind'],
-            data: JSON.parse(row.data) as CommittedFact['data'],
-          },
-        ],
+    row.revision === null ? [] : [factOf({ ...row, revision: row.revision })],
   )
   return { head: BigInt(first.head), floor: BigInt(first.floor), tokenChanges: first.tokenChanges, facts }
 }

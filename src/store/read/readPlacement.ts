@@ -1,6 +1,7 @@
 import { groupBy } from '../../model/groupBy.ts'
 import type { PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../../model/host.ts'
 import type { HostId, ProjectId, ServiceId, WorkerId } from '../../model/id.ts'
+import { isAliveText } from '../database/aliveReplica.ts'
 import type { Sql } from './snapshot.ts'
 
 /** All that placement looks at. */
@@ -54,7 +55,7 @@ SELECT json_agg(json_build_object('id', h."id", 'name', h."name", 'addresses', h
     FROM "HostPort" p WHERE p."hostId" = h."id"),
   'held', (SELECT json_agg(json_build_array(c."serviceId", c."workerId", c.count, c.cpu, c.memory)) FROM (
     SELECT r."serviceId", r."workerId", count(*), sum(r."cpuMillis") AS cpu, sum(r."memoryMiB") AS memory FROM "Replica" r
-    WHERE r."hostId" = h."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING') GROUP BY r."serviceId", r."workerId") c)) ORDER BY h."id" COLLATE "C")::text AS rows
+    WHERE r."hostId" = h."id" AND ${isAliveText('r')} GROUP BY r."serviceId", r."workerId") c)) ORDER BY h."id" COLLATE "C")::text AS rows
 FROM ${from} WHERE h."removedAt" IS NULL`
 const hostTexts = { all: hostsOf('"Host" h'), some: hostsOf(`${asked} JOIN "Host" h ON h."id" = x.id`) }
 

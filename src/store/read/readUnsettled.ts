@@ -1,6 +1,7 @@
 import type { HostId, ServiceId, WorkerId } from '../../model/id.ts'
 import type { HostAddressesIntent, WorkerIntent } from '../../model/intent.ts'
 import type { HostView } from '../../model/service.ts'
+import { isAliveText } from '../database/aliveReplica.ts'
 import type { Database } from '../database/database.ts'
 
 /** A service that the state of a worker and its host says something else of than its rows do: the intent would change it. */
@@ -17,7 +18,7 @@ SELECT DISTINCT u."serviceId", u.kind, u.worker, CASE WHEN u.kind = 'hostAddress
     WHEN (h."scheduling" = 'DRAINING' OR w."draining") AND r."leaving" IS NULL AND s."deletionRequestedAt" IS NULL THEN 'drain'
     WHEN h."scheduling" <> 'DRAINING' AND NOT w."draining" AND r."leaving" = 'DRAIN' THEN 'undrain' END AS kind,
     jsonb_build_object('id', h."id", 'name', h."name", 'addresses', h."addresses") AS host
-  FROM "Host" h JOIN "Replica" r ON r."hostId" = h."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')
+  FROM "Host" h JOIN "Replica" r ON r."hostId" = h."id" AND ${isAliveText('r')}
     LEFT JOIN "Worker" w ON w."id" = r."workerId" JOIN "Service" s ON s."id" = r."serviceId"
   WHERE r."workerId" IS NOT NULL AND ${hosts}) u
 WHERE u.kind IS NOT NULL ORDER BY u.worker, u."serviceId"`

@@ -2,6 +2,7 @@ import type { Prisma } from '../../generated/prisma/client.ts'
 import type { TimerKind } from '../../generated/prisma/enums.ts'
 import type { HostId, ProjectId, QueueId, ReplicaId, Revision, ServiceId } from '../../model/id.ts'
 import type { HostView, Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../../model/service.ts'
+import { isAliveText } from '../database/aliveReplica.ts'
 import {
   decodeRow,
   replicaColumns,
@@ -20,19 +21,19 @@ const snapshotOf = `json_build_object(
   'revision', s."revision"::text, 'specRevision', s."specRevision"::text,
   'project', (SELECT json_build_object('name', p."name", 'maxReplicas', p."maxReplicas") FROM "Project" p WHERE p."id" = s."projectId"),
   'replicas', (SELECT json_agg(r ORDER BY r."id" COLLATE "C") FROM "Replica" r
-    WHERE r."serviceId" = s."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')),
+    WHERE r."serviceId" = s."id" AND ${isAliveText('r')}),
   'rollout', to_json(o),
   'versions', (SELECT json_agg(v ORDER BY v."number") FROM "ServiceVersion" v WHERE v."serviceId" = s."id" AND (
     v."number" IN (s."versionNumber", o."fromVersion", o."toVersion", s."completedVersion", s."previousVersion")
     OR v."number" IN (SELECT r."versionNumber" FROM "Replica" r
-      WHERE r."serviceId" = s."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')))),
+      WHERE r."serviceId" = s."id" AND ${isAliveText('r')}))),
   'contents', (SELECT json_agg(json_build_array(v."contentDigest", v."number") ORDER BY v."number") FROM "ServiceVersion" v
     WHERE v."serviceId" = s."id" AND v."number" = v."contentNumber"),
   'lastVersion', (SELECT max(v."number") FROM "ServiceVersion" v WHERE v."serviceId" = s."id"),
   'slots', (SELECT json_agg(x ORDER BY x."index", x."contentNumber") FROM "Slot" x WHERE x."serviceId" = s."id"),
   'timers', (SELECT json_agg(t) FROM "Timer" t WHERE t."serviceId" = s."id"),
   'hosts', (SELECT json_agg(json_build_object('id', h."id", 'name', h."name", 'addresses', h."addresses")) FROM "Host" h WHERE h."id" IN
-    (SELECT r."hostId" FROM "Replica" r WHERE r."serviceId" = s."id" AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')))
+    (SELECT r."hostId" FROM "Replica" r WHERE r."serviceId" = s."id" AND ${isAliveText('r')}))
 )::text AS snapshot`
 const loadText = `SELECT ${snapshotOf}
 FROM "Service" s JOIN "Rollout" o ON o."serviceId" = s."id" AND o."number" = s."rolloutNumber"

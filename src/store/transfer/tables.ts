@@ -1,3 +1,4 @@
+import { isAliveText } from '../database/aliveReplica.ts'
 /** How a table is moved. `order` is its primary key. */
 export interface TableTransfer {
   readonly table: string
@@ -8,7 +9,7 @@ export interface TableTransfer {
   readonly history?: string
 }
 
-const alive = `t."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')`
+const alive = isAliveText('t')
 
 /** Parents first. */
 export const transferred: readonly TableTransfer[] = [
@@ -26,7 +27,7 @@ export const transferred: readonly TableTransfer[] = [
   { table: 'Timer', order: ['serviceId', 'kind'] },
   { table: 'Token', order: ['id'] },
   { table: 'IdempotencyKey', order: ['subject', 'operation', 'key'] },
-  { table: 'Replica', order: ['id'], living: alive, history: `t."state" = 'ENDED'` },
+  { table: 'Replica', order: ['id'], living: alive, history: `NOT ${alive}` },
   { table: 'Event', order: ['revision'], living: 'false', history: 'true' },
 ]
 

@@ -1,4 +1,4 @@
-import type { ClusterFactData, CommittedFact, ServiceFactData } from '../../model/fact.ts'
+import type { CommittedFact } from '../../model/fact.ts'
 import type { Grant, PlacementHost, PlacementProject, WaitingReplica } from '../../model/host.ts'
 import type { HostId, ProjectId, ServiceId } from '../../model/id.ts'
 import {
@@ -27,19 +27,33 @@ export class PlacementView {
 
   /** Applies committed facts, whichever server committed them. */
   note(facts: readonly CommittedFact[]): void {
-    for (const { kind, data, serviceId, hostId } of facts) {
-      if (data === null) continue
-      if (kind === 'change' && serviceId !== null) {
-        const { projectId, hosts } = data as ServiceFactData
-        this.#waiting.touch(serviceId)
-        this.#projects.touch(projectId)
-        for (const host of hosts) this.#hosts.touch(host)
-      } else {
-        const { projectId } = data as ClusterFactData
-        if (kind === 'queue') this.#waiting.forget()
-        if (projectId !== undefined) this.#projects.touch(projectId)
-        if (hostId !== null) this.#hosts.touch(hostId)
-      }
+    for (const fact of facts) this.#invalidate(fact)
+  }
+
+  #invalidate(fact: CommittedFact): void {
+    const { kind } = fact
+    switch (kind) {
+      case 'change':
+        this.#waiting.touch(fact.serviceId)
+        this.#projects.touch(fact.data.projectId)
+        for (const host of fact.data.hosts) this.#hosts.touch(host)
+        return
+      case 'host':
+        if (fact.hostId !== null) this.#hosts.touch(fact.hostId)
+        return
+      case 'project':
+        if (fact.data.projectId !== undefined) this.#projects.touch(fact.data.projectId)
+        return
+      case 'queue':
+        // Its priority is a part of every row that waits in it.
+        this.#waiting.forget()
+        return
+      case 'eventOnly':
+      case 'profile':
+        // Placement reads neither events nor profiles.
+        return
+      default:
+        kind satisfies never
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Tail } from '../../feed/tail.ts'
-import type { CommittedFact, ServiceFactData } from '../../model/fact.ts'
+import type { CommittedFact } from '../../model/fact.ts'
 import { type Meter, noMeter } from '../../model/metrics.ts'
 import type { Committer } from '../../store/commit/committer.ts'
 import type { Clock } from '../../store/database/clock.ts'
@@ -69,7 +69,7 @@ export class Timers {
 
   #take(facts: readonly CommittedFact[]): void {
     for (const fact of facts) {
-      const dueAt = fact.kind === 'change' ? (fact.data as ServiceFactData).dueAt : null
+      const dueAt = fact.kind === 'change' ? fact.data.dueAt : null
       if (dueAt !== null) this.#wakeUp.arm(dueAt)
     }
   }

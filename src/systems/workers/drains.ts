@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Tail } from '../../feed/tail.ts'
-import type { CommittedFact, ServiceFactData } from '../../model/fact.ts'
+import type { CommittedFact } from '../../model/fact.ts'
 import type { HostId } from '../../model/id.ts'
 import type { Committer } from '../../store/commit/committer.ts'
 import type { Database } from '../../store/database/database.ts'
@@ -62,8 +62,8 @@ export class Drains {
       if (kind === 'host' && hostId !== null) {
         this.#watched.add(hostId)
         this.#note(hostId)
-      } else if (kind === 'change' && data !== null) {
-        const { ended, hosts } = data as ServiceFactData
+      } else if (kind === 'change') {
+        const { ended, hosts } = data
         if (ended.length > 0) for (const host of hosts) if (this.#watched.has(host)) this.#note(host)
       }
     }

@@ -1,6 +1,8 @@
 import { addTo } from '../../model/groupBy.ts'
 import type { ReplicaId, ServiceId } from '../../model/id.ts'
 import type { ReplicaReport, Reporter } from '../../model/intent.ts'
+import { isAlive } from '../../model/replica.ts'
+import { whereAlive } from '../../store/database/aliveReplica.ts'
 import type { Database } from '../../store/database/database.ts'
 
 /** The service and worker of a reported replica. */
@@ -25,7 +27,7 @@ export async function ownersOf(
       id as ReplicaId,
       {
         serviceId: serviceId as ServiceId,
-        aliveOn: (reporter) => hostId === reporter.hostId && workerId === reporter.workerId && state !== 'ENDED',
+        aliveOn: (reporter) => hostId === reporter.hostId && workerId === reporter.workerId && isAlive({ state }),
       },
     ]),
   )
@@ -37,7 +39,7 @@ export async function servicesOn(
   { hostId, workerId }: Pick<Reporter, 'hostId' | 'workerId'>,
 ): Promise<readonly ServiceId[]> {
   const rows = await database.prisma.replica.findMany({
-    where: { hostId, workerId, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
+    where: { hostId, workerId, ...whereAlive },
     select: { serviceId: true },
     distinct: ['serviceId'],
   })

@@ -1,5 +1,6 @@
 import type { Blocker } from '../../model/blocker.ts'
 import type { Reporter } from '../../model/intent.ts'
+import { whereAlive } from '../../store/database/aliveReplica.ts'
 import type { ServerContext } from '../serverContext.ts'
 import { tellServicesIfPossible } from './tellServices.ts'
 import { type Claimed, findRegistration, type RegistrationClaim } from './workerReports.ts'
@@ -59,7 +60,7 @@ export async function readDrain(
       select: { draining: true, host: { select: { scheduling: true } } },
     }),
     prisma.replica.count({
-      where: { workerId, hostId: { not: null }, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
+      where: { workerId, hostId: { not: null }, ...whereAlive },
     }),
     prisma.service.findMany({
       where: {

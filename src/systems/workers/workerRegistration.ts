@@ -1,6 +1,7 @@
 import type { HostId, ReplicaId, WorkerId } from '../../model/id.ts'
 import type { ReplicaReport, Reporter } from '../../model/intent.ts'
 import type { Refusal } from '../../model/refusal.ts'
+import { isAlive } from '../../model/replica.ts'
 import type { HostView } from '../../model/service.ts'
 import { askForAll } from '../../store/access/lease.ts'
 import { readIdentity } from '../../store/commit/cluster/workerIdentity.ts'
@@ -33,7 +34,7 @@ export async function registerWorker(
   running: readonly ReplicaReport[],
 ): Promise<Registered | { readonly kind: 'refused'; readonly refusal: Refusal }> {
   await leaveOtherHost(parts, worker)
-  const alive = running.flatMap(({ replica, state }) => (state === 'ENDED' ? [] : [replica]))
+  const alive = running.filter(isAlive).map(({ replica }) => replica)
   const outcome = await parts.committer.write({ kind: 'registerWorker', ...worker, clean: alive.length === 0 })
   if (outcome.kind === 'refused') return outcome
   if (outcome.kind !== 'worker') throw new Error(`A registration was answered with ${outcome.kind}.`)

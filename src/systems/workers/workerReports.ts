@@ -2,6 +2,7 @@ import type { Reachability } from '../../generated/prisma/enums.ts'
 import type { HostId, ReplicaId, ServiceId, WorkerId } from '../../model/id.ts'
 import type { ReplicaReport, Reporter, ReportIntent } from '../../model/intent.ts'
 import type { Refusal } from '../../model/refusal.ts'
+import { isAlive } from '../../model/replica.ts'
 import { askForAll, noteToldAll, renewLease } from '../../store/access/lease.ts'
 import type { StoreOutcome } from '../../store/commit/outcome.ts'
 import type { ServerContext } from '../serverContext.ts'
@@ -73,7 +74,7 @@ export async function reportReplicas(
   const registration = await findRegistration(parts, claim)
   if (registration.kind === 'refused') return registration
   const { reporter, reachability } = registration
-  const running = reports.flatMap(({ replica, state }) => (state === 'ENDED' ? [] : [replica]))
+  const running = reports.filter(isAlive).map(({ replica }) => replica)
   if (reachability === 'LOST' && (running.length > 0 || !full)) return { kind: 'done', fenced: running }
   // What ran there ends while the worker is LOST, also when a server died before it had told every service.
   if (reachability === 'LOST') await tellServicesIfPossible(parts, [reporter.hostId])

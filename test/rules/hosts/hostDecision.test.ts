@@ -177,7 +177,7 @@ describe('what becomes of a host (R15)', () => {
       drains,
       {},
       { reason: 'Of its 1 worker a is being drained.', workers: [{ id: a, draining: true }] },
-      'Worker a on host n1 is drained, for it is to end: its replicas are replaced elsewhere, within the limits of their services.',
+      'Worker a on host n1 is being drained because it is to end: its replicas are replaced elsewhere, within the limits of their services.',
       'alice',
     ],
     [
@@ -189,7 +189,7 @@ describe('what becomes of a host (R15)', () => {
         reason: 'It is silent.',
         workers: [{ id: a, reachability: 'UNREACHABLE', reason: 'It is silent.', held: true, draining: true }],
       },
-      'Worker a on host n1 is drained, for it is to end: its replicas are replaced elsewhere, within the limits of their services.',
+      'Worker a on host n1 is being drained because it is to end: its replicas are replaced elsewhere, within the limits of their services.',
       'alice',
     ],
     [

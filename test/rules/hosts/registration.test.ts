@@ -345,7 +345,7 @@ describe('a registration (R15)', () => {
   })
 
   test('is refused while it is on another host', () => {
-    const message = 'Worker b is on host n2 still: register again in a moment.'
+    const message = 'Worker b is still on host n2: register again in a moment.'
     const refusal = { code: 'INVALID_INPUT', message, issues: [{ path: ['input', 'name'], message }] }
     expect(decide({ known: on('n2', earlier('b')) })).toEqual({ kind: 'refused', refusal })
   })

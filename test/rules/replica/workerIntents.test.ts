@@ -189,7 +189,7 @@ describe('drain', () => {
       {
         reason: 'HOST_DRAINING',
         message:
-          'Replica 0 is to leave the worker on host node2, which is being drained: no place for a replacement: No host has room.',
+          'Waiting for web[0] to leave the worker on host node2, which is being drained: no place for a replacement: No host has room.',
       },
     ])
     const placed = scene.place()
@@ -274,7 +274,7 @@ describe('drain', () => {
     scene.commit(of('drain', 2))
     const change = scene.commit(of('undrain', 2))
     expect(states(scene)).toEqual(['0 RUNNING ready', '1 RUNNING ready', '2 RUNNING ready', '3 RUNNING ready'])
-    expect(messagesOf(change)[0]).toBe('Replica 0 stays on the worker on host node2, which is drained no more.')
+    expect(messagesOf(change)[0]).toBe('Replica 0 stays on the worker on host node2, which is no longer being drained.')
     expect(change.workerPreconditions).toEqual([{ workerId: workerOf(hostId(2)), reachability: null, draining: false }])
     expect(scene.ask(of('undrain', 2))).toEqual({ kind: 'done', changed: false })
   })

@@ -31,7 +31,7 @@ describe('R8: the hold tells what has gone wrong so far, whatever it waits for',
     expect(holdOf(scene)).toBe('Waiting for web[3] and 1 more to become ready; web[4] has failed once: read its log.')
     scene.end(4)
     expect(holdOf(scene)).toBe(
-      'Waiting for web[4], which has failed 2 times: read the log; resetBackoff tries it at once.',
+      'Waiting for web[4], which has failed 2 times and is tried again 10 s after the last failure: read its log; resetBackoff tries it at once.',
     )
     scene.wait(10).tick()
     scene.place()

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ReplicaId } from '../../../src/model/id.ts'
-import { firstOf } from '../../../src/rules/rollout/firstOf.ts'
-import { compareVictims, type Victim } from '../../../src/rules/rollout/victims.ts'
+import { compareVictims, firstOf, type Victim } from '../../../src/rules/rollout/victims.ts'
 
 const victim = (id: string, change: Partial<Victim>): Victim => ({
   id: id as ReplicaId,

@@ -165,7 +165,7 @@ describe('settings', () => {
     ])
     expect([change.insertedReplicas, change.updatedReplicas]).toEqual([[], []])
     expect(messagesOf(change)).toEqual([
-      'alice updated web to version 2: it has the content of version 1, so that its replicas stay.',
+      'alice updated web to version 2: it has the content of version 1, so its replicas stay.',
       'Rollout 2 of web to version 2 is complete: 3 replicas are available.',
     ])
     expect(scene.snapshot.columns).toMatchObject({ completedVersion: 2, previousVersion: null, availableReplicas: 3 })

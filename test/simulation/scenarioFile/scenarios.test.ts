@@ -212,7 +212,7 @@ describe('mistakes in a file, one sentence each', () => {
     ],
     [
       'events: [{ at: 1s, scale: { service: web, replicas: 1.5 } }]',
-      'events[0].scale.replicas: 1.5 is no whole number.',
+      'events[0].scale.replicas: 1.5 is not a whole number.',
     ],
     [
       'events: [{ at: 1s, scale: { service: web, replicas: 50001 } }]',
@@ -237,7 +237,7 @@ describe('mistakes in a file, one sentence each', () => {
       'events: [{ at: 1s, host: { name: node, is: AWAY } }]',
       'events[0].host.is: "AWAY" is not known here: give one of DOWN, SILENT, UP, LOST.',
     ],
-    ['grace: never', /^grace: "never" is no duration/],
+    ['grace: never', /^grace: "never" is not a duration/],
     [
       'events: [{ at: 1s, host: { name: node, scheduling: SHUT } }]',
       'events[0].host.scheduling: "SHUT" is not known here: give one of OPEN, CORDONED, DRAINING.',
@@ -251,7 +251,7 @@ describe('mistakes in a file, one sentence each', () => {
     ['replicas: 60000', 'services[0].replicas: 60000 is too great: the most is 50000.'],
     [
       'replicas: 1, rollout: { maxSurge: 120% }',
-      'services[0].rollout.maxSurge: "120%" is no limit: give 0% to 100%, or 0 to 50000 replicas.',
+      'services[0].rollout.maxSurge: "120%" is not a limit: give 0% to 100%, or 0 to 50000 replicas.',
     ],
     [
       'replicas: 1, rollout: { maxSurge: 0, maxUnavailable: 0% }',
@@ -269,7 +269,7 @@ describe('mistakes in a file, one sentence each', () => {
       'replicas: 1, readyAfter: 9s..2s',
       'services[0].readyAfter: "9s..2s" ends before it begins: give the shorter duration first.',
     ],
-    ['replicas: 1, readyAfter: soon', /^services\[0\]\.readyAfter: "soon" is no duration from 0 to 604800 s/],
+    ['replicas: 1, readyAfter: soon', /^services\[0\]\.readyAfter: "soon" is not a duration from 0 to 604800 s/],
     ['replicas: 1, crashChance: 2', 'services[0].crashChance: 2 is too great: the most is 1.'],
     ['replicas: 1, queue: q', 'services[0].queue: There is no queue "q": add it to queues.'],
     ['replicas: 1, project: p', 'services[0].project: There is no project "p": add it to projects.'],
@@ -280,8 +280,8 @@ describe('mistakes in a file, one sentence each', () => {
   })
 
   test('no YAML, and nothing at all', () => {
-    expect(sentences('hosts: [\n a: b')).toEqual([expect.stringMatching(/^line 2, column \d+: this is no YAML: /)])
-    expect(sentences('')).toEqual([expect.stringContaining('is no mapping')])
+    expect(sentences('hosts: [\n a: b')).toEqual([expect.stringMatching(/^line 2, column \d+: this is not YAML: /)])
+    expect(sentences('')).toEqual([expect.stringContaining('is not a mapping')])
     expect(sentences('replay: 5')).toEqual([expect.stringContaining('replay')])
   })
 })

@@ -1,5 +1,6 @@
 import type { Worker } from '../../../generated/prisma/client.ts'
 import type { HostId, WorkerId } from '../../../model/id.ts'
+import { isAliveSql } from '../../database/aliveReplica.ts'
 import type { Database } from '../../database/database.ts'
 
 /** The LOST ones of these that have replicas still, or whose ports are kept: in one statement, for a replica that ends leaves its ports to be kept. */
@@ -10,7 +11,7 @@ export async function readKeptFor({ prisma }: Database, workers: readonly Worker
     SELECT w."id" FROM "Worker" w WHERE w."id" = ANY (${lost}) AND (
       EXISTS (SELECT FROM "HostPort" p WHERE p."lostWorkerId" = w."id")
       OR EXISTS (SELECT FROM "Replica" r WHERE r."workerId" = w."id" AND r."hostId" IS NOT NULL
-        AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')))`
+        AND ${isAliveSql}))`
   return new Set(kept.map(({ id }) => id))
 }
 

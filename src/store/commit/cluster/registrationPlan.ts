@@ -2,6 +2,7 @@ import type { Host, Worker } from '../../../generated/prisma/client.ts'
 import { leaseSeconds } from '../../../model/bounds.ts'
 import type { HostId, WorkerId } from '../../../model/id.ts'
 import { decideRegistration, type RegistrationDecision } from '../../../rules/hosts/registration.ts'
+import { whereAlive } from '../../database/aliveReplica.ts'
 import type { Database } from '../../database/database.ts'
 import type { RegisterWorker } from '../outcome.ts'
 import { type ClusterWritePlan, factOfHost, refused } from './clusterFacts.ts'
@@ -30,7 +31,7 @@ export async function planRegistration(
   const hostId = (host?.id ?? newId()) as HostId
   const workerId = (known?.id ?? newId()) as WorkerId
   const { _max } = await prisma.replica.aggregate({
-    where: { workerId, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
+    where: { workerId, ...whereAlive },
     _max: { reportedEpoch: true },
   })
   const hasReplicasElsewhere =

@@ -1,3 +1,4 @@
+import { whereAlive } from '../../database/aliveReplica.ts'
 import type { Database } from '../../database/database.ts'
 
 /** How many replicas that have not ended are on the host, or on the worker. */
@@ -6,6 +7,6 @@ export function countReplicasLeft(
   where: { readonly hostId: string } | { readonly workerId: string },
 ): Promise<number> {
   return prisma.replica.count({
-    where: { hostId: { not: null }, ...where, state: { in: ['PENDING', 'STARTING', 'RUNNING', 'STOPPING'] } },
+    where: { hostId: { not: null }, ...where, ...whereAlive },
   })
 }

@@ -1,5 +1,6 @@
 import type { ServiceId } from '../../../model/id.ts'
 import type { ServiceSnapshot } from '../../../model/service.ts'
+import { isAliveText } from '../../database/aliveReplica.ts'
 import type { DatabaseClock } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
 import { loadSnapshots } from '../../read/snapshot.ts'
@@ -26,7 +27,7 @@ host AS MATERIALIZED (
   SELECT t."id" FROM "Host" t WHERE (SELECT count(*) FROM project) >= 0 AND (
     t."id" IN (SELECT json_array_elements_text($2::json))
     OR t."id" IN (SELECT k."hostId" FROM "Worker" k WHERE k."id" IN (SELECT json_array_elements_text($2::json)))
-    OR t."id" IN (SELECT r."hostId" FROM "Replica" r WHERE r."serviceId" = $1 AND r."state" IN ('PENDING', 'STARTING', 'RUNNING', 'STOPPING')))
+    OR t."id" IN (SELECT r."hostId" FROM "Replica" r WHERE r."serviceId" = $1 AND ${isAliveText('r')}))
   ORDER BY t."id" FOR NO KEY UPDATE OF t),
 worker AS MATERIALIZED (
   SELECT t."id" FROM "Worker" t WHERE t."id" IN (SELECT json_array_elements_text($2::json)) AND (SELECT count(*) FROM host) >= 0

@@ -1,70 +1,48 @@
+import { LRUCache } from 'lru-cache'
 import type { Revision, ServiceId } from '../../../model/id.ts'
 import type { ServiceSnapshot } from '../../../model/service.ts'
 
-/** About 1 kB each. */
+/** Rows that are kept; each takes about 1 kB. */
 const mostRows = 200_000
 
 /**
- * The last known state of services, so that a commit needs no read. An entry may be old: the guard finds that out. Bounded by rows; the
- * longest unused goes first.
+ * The last known state of services, so that a commit needs no read. An entry may be old: the guard finds that out. The cache is bounded by
+ * rows, and the service that was not used for longest goes first.
  */
 export class SnapshotCache {
-  // In the order of use.
-  readonly #entries = new Map<ServiceId, ServiceSnapshot>()
-  #rows = 0
+  readonly #snapshots = new LRUCache<ServiceId, ServiceSnapshot>({ maxSize: mostRows, sizeCalculation: rowsOf })
 
   /** Services that are kept. */
   get size(): number {
-    return this.#entries.size
+    return this.#snapshots.size
   }
 
   get(id: ServiceId): ServiceSnapshot | undefined {
-    const snapshot = this.#entries.get(id)
-    if (snapshot) {
-      this.#entries.delete(id)
-      this.#entries.set(id, snapshot)
-    }
-    return snapshot
+    return this.#snapshots.get(id)
   }
 
-  /** After a commit or a load. A deleted service is not kept: nothing more happens to it. */
+  /** Keeps the state that a commit or a load gave. A deleted service is not kept: nothing more happens to it. */
   set(snapshot: ServiceSnapshot): void {
-    this.drop(snapshot.id)
-    if (snapshot.columns.deletedAt !== null) return
-    this.#entries.set(snapshot.id, snapshot)
-    this.#rows += rowsOf(snapshot)
-    for (const id of this.#entries.keys()) {
-      if (this.#rows <= mostRows || id === snapshot.id) break
-      this.drop(id)
-    }
+    if (snapshot.columns.deletedAt === null) this.#snapshots.set(snapshot.id, snapshot)
+    else this.drop(snapshot.id)
   }
 
   drop(id: ServiceId): void {
-    const snapshot = this.#entries.get(id)
-    if (!snapshot) return
-    this.#entries.delete(id)
-    this.#rows -= rowsOf(snapshot)
+    this.#snapshots.delete(id)
   }
 
-  /** The log has a fact of the service at `revision`: what is older than it is of no use. */
+  /** Drops a state that is older than `revision`, at which the log has a fact of the service. */
   dropOlder(id: ServiceId, revision: Revision): void {
-    const snapshot = this.#entries.get(id)
+    const snapshot = this.#snapshots.peek(id)
     if (snapshot && snapshot.revision < revision) this.drop(id)
   }
 
   clear(): void {
-    this.#entries.clear()
-    this.#rows = 0
+    this.#snapshots.clear()
   }
 }
 
 function rowsOf(snapshot: ServiceSnapshot): number {
-  return (
-    2 +
-    snapshot.replicas.size +
-    snapshot.versions.size +
-    snapshot.contents.size / 8 +
-    snapshot.slots.length +
-    snapshot.timers.size
-  )
+  const { replicas, versions, contents, slots, timers } = snapshot
+  return Math.ceil(2 + replicas.size + versions.size + contents.size / 8 + slots.length + timers.size)
 }

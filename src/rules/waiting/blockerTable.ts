@@ -1,0 +1,188 @@
+import type { BlockReason } from '../../generated/prisma/enums.ts'
+import type { Blocker } from '../../model/blocker.ts'
+import { counted } from '../../model/counted.ts'
+import type { Instant } from '../../model/id.ts'
+import type { Replica, Rollout } from '../../model/service.ts'
+import { type Draft, hostOf } from '../draft/draft.ts'
+import { keyOf } from '../draft/slot.ts'
+
+/**
+ * Replicas of one service that wait for the same thing: the first of them, which the sentence names, and how many they
+ * are.
+ */
+export interface Waiting {
+  readonly draft: Draft
+  readonly first: Replica
+  readonly count: number
+}
+
+/** A reason that holds replicas. Neither of its texts has a full stop. */
+interface OfReplicas {
+  /** `usual`: a service that is well waits for it too. `noPlace`: placement found no place. `trouble`: somebody should look. */
+  readonly nature: 'usual' | 'noPlace' | 'trouble'
+  readonly waitsFor: (waiting: Waiting) => string
+  /** The next step for whoever reads it; null where only time helps. */
+  readonly help: (waiting: Waiting) => string | null
+}
+
+/** A reason that holds a rollout as a whole. */
+interface OfRollout {
+  readonly nature: 'rollout'
+  readonly message: (rollout: Rollout) => string
+}
+
+const failing = { nature: 'trouble', waitsFor: waitsAfterFailures, help: failureHelp } as const
+const noPlace = { nature: 'noPlace', waitsFor: waitsForPlace, help: placementHelp } as const
+
+/**
+ * Every reason with its sentence, the most severe reason first: a failing replica comes before a waiting one, and one that cannot run before one
+ * that only has to become available. The blockers of services, rollouts and replicas are all worded here.
+ */
+export const blockerTable = {
+  CRASH_LOOP: failing,
+  PROGRESS_DEADLINE: {
+    nature: 'rollout',
+    message: ({ number, progressDeadlineSeconds, hold }) =>
+      `Rollout ${number} made no progress for ${progressDeadlineSeconds} s: ${hold?.message ?? 'see its replicas.'}`,
+  },
+  ROLLOUT_PAUSED: {
+    nature: 'rollout',
+    message: ({ number }) => `Rollout ${number} is paused: resumeRollout lets it go on.`,
+  },
+  BACKOFF: failing,
+  QUOTA: noPlace,
+  NO_HOST: noPlace,
+  NO_CAPACITY: noPlace,
+  NO_PORT: noPlace,
+  SPREAD: noPlace,
+  HOST_UNREACHABLE: {
+    nature: 'trouble',
+    waitsFor: (waiting) =>
+      waiting.count === 1
+        ? `Waiting for ${nameOf(waiting)}, whose worker on host ${hostNameOf(waiting)} cannot be reached`
+        : `Waiting for ${nameOf(waiting)}, whose workers cannot be reached, the first of them on host ${hostNameOf(waiting)}`,
+    help: ({ count }) =>
+      count === 1
+        ? 'see whether that worker runs. If it does not, confirmHostLoss has what it ran replaced at once'
+        : 'see whether those workers run. If they do not, confirmHostLoss has what they ran replaced at once',
+  },
+  HOST_DRAINING: {
+    nature: 'trouble',
+    waitsFor: (waiting) =>
+      `Waiting for ${nameOf(waiting)} to leave the worker on host ${hostNameOf(waiting)}, which is being drained`,
+    help: drainHelp,
+  },
+  QUEUED: { nature: 'usual', waitsFor: (waiting) => `Waiting for ${nameOf(waiting)} to be placed`, help: () => null },
+  WAITING_FOR_READY: {
+    nature: 'usual',
+    waitsFor: (waiting) => `Waiting for ${nameOf(waiting)} to become ready`,
+    help: (waiting) =>
+      waiting.count === 1
+        ? `see its readiness probe, and its log on host ${hostNameOf(waiting)}`
+        : 'see their readiness probe and their logs',
+  },
+  NO_ADDRESS: {
+    nature: 'trouble',
+    waitsFor: (waiting) =>
+      waiting.first.available
+        ? `Waiting for an address to list ${nameOf(waiting)} with`
+        : `${waitsToStayReady(waiting)} and for an address to list it with`,
+    help: (waiting) => `host ${hostNameOf(waiting)} has none, so let its worker register with one`,
+  },
+  MIN_READY: { nature: 'usual', waitsFor: waitsToStayReady, help: () => null },
+  STOPPING_OLD: {
+    nature: 'usual',
+    waitsFor: (waiting) => `Waiting for ${nameOf(waiting)} to be replaced`,
+    help: () => null,
+  },
+} as const satisfies Record<BlockReason, OfReplicas | OfRollout>
+
+type ReasonOf<Entry> = {
+  [Reason in BlockReason]: (typeof blockerTable)[Reason] extends Entry ? Reason : never
+}[BlockReason]
+
+export type RolloutReason = ReasonOf<OfRollout>
+export type ReplicaReason = ReasonOf<OfReplicas>
+
+export const bySeverity = Object.keys(blockerTable) as readonly BlockReason[]
+
+export const isReplicaReason = (reason: BlockReason): reason is ReplicaReason =>
+  blockerTable[reason].nature !== 'rollout'
+
+export const isOfNature = (reason: BlockReason, nature: OfReplicas['nature']): boolean =>
+  blockerTable[reason].nature === nature
+
+/** Words the whole sentence: what the replicas wait for, and what helps. */
+export function waitMessage(reason: ReplicaReason, waiting: Waiting): string {
+  const { waitsFor, help } = blockerTable[reason]
+  const next = help(waiting)
+  return `${waitsFor(waiting)}${next === null ? '' : `: ${next}`}.`
+}
+
+/** Makes the blocker of one replica. */
+export function replicaBlocker(
+  draft: Draft,
+  row: Replica,
+  reason: ReplicaReason,
+  since: Instant,
+  until: Instant | null = null,
+): Blocker {
+  const message = waitMessage(reason, { draft, first: row, count: 1 })
+  return { reason, message, count: 1, since, until, replica: row.id }
+}
+
+/** Names the replicas: "web[4]", or "web[4] and 2 more". */
+export function nameOf({ draft, first, count }: Waiting): string {
+  const name = `${draft.base.name}[${first.index}]`
+  return count === 1 ? name : `${name} and ${count - 1} more`
+}
+
+function hostNameOf({ draft, first }: Waiting): string {
+  return hostOf(draft, first.hostId)?.name ?? 'unknown'
+}
+
+function waitsAfterFailures(waiting: Waiting): string {
+  const { draft, first, count } = waiting
+  if (count > 1) return `Waiting for ${nameOf(waiting)}, which have failed again and again`
+  const slot = draft.slots.get(keyOf(first))
+  const failed = `failed ${counted(slot?.failures ?? 0, 'time')}`
+  if (first.available) return `${nameOf(waiting)} had ${failed} and is available now`
+  const retry =
+    slot === undefined || first.notBefore === null
+      ? ''
+      : ` and is tried again ${(slot.retryAt - slot.failedAt) / 1000} s after the last failure`
+  return `Waiting for ${nameOf(waiting)}, which has ${failed}${retry}`
+}
+
+function failureHelp({ draft, first, count }: Waiting): string {
+  if (count > 1) return 'read their logs; resetBackoff tries them at once'
+  if (first.available) return `that is forgotten after ${draft.columns.settings.backoffResetAfterSeconds} s`
+  return 'read its log; resetBackoff tries it at once'
+}
+
+function waitsForPlace(waiting: Waiting): string {
+  return `Waiting for a place for ${nameOf(waiting)}`
+}
+
+/** Placement says what is missing and what would help. Its message is the replica's own blocker. */
+function placementHelp({ first }: Waiting): string | null {
+  return first.pending === null ? null : withoutStop(first.pending.message)
+}
+
+function waitsToStayReady(waiting: Waiting): string {
+  return `Waiting for ${nameOf(waiting)} to have been ready for ${waiting.draft.columns.settings.minReadySeconds} s`
+}
+
+/** Says what an available replica waits for before it may leave, which is mostly a place for its replacement. */
+function drainHelp({ draft }: Waiting): string {
+  const waiting = draft.alive.rows.find((row) => row.state === 'PENDING' && row.notBefore === null)
+  if (waiting?.pending == null)
+    return 'it is stopped when as many others are available as the limits of its service ask for'
+  return waiting.pending.reason === 'QUEUED'
+    ? 'its replacement waits to be placed'
+    : `no place for a replacement: ${withoutStop(waiting.pending.message)}`
+}
+
+function withoutStop(sentence: string): string {
+  return sentence.endsWith('.') ? sentence.slice(0, -1) : sentence
+}
