@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { isProgram, root, run, runMain } from './project.mjs'
+import { fingerprint, isProgram, root, run, runMain } from './project.mjs'
 
 // `npm run generate`: makes src/generated/ from prisma/schema.prisma, where it is not there or was made from something else.
 
@@ -17,16 +16,10 @@ const stamp = `${root}src/generated/.made-from`
 
 /** Costs 4 s where it has to run, and a millisecond where not. */
 export async function generate() {
-  const now = fingerprint()
+  const now = fingerprint(inputs)
   if (now === madeFrom() && written.every((file) => existsSync(root + file))) return
   await run('prisma', 'generate')
   writeFileSync(stamp, now)
-}
-
-function fingerprint() {
-  const hash = createHash('sha256')
-  for (const file of inputs) hash.update(file).update(readFileSync(root + file))
-  return hash.digest('hex')
 }
 
 /** Null: nothing is generated, or nobody knows from what. */

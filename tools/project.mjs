@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -50,4 +52,19 @@ export async function runMain(main) {
     console.error(error.message)
     process.exitCode = 1
   }
+}
+
+/**
+ * Of the content of files, and of all that are in folders.
+ * @param {readonly string[]} names in the project
+ */
+export function fingerprint(names) {
+  const hash = createHash('sha256')
+  const add = (/** @type {string} */ name) => {
+    if (statSync(root + name).isDirectory())
+      for (const entry of readdirSync(root + name).sort()) add(`${name}/${entry}`)
+    else hash.update(`${name}\n`).update(readFileSync(root + name))
+  }
+  for (const name of names) add(name)
+  return hash.digest('hex')
 }
