@@ -40,23 +40,52 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-export interface ServerOptions {
+export interface ContextOptions {
   readonly config: Config
   readonly log: Logger
-  /** The compiled worker, for the local one. */
-  readonly workerProgram: string
-  readonly env: NodeJS.ProcessEnv
   /** Of `log`; left out: every failure for want of the database is told. */
   readonly databaseAway?: OutageLog
   /** Of silence after which a subscriber gets a BOOKMARK; left out: 15 s (R16). */
   readonly bookmarkMillis?: number
 }
 
+export interface ServerOptions extends ContextOptions {
+  /** The compiled worker, for the local one. */
+  readonly workerProgram: string
+  readonly env: NodeJS.ProcessEnv
+}
+
 /** Starts a server. When something fails, what was started before it is stopped again. */
-export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { log } = options
+export function startServer(options: ServerOptions): Promise<RunningServer> {
+  return startInOrder(options.log, async (started) => {
+    const { app, metrics } = await openContext(options, started)
+    return { app, url: await startAll(app, metrics, options, started) }
+  })
+}
+
+/** A server of which nothing happens by itself: no timers, no placement, no transport. */
+export interface QuietServer {
+  readonly app: ServerContext
+  stop(): Promise<void>
+}
+
+/** What edges and systems stand on, as every server has it, for tests of one edge. */
+export function startQuietServer(options: ContextOptions): Promise<QuietServer> {
+  return startInOrder(options.log, async (started) => {
+    const { app } = await openContext(options, started)
+    return { app }
+  })
+}
+
+/** Takes note of what runs now and how it is stopped. */
+type Started = (what: string, stop: () => Promise<void> | void) => void
+
+async function startInOrder<Parts extends object>(
+  log: Logger,
+  start: (started: Started) => Promise<Parts>,
+): Promise<Parts & { stop(): Promise<void> }> {
   const stops: { readonly what: string; readonly stop: () => Promise<void> | void }[] = []
-  const started = (what: string, stop: () => Promise<void> | void) => stops.unshift({ what, stop })
+  const started: Started = (what, stop) => stops.unshift({ what, stop })
   const stop = async () => {
     for (const part of stops.splice(0)) {
       try {
@@ -71,17 +100,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     }
   }
   try {
-    return { ...(await start(options, started)), stop }
+    return { ...(await start(started)), stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function start(
-  { config, log, workerProgram, env, databaseAway, bookmarkMillis }: ServerOptions,
-  started: (what: string, stop: () => Promise<void> | void) => void,
-): Promise<{ app: ServerContext; url: string }> {
+async function openContext(
+  { config, log, databaseAway, bookmarkMillis }: ContextOptions,
+  started: Started,
+): Promise<{ app: ServerContext; metrics: Metrics }> {
   const { dataDirectory, databaseUrl, databaseSilenceSeconds, idleTransactionSeconds } = config
   if (databaseUrl !== null) {
     // The embedded database takes it itself.
@@ -134,7 +163,18 @@ async function start(
     meter: metrics,
   }
   const app: ServerContext = { ...parts, workerRefusals: new WorkerRefusals(log) }
+  return { app, metrics }
+}
 
+/** What happens by itself, and the transport. Returns the URL of the API. */
+async function startAll(
+  app: ServerContext,
+  metrics: Metrics,
+  { config, log, workerProgram, env }: ServerOptions,
+  started: Started,
+): Promise<string> {
+  const { database, tail } = app
+  const { dataDirectory } = config
   await scanServices(app)
   const timers = new Timers(app)
   await timers.start()
@@ -170,7 +210,7 @@ async function start(
     await worker.start()
     started('the local worker', () => worker.stop())
   }
-  return { app, url }
+  return url
 }
 
 async function ensureTokens(app: ServerContext): Promise<void> {
