@@ -62,7 +62,7 @@ async function compile() {
   const exited = once(running, 'exit')
   for await (const line of createInterface({ input: running.stdout })) {
     console.log(line)
-    clearTimeout(calm)
+    if (line !== '') clearTimeout(calm)
     if (line.includes('Found 0 errors')) calm = setTimeout(restartSoon, calmMillis)
   }
   await exited
