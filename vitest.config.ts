@@ -1,11 +1,14 @@
 import { defineConfig } from 'vitest/config'
+import { generate } from './src/tools/generate.mjs'
+import { testProjects } from './test/support/projects.ts'
+
+// Here, because the set-ups of the projects import what it makes.
+await generate()
 
 export default defineConfig({
   // Vite would take graphql's "module" build for our files while Node gives its dependents the main one: two copies, and each refuses the other's.
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/fixtures/globalSetup.ts'],
     setupFiles: ['test/support/fixtures/seed.ts', 'test/support/fixtures/eachTest.ts'],
     pool: 'forks',
     maxWorkers: 2,
@@ -16,5 +19,6 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 180_000,
     teardownTimeout: 20_000,
+    projects: testProjects(),
   },
 })

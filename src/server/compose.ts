@@ -41,23 +41,52 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-export interface ServerOptions {
+export interface ContextOptions {
   readonly config: Config
   readonly log: Logger
-  /** The path of the compiled worker program, for the local worker. */
-  readonly workerProgram: string
-  readonly env: NodeJS.ProcessEnv
   /** Filters `log` while the database is away; without it every failure is logged. */
   readonly outageLog?: OutageLog
   /** The silence after which a subscriber gets a BOOKMARK; 15 s when omitted (R16). */
   readonly bookmarkMillis?: number
 }
 
+export interface ServerOptions extends ContextOptions {
+  /** The path of the compiled worker program, for the local worker. */
+  readonly workerProgram: string
+  readonly env: NodeJS.ProcessEnv
+}
+
 /** Starts a server. When a part fails to start, the parts that were started before are stopped. */
-export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { log } = options
+export function startServer(options: ServerOptions): Promise<RunningServer> {
+  return startInOrder(options.log, async (started) => {
+    const { app, metrics } = await openContext(options, started)
+    return { app, url: await startAll(app, metrics, options, started) }
+  })
+}
+
+/** A server in which nothing happens unasked: it has no timers, no placement and no transport. */
+export interface QuietServer {
+  readonly app: ServerContext
+  stop(): Promise<void>
+}
+
+/** Opens what edges and systems stand on, as every server does, for tests of one edge. */
+export function startQuietServer(options: ContextOptions): Promise<QuietServer> {
+  return startInOrder(options.log, async (started) => {
+    const { app } = await openContext(options, started)
+    return { app }
+  })
+}
+
+/** Remembers a part that runs now, and how it is stopped. */
+type Started = (what: string, stop: () => Promise<void> | void) => void
+
+async function startInOrder<Parts extends object>(
+  log: Logger,
+  start: (started: Started) => Promise<Parts>,
+): Promise<Parts & { stop(): Promise<void> }> {
   const stops: { readonly what: string; readonly stop: () => Promise<void> | void }[] = []
-  const started = (what: string, stop: () => Promise<void> | void) => stops.unshift({ what, stop })
+  const started: Started = (what, stop) => stops.unshift({ what, stop })
   const stop = async () => {
     for (const part of stops.splice(0)) {
       try {
@@ -72,17 +101,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     }
   }
   try {
-    return { ...(await start(options, started)), stop }
+    return { ...(await start(started)), stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-async function start(
-  { config, log, workerProgram, env, outageLog, bookmarkMillis }: ServerOptions,
-  started: (what: string, stop: () => Promise<void> | void) => void,
-): Promise<{ app: ServerContext; url: string }> {
+async function openContext(
+  { config, log, outageLog, bookmarkMillis }: ContextOptions,
+  started: Started,
+): Promise<{ app: ServerContext; metrics: Metrics }> {
   const { dataDirectory, databaseUrl, databaseSilenceSeconds, idleTransactionSeconds } = config
   if (databaseUrl !== null) {
     // The embedded database locks the directory itself.
@@ -135,7 +164,18 @@ async function start(
     meter: metrics,
   }
   const app: ServerContext = { ...parts, workerRefusals: new WorkerRefusals(log) }
+  return { app, metrics }
+}
 
+/** What happens by itself, and the transport. Returns the URL of the API. */
+async function startAll(
+  app: ServerContext,
+  metrics: Metrics,
+  { config, log, workerProgram, env }: ServerOptions,
+  started: Started,
+): Promise<string> {
+  const { database, tail } = app
+  const { dataDirectory } = config
   await scanServices(app)
   const timers = new Timers(app)
   await timers.start()
@@ -171,7 +211,7 @@ async function start(
     await worker.start()
     started('the local worker', () => worker.stop())
   }
-  return { app, url }
+  return url
 }
 
 async function ensureTokens(app: ServerContext): Promise<void> {

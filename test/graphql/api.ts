@@ -1,20 +1,11 @@
 import { graphql, isUnionType } from 'graphql'
-import { v7 } from 'uuid'
 import { afterAll, beforeAll } from 'vitest'
-import { readConfig } from '../../src/config/config.ts'
-import { Feed } from '../../src/feed/feed.ts'
-import { Tail } from '../../src/feed/tail.ts'
 import { createContext, type Viewer } from '../../src/graphql/kit/context.ts'
 import { schema } from '../../src/graphql/schema.ts'
-import { noMeter } from '../../src/model/metrics.ts'
-import { Committer } from '../../src/store/commit/committer.ts'
-import { DatabaseClock, synchronise } from '../../src/store/database/clock.ts'
-import { LogRequests } from '../../src/systems/logs/logRequests.ts'
-import { Previews } from '../../src/systems/placement/previews.ts'
+import type { QuietServer } from '../../src/server/compose.ts'
 import type { ServerContext } from '../../src/systems/serverContext.ts'
-import { Sessions } from '../../src/systems/tokens/sessions.ts'
-import { WorkerRefusals } from '../../src/systems/workers/workerRefusals.ts'
-import { freshEmbedded, silent, type TestDatabase } from '../support/fixtures/databases.ts'
+import { quietServer } from '../support/drivers/testServer.ts'
+import { freshEmbedded, type TestDatabase } from '../support/fixtures/databases.ts'
 
 export const admin: Viewer = { subject: 'alice', roles: ['admin'] }
 
@@ -34,44 +25,19 @@ export interface Api {
   data(source: string, variables?: Record<string, unknown>, viewer?: Viewer | null): Promise<Data>
 }
 
-/** The API over a fresh database, embedded unless said otherwise, with everything of a server but timers, placement and transport: nothing happens by itself. */
+/** The API of a server on a fresh database, embedded unless said otherwise, of which nothing happens by itself. */
 export function openApi(fresh: () => Promise<TestDatabase> = freshEmbedded): () => Api {
+  let server: QuietServer
   let test: TestDatabase
-  let app: ServerContext
   beforeAll(async () => {
     test = await fresh()
-    const database = await test.open()
-    const clock = new DatabaseClock()
-    await synchronise(clock, database)
-    const committer = new Committer({ database, clock, newId: v7, log: silent })
-    const tail = new Tail({ database, committer, log: silent })
-    await tail.start()
-    const feed = new Feed({ database, tail })
-    feed.start()
-    app = {
-      config: readConfig({}).config,
-      log: silent,
-      database,
-      committer,
-      tail,
-      clock,
-      newId: v7,
-      feed,
-      sessions: new Sessions(database),
-      logRequests: new LogRequests(v7),
-      previews: new Previews({ database, clock, log: silent }),
-      meter: noMeter,
-      workerRefusals: new WorkerRefusals(silent),
-    }
+    server = await quietServer(test)
   })
   afterAll(async () => {
-    app?.feed.stop()
-    await app?.tail.stop()
-    await app?.committer.stop()
-    await app?.database.close()
+    await server?.stop()
     await test?.drop()
   })
-  return () => apiOf(app)
+  return () => apiOf(server.app)
 }
 
 function apiOf(app: ServerContext): Api {

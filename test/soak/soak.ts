@@ -78,4 +78,4 @@ function options(words: string[]): Omit<SoakOptions, 'serverUrl' | 'onProgress'>
   }
 }
 
-process.exitCode = await main(process.argv.slice(1))
+process.exitCode = await main(process.argv.slice(2))

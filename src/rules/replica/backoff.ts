@@ -4,11 +4,11 @@ import type { Outcome } from '../../model/outcome.ts'
 import { isActive } from '../../model/replica.ts'
 import type { Replica, Slot } from '../../model/service.ts'
 import type { Settings } from '../../model/settings.ts'
+import { replicaBlocker } from '../blocker/blockerTable.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, targetOf } from '../draft/draft.ts'
 import { recordEvent } from '../draft/events.ts'
 import { keyOf } from '../draft/slot.ts'
-import { replicaBlocker } from '../waiting/blockerTable.ts'
 
 type BackoffSettings = Pick<Settings, 'backoffBaseSeconds' | 'backoffMaxSeconds' | 'backoffResetAfterSeconds'>
 

@@ -1,9 +1,9 @@
 import { portConflictsUntilFailure } from '../../model/bounds.ts'
 import type { Replica } from '../../model/service.ts'
+import { replicaBlocker } from '../blocker/blockerTable.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, put } from '../draft/draft.ts'
 import { recordReplicaEvent } from '../draft/events.ts'
-import { replicaBlocker } from '../waiting/blockerTable.ts'
 import { type End, end } from './end.ts'
 import { withReadiness } from './readiness.ts'
 

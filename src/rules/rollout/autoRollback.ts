@@ -1,10 +1,10 @@
 import type { VersionCause } from '../../generated/prisma/enums.ts'
 import type { RolloutId } from '../../model/id.ts'
+import { isOfNature } from '../blocker/blockerTable.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, openRollout, targetOf, versionOf } from '../draft/draft.ts'
 import { controller, recordEvent } from '../draft/events.ts'
 import { isTargetLooping } from '../replica/backoff.ts'
-import { isOfNature } from '../waiting/blockerTable.ts'
 import { retarget } from './retarget.ts'
 import { waitsOfTarget } from './rolloutBlocker.ts'
 

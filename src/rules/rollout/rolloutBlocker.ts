@@ -4,8 +4,6 @@ import { counted } from '../../model/counted.ts'
 import type { Instant, ReplicaId } from '../../model/id.ts'
 import { isActive, isOutdated } from '../../model/replica.ts'
 import type { Replica, Rollout } from '../../model/service.ts'
-import { type Draft, targetOf } from '../draft/draft.ts'
-import { keyOf } from '../draft/slot.ts'
 import {
   blockerTable,
   bySeverity,
@@ -15,7 +13,9 @@ import {
   type ReplicaReason,
   type Waiting,
   waitMessage,
-} from '../waiting/blockerTable.ts'
+} from '../blocker/blockerTable.ts'
+import { type Draft, targetOf } from '../draft/draft.ts'
+import { keyOf } from '../draft/slot.ts'
 import { collectWaits, type Waits } from '../waiting/waits.ts'
 
 /**

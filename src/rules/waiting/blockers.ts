@@ -2,8 +2,8 @@ import type { BlockReason } from '../../generated/prisma/enums.ts'
 import type { Blocker } from '../../model/blocker.ts'
 import type { Instant } from '../../model/id.ts'
 import type { Rollout } from '../../model/service.ts'
+import { blockerTable, bySeverity, type RolloutReason, waitMessage } from '../blocker/blockerTable.ts'
 import { type Draft, isDeleting, openRollout } from '../draft/draft.ts'
-import { blockerTable, bySeverity, type RolloutReason, waitMessage } from './blockerTable.ts'
 import { collectWaits } from './waits.ts'
 
 /** Says why the service is not all it should be: one blocker per reason, with a count, the most severe first. */

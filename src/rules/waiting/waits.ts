@@ -1,11 +1,11 @@
 import type { Instant } from '../../model/id.ts'
 import { isActive } from '../../model/replica.ts'
 import type { Replica, Slot } from '../../model/service.ts'
+import { isReplicaReason, type ReplicaReason } from '../blocker/blockerTable.ts'
 import { type Draft, hostOf } from '../draft/draft.ts'
 import { keyOf } from '../draft/slot.ts'
 import { isCrashLooping, resetAt, waitEnd } from '../replica/backoff.ts'
 import { availableFrom } from '../replica/readiness.ts'
-import { isReplicaReason, type ReplicaReason } from './blockerTable.ts'
 
 /** What the active replicas wait for that share a reason. */
 export interface Waits {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BlockReason } from '../../../src/generated/prisma/enums.ts'
-import { bySeverity } from '../../../src/rules/waiting/blockerTable.ts'
+import { bySeverity } from '../../../src/rules/blocker/blockerTable.ts'
 import { readyScene, Scene } from '../../support/drivers/scene.ts'
 import { updateTo } from '../../support/fixtures/rollouts.ts'
 import { hostId, reportOf, settings, workerOf } from '../../support/fixtures/services.ts'

@@ -1,11 +1,12 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Logger } from 'pino'
 import { inject } from 'vitest'
 import { readConfig } from '../../../src/config/config.ts'
-import { type RunningServer, startServer } from '../../../src/server/compose.ts'
+import { type QuietServer, type RunningServer, startQuietServer, startServer } from '../../../src/server/compose.ts'
 import type { ServerContext } from '../../../src/systems/serverContext.ts'
-import { silent } from '../fixtures/databases.ts'
+import { silent, type TestDatabase } from '../fixtures/databases.ts'
 import { copyTemplate } from '../fixtures/globalSetup.ts'
 import { ApiClient } from './apiClient.ts'
 import { HandWorker } from './handWorker.ts'
@@ -17,6 +18,21 @@ export interface TestServerOptions {
   readonly bookmarkMillis?: number
   /** Over the settings of a server for tests, whose leases are long: hand-driven workers renew none. */
   readonly env?: NodeJS.ProcessEnv
+}
+
+/** A server in this process of which nothing happens by itself, and which nobody reaches but through its context. */
+export async function quietServer({ kind, options }: TestDatabase): Promise<QuietServer> {
+  // Beside PostgreSQL's a server has a directory of its own, which no other server uses.
+  const directory = kind === 'embedded' ? options.dataDirectory : mkdtempSync(path.join(tmpdir(), 'xce-test-'))
+  const { config } = readConfig({ XCE_DATA_DIR: directory, DATABASE_URL: options.url ?? '' })
+  const server = await startQuietServer({ config, log: silent })
+  return {
+    app: server.app,
+    stop: async () => {
+      await server.stop()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
 }
 
 /** A whole server in this process, on an embedded database of its own and a port of its own, without a worker. */

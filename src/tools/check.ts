@@ -1,0 +1,8 @@
+import { contractMistakes } from './checkContract.ts'
+import { schemaMistakes } from './schemaFile.ts'
+
+// The part of `npm run check` that runs the server's code: schema.graphql is what the code says, and has what the contract wants.
+
+const mistakes = [...schemaMistakes(), ...(await contractMistakes())]
+for (const mistake of mistakes) console.error(mistake)
+if (mistakes.length > 0) process.exitCode = 1

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+// What the tools of development share. They are plain JavaScript, because they run before anything is compiled.
+
+/** The project's directory, with a slash at its end. */
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Environment in which npm's programs are found, also when npm did not start this process. */
+export const env = { ...process.env, PATH: `${root}node_modules/.bin${path.delimiter}${process.env['PATH']}` }
+
+/**
+ * Runs a program to its end with this process's input and output. Throws where it fails.
+ * @param {string} program
+ * @param {readonly string[]} words
+ */
+export async function run(program, ...words) {
+  const child = spawn(program, words, { cwd: root, env, stdio: 'inherit' })
+  const ended = await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (status, signal) => resolve(status ?? signal))
+  })
+  if (ended !== 0) throw new FailedError(`${program} failed (${ended}).`)
+}
+
+/** A program failed and has said why: nobody needs the stack. */
+export class FailedError extends Error {
+  /** @override */
+  name = 'FailedError'
+}
+
+/**
+ * Whether this module is the program that was started, and not imported by another one.
+ * @param {string} url its import.meta.url
+ */
+export function isProgram(url) {
+  return process.argv[1] !== undefined && path.resolve(process.argv[1]) === fileURLToPath(url)
+}
+
+/**
+ * Runs the program, and ends with status 1 where a step of it failed.
+ * @param {() => Promise<unknown>} main
+ */
+export async function runMain(main) {
+  try {
+    await main()
+  } catch (error) {
+    if (!(error instanceof FailedError)) throw error
+    console.error(error.message)
+    process.exitCode = 1
+  }
+}
+
+/**
+ * Of the content of files, and of all that are in folders.
+ * @param {readonly string[]} names in the project
+ */
+export function fingerprint(names) {
+  const hash = createHash('sha256')
+  const add = (/** @type {string} */ name) => {
+    if (statSync(root + name).isDirectory())
+      for (const entry of readdirSync(root + name).sort()) add(`${name}/${entry}`)
+    else hash.update(`${name}\n`).update(readFileSync(root + name))
+  }
+  for (const name of names) add(name)
+  return hash.digest('hex')
+}

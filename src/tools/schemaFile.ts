@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs'
+import { lexicographicSortSchema, printSchema } from 'graphql'
+import { schema } from '../graphql/schema.ts'
+
+/** The printed API, at the top of the project. */
+export const schemaFile = new URL('../../schema.graphql', import.meta.url)
+
+export function printedSchema(): string {
+  return `${printSchema(lexicographicSortSchema(schema))}\n`
+}
+
+/** Empty: the file says what the code says. */
+export function schemaMistakes(): string[] {
+  if (currentSchema() === printedSchema()) return []
+  return ['schema.graphql is stale, the code says something else: run "npm run schema" and commit the file.']
+}
+
+function currentSchema(): string | null {
+  try {
+    return readFileSync(schemaFile, 'utf8')
+  } catch {
+    return null
+  }
+}
