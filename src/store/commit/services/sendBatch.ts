@@ -96,7 +96,7 @@ async function claim({ prisma }: Database, id: string): Promise<StatementAnswer>
     if (sqlErrorOf(error)?.state !== uniqueViolation && databaseErrorOf(error) !== 'READ_ONLY') throw error
   }
   const batch = await prisma.batch.findUniqueOrThrow({ where: { id } })
-  return batch.result as unknown as StatementAnswer
+  return batch.result as StatementAnswer
 }
 
 function toAnswer(answer: StatementAnswer): Answer {
