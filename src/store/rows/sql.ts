@@ -28,11 +28,15 @@ export function columnsFrom<Row>(columns: Columns<Row>, from: string): { readonl
   return Object.fromEntries(values) as { readonly [Column in keyof Row]: string }
 }
 
-/** What of a statement's input is a set of rows, one JSON array in its parameter. */
-export function recordset(name: string, columns: Columns, parameter: number): string {
-  const typed = Object.entries(columns).map(([column, type]) => `"${column}" ${type}`)
-  return `${name} AS MATERIALIZED (SELECT * FROM json_to_recordset($${parameter}::json) AS x(${typed.join(', ')}))`
+/** The columns of json_to_record and json_to_recordset with their types. */
+export function typedColumns(columns: Columns): string {
+  return Object.entries(columns)
+    .map(([name, type]) => `"${name}" ${type}`)
+    .join(', ')
 }
+
+/** A row of such columns as JSON. None may be missing: what JSON leaves out (`undefined`) is null to the statement. */
+export type InputRow<Input> = { readonly [Column in keyof Input]: unknown }
 
 /** The columns of a SELECT whose rows are `Row`. */
 export function selectList<Row>(values: { readonly [Column in keyof Row]-?: string }): string {

@@ -11,7 +11,7 @@ import {
   versionColumns,
 } from '../../rows/columns.ts'
 import type { Remember } from '../outcome.ts'
-import { type Input, type InputRow, type Section, statementFor } from './statement.ts'
+import { type Input, type RowOf, type Section, statementFor } from './statement.ts'
 
 /** One service's part of a batch. */
 export interface BatchItem {
@@ -26,12 +26,12 @@ export interface EncodedBatch {
   readonly parameters: readonly string[]
 }
 
-/** The inputs' rows. Every column must be named: what JSON leaves out (`undefined`), the statement takes for null. */
-type Rows = { readonly [I in Exclude<Input, 'services' | 'slots'>]: InputRow<I>[] } & {
+/** The rows of each input. */
+type Rows = { readonly [I in Exclude<Input, 'services' | 'slots'>]: RowOf<I>[] } & {
   /** Of a service that is not written only the guard is compared. */
-  readonly services: (InputRow<'services'> | Omit<InputRow<'services'>, 'spec' | keyof ServiceColumns>)[]
+  readonly services: (RowOf<'services'> | Omit<RowOf<'services'>, 'spec' | keyof ServiceColumns>)[]
   /** A slot's key alone: it is deleted. */
-  readonly slots: (InputRow<'slots'> | Pick<InputRow<'slots'>, 'ord' | 'index' | 'contentNumber'>)[]
+  readonly slots: (RowOf<'slots'> | Pick<RowOf<'slots'>, 'ord' | 'index' | 'contentNumber'>)[]
 }
 
 /** Rows are written, and not only the guard compared. */

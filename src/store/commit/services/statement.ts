@@ -1,6 +1,7 @@
 import { quarantineSeconds } from '../../../model/bounds.ts'
 import {
   type Columns,
+  columnsOf,
   replicaColumns,
   rolloutColumns,
   serviceColumns,
@@ -8,7 +9,15 @@ import {
   timerColumns,
   versionColumns,
 } from '../../rows/columns.ts'
-import { assignments, byDefault, columnsFrom, insertInto, recordset, unchanged } from '../../rows/sql.ts'
+import {
+  assignments,
+  byDefault,
+  columnsFrom,
+  type InputRow,
+  insertInto,
+  typedColumns,
+  unchanged,
+} from '../../rows/sql.ts'
 
 /**
  * THE statement: it writes the changes of many services, each under its guard, and gives their facts the next revisions.
@@ -22,16 +31,24 @@ import { assignments, byDefault, columnsFrom, insertInto, recordset, unchanged }
 export const sections = ['settled', 'versions', 'created', 'resources', 'keys'] as const
 export type Section = (typeof sections)[number]
 
-/** The rows that a batch brings, each a JSON array for one parameter of the statement. */
+const serviceTable = columnsOf('Service')
+const factTable = columnsOf('Fact')
+const eventTable = columnsOf('Event')
+const hostTable = columnsOf('Host')
+const workerTable = columnsOf('Worker')
+const portTable = columnsOf('HostPort')
+const keyTable = columnsOf('IdempotencyKey')
+
+/** The rows that a batch brings, each a JSON array for one parameter of the statement. `ord` is the service's place in the batch. */
 export const inputs = {
   services: {
     ord: 'int',
-    id: 'text',
-    guard: 'int',
+    id: serviceTable.id,
+    guard: serviceTable.guard,
     written: 'boolean',
     facts: 'int',
     spec: 'int',
-    project: 'text',
+    project: serviceTable.projectId,
     quota: 'int',
     limited: 'boolean',
     limit: 'int',
@@ -40,51 +57,64 @@ export const inputs = {
   facts: {
     ord: 'int',
     position: 'int',
-    kind: 'text',
-    data: 'jsonb',
-    event: '"EventKind"',
-    message: 'text',
-    actor: 'text',
-    replica: 'text',
-    host: 'text',
+    kind: factTable.kind,
+    data: factTable.data,
+    event: eventTable.kind,
+    message: eventTable.message,
+    actor: eventTable.actor,
+    replica: eventTable.replicaId,
+    host: eventTable.hostId,
   },
   replicas: { ord: 'int', fresh: 'boolean', ...replicaColumns },
   rollouts: { ord: 'int', ...rolloutColumns },
   timers: { ord: 'int', ...timerColumns },
   slots: { ord: 'int', ...slotColumns },
   versions: { ord: 'int', ...versionColumns },
-  created: { ord: 'int', queue: 'text', name: 'text', owner: 'text', createdAt: 'timestamptz' },
+  created: {
+    ord: 'int',
+    queue: serviceTable.queueId,
+    name: serviceTable.name,
+    owner: serviceTable.owner,
+    createdAt: serviceTable.createdAt,
+  },
   hosts: {
     ord: 'int',
-    host: 'text',
-    allocation: 'int',
+    host: hostTable.id,
+    allocation: hostTable.allocation,
     cpu: 'int',
     memory: 'int',
     ports: 'int',
     bump: 'boolean',
-    lastPort: 'int',
+    lastPort: hostTable.lastPort,
   },
   ports: {
     ord: 'int',
-    host: 'text',
-    port: 'int',
-    protocol: '"PortProtocol"',
-    replica: 'text',
-    worker: 'text',
+    host: portTable.hostId,
+    port: portTable.port,
+    protocol: portTable.protocol,
+    replica: portTable.replicaId,
+    worker: portTable.lostWorkerId,
     act: 'text',
   },
-  fences: { ord: 'int', worker: 'text', epoch: 'int' },
+  fences: { ord: 'int', worker: workerTable.id, epoch: workerTable.epoch },
   workerPreconditions: {
     ord: 'int',
-    worker: 'text',
-    reachability: '"Reachability"',
-    draining: 'boolean',
-    addresses: 'text[]',
+    worker: workerTable.id,
+    reachability: workerTable.reachability,
+    draining: workerTable.draining,
+    addresses: hostTable.addresses,
   },
-  keys: { ord: 'int', subject: 'text', operation: 'text', key: 'text', hash: 'text', result: 'jsonb' },
+  keys: {
+    ord: 'int',
+    subject: keyTable.subject,
+    operation: keyTable.operation,
+    key: keyTable.key,
+    hash: keyTable.inputHash,
+    result: keyTable.result,
+  },
 } as const satisfies Record<string, Columns>
 export type Input = keyof typeof inputs
-export type InputRow<I extends Input> = { readonly [Column in keyof (typeof inputs)[I]]: unknown }
+export type RowOf<I extends Input> = InputRow<(typeof inputs)[I]>
 
 const inputsOf: Readonly<Record<Section, readonly Input[]>> = {
   settled: ['rollouts', 'timers', 'slots'],
@@ -109,7 +139,7 @@ export function statementFor(needed: ReadonlySet<Section>): Statement {
   if (known) return known
   const taken: Input[] = ['services', 'facts', 'replicas', ...used.flatMap((section) => inputsOf[section])]
   const parts = [
-    ...taken.map((input, position) => recordset(input, inputs[input], position + 2)),
+    ...taken.map((input, position) => recordset(input, position + 2)),
     needed.has('resources') ? resourceLocks : plainLocks,
     accepted,
     core,
@@ -123,6 +153,10 @@ export function statementFor(needed: ReadonlySet<Section>): Statement {
   const statement = { text: `WITH ${parts.map((part) => part.trim()).join(',\n')}\n${result}`, inputs: taken }
   statements.set(name, statement)
   return statement
+}
+
+function recordset(input: Input, parameter: number): string {
+  return `${input} AS MATERIALIZED (SELECT * FROM json_to_recordset($${parameter}::json) AS x(${typedColumns(inputs[input])}))`
 }
 
 /** Makes a part wait for the counter's update, and with it for every lock. */
