@@ -78,6 +78,11 @@ export function columnsOf<In extends Table>(table: In): Readonly<Record<ColumnOf
   ) as Record<ColumnOf<In>, string>
 }
 
+export function primaryKeyOf(table: Table): readonly string[] {
+  const model = models[table]
+  return model?.primaryKey?.fields ?? (model?.fields ?? []).filter(({ isId }) => isId).map(({ name }) => name)
+}
+
 function columnsOfRow<In extends keyof Rows>(table: In): Columns<Rows[In]> {
   const columns = Object.entries<string>(columnsOf(table)).filter(([name]) => !(name in setByStatement[table]))
   return Object.fromEntries(columns) as Columns<Rows[In]>

@@ -106,6 +106,7 @@ eachDatabase((database) => {
       quota: { projectId: snapshot.projectId, delta: 0 },
       hosts: [],
       fences: [],
+      limit: null,
       workerPreconditions: [],
       facts: [
         { kind: 'eventOnly', event: { kind: 'REPLICA', message: 'm', actor: 'a', replicaId: null, hostId: null } },

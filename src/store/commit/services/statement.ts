@@ -51,7 +51,7 @@ export const inputs = {
     project: serviceTable.projectId,
     quota: 'int',
     limited: 'boolean',
-    limit: 'int',
+    limit: columnsOf('Project').maxReplicas,
     ...serviceColumns,
   },
   facts: {
