@@ -1,14 +1,11 @@
-import type {
-  EndReason,
-  LeaveReason,
-  ReplicaState,
-  RolloutState,
-  ServiceStatus,
-  TimerKind,
-  VersionCause,
-} from '../generated/prisma/enums.ts'
-import type { Blocker } from './blocker.ts'
-import type { AllocatedPort, Content, Overrides, Template } from './content.ts'
+import type { TimerKind } from '../generated/prisma/enums.ts'
+import type { HostModel } from '../generated/prisma/models/Host.ts'
+import type { ReplicaModel } from '../generated/prisma/models/Replica.ts'
+import type { RolloutModel } from '../generated/prisma/models/Rollout.ts'
+import type { ServiceModel } from '../generated/prisma/models/Service.ts'
+import type { ServiceVersionModel } from '../generated/prisma/models/ServiceVersion.ts'
+import type { SlotModel } from '../generated/prisma/models/Slot.ts'
+import type { TimerModel } from '../generated/prisma/models/Timer.ts'
 import type {
   HostId,
   Instant,
@@ -16,158 +13,70 @@ import type {
   ProjectId,
   QueueId,
   ReplicaId,
-  Revision,
   RolloutId,
   ServiceId,
   VersionId,
   WorkerId,
 } from './id.ts'
-import type { Settings } from './settings.ts'
+import type { Row } from './row.ts'
 
-/** A row of Version. */
-export interface Version {
-  readonly id: VersionId
-  readonly number: number
-  readonly profileRevisionId: ProfileRevisionId
-  readonly content: Content
-  readonly overrides: Overrides
-  readonly template: Template
-  /** Equal for equal contents, and only for those. */
-  readonly contentDigest: string
-  /** The lowest number of this service with equal content; versions are equal where this is. */
-  readonly contentNumber: number
-  readonly cause: VersionCause
-  readonly createdAt: Instant
-  readonly createdBy: string
-}
+/** A row of ServiceVersion. What a column of a row means is told in prisma/schema.prisma. */
+export type Version = Omit<
+  Row<ServiceVersionModel, { id: VersionId; serviceId: ServiceId; profileRevisionId: ProfileRevisionId }>,
+  'serviceId'
+>
 
-/** A row of Replica; a column's meaning is told in prisma/schema.prisma. */
-export interface Replica {
-  readonly id: ReplicaId
-  readonly index: number
-  readonly versionNumber: number
-  readonly contentNumber: number
-  readonly state: ReplicaState
-  readonly ready: boolean
-  readonly readySince: Instant | null
-  readonly available: boolean
-  readonly availableSince: Instant | null
-  readonly reportedReady: boolean
-  readonly hostReachable: boolean
-  readonly start: number
-  readonly leaving: LeaveReason | null
-  readonly twinOf: ReplicaId | null
-  readonly hostId: HostId | null
-  readonly workerId: WorkerId | null
-  readonly hostAddresses: readonly string[] | null
-  readonly ports: readonly AllocatedPort[]
-  readonly cpuMillis: number
-  readonly memoryMiB: number
-  readonly holdsQuota: boolean
-  readonly pending: Blocker | null
-  readonly notBefore: Instant | null
-  readonly portConflicts: number
-  readonly avoidHostId: HostId | null
-  readonly stopReason: EndReason | null
-  readonly stoppingAt: Instant | null
-  readonly endReason: EndReason | null
-  readonly exitCode: number | null
-  readonly exitSignal: string | null
-  readonly endMessage: string | null
-  readonly reportedEpoch: number
-  readonly reportedSequence: number
-  readonly createdAt: Instant
-  readonly startedAt: Instant | null
-  readonly endedAt: Instant | null
+type ReplicaRow = Row<
+  ReplicaModel,
+  {
+    id: ReplicaId
+    serviceId: ServiceId
+    twinOf: ReplicaId
+    hostId: HostId
+    workerId: WorkerId
+    avoidHostId: HostId
+  }
+>
+
+/** A row of Replica. */
+export interface Replica extends Omit<ReplicaRow, 'serviceId' | 'hostAddresses'> {
+  // The datamodel of Prisma has no word for a list that may be null; the column may.
+  readonly hostAddresses: ReplicaRow['hostAddresses'] | null
 }
 
 /** A row of Slot: the failures of a slot and content (R10). */
-export interface Slot {
-  readonly index: number
-  readonly contentNumber: number
-  readonly failures: number
-  readonly failedAt: Instant
-  readonly retryAt: Instant
-  readonly failedHostId: HostId | null
-}
+export type Slot = Omit<Row<SlotModel, { serviceId: ServiceId; failedHostId: HostId }>, 'serviceId'>
 
 /** A row of Rollout. */
-export interface Rollout {
-  readonly id: RolloutId
-  readonly number: number
-  readonly fromVersion: number | null
-  readonly toVersion: number
-  readonly state: RolloutState
-  readonly automatic: boolean
-  readonly hold: Blocker | null
-  readonly updatedReplicas: number
-  readonly availableReplicas: number
-  readonly oldReplicas: number
-  readonly desiredReplicas: number
-  readonly maxSurge: number
-  readonly maxUnavailable: number
-  readonly minReadySeconds: number
-  readonly progressDeadlineSeconds: number
-  readonly bestAvailable: number
-  readonly leastOutdated: number
-  readonly startedAt: Instant
-  readonly progressedAt: Instant
-  readonly deadlineAt: Instant | null
-  readonly finishedAt: Instant | null
-  readonly startedBy: string
-}
+export type Rollout = Omit<Row<RolloutModel, { id: RolloutId; serviceId: ServiceId }>, 'serviceId'>
+
+/** A row of Timer. */
+export type Timer = Omit<Row<TimerModel, { serviceId: ServiceId }>, 'serviceId'>
 
 /** What a service needs to know of a host its replicas are on. */
-export interface HostView {
-  readonly id: HostId
-  readonly name: string
-  readonly addresses: readonly string[]
-}
+export type HostView = Pick<Row<HostModel, { id: HostId }>, 'id' | 'name' | 'addresses'>
 
-/** The columns of the Service row that rules decide (all but `guard` and the revisions, which the statement sets). */
-export interface ServiceColumns {
-  readonly desiredReplicas: number
-  readonly versionNumber: number
-  readonly profileRevisionId: ProfileRevisionId
-  readonly settings: Settings
-  readonly paused: boolean
-  readonly rolloutNumber: number
-  /** The version whose rollout was completed last; null: none was. */
-  readonly completedVersion: number | null
-  /** The version with other content than that one whose rollout was completed last before it (R6). */
-  readonly previousVersion: number | null
-  /** A restart whose replicas are not all marked as leaving yet, by its version's number: those of lower numbers are to be. */
-  readonly restartNumber: number | null
-  readonly activeReplicas: number
-  readonly runningReplicas: number
-  readonly readyReplicas: number
-  readonly availableReplicas: number
-  readonly updatedReplicas: number
-  readonly stoppingReplicas: number
-  readonly status: ServiceStatus
-  readonly blockers: readonly Blocker[]
-  readonly deletionRequestedAt: Instant | null
-  /** Set when the last replica of a deleted service has ended; its name is free then. */
-  readonly deletedAt: Instant | null
-}
+type ServiceRow = Row<
+  ServiceModel,
+  { id: ServiceId; projectId: ProjectId; queueId: QueueId; profileRevisionId: ProfileRevisionId }
+>
+
+/** The columns of Service that never change. */
+export type ServiceIdentity = Pick<ServiceRow, 'id' | 'projectId' | 'queueId' | 'name' | 'owner' | 'createdAt'>
+
+type ServiceCounters = Pick<ServiceRow, 'guard' | 'revision' | 'specRevision'>
+
+/** The columns of Service that rules decide; the commit statement counts the counters and keeps `heldName`. */
+export type ServiceColumns = Omit<ServiceRow, keyof ServiceIdentity | keyof ServiceCounters | 'heldName'>
 
 /**
  * A service as its rules see it: one consistent reading, at `guard`. Values are never changed in place; a commit that
  * was accepted makes the next snapshot.
  */
-export interface ServiceSnapshot {
-  readonly id: ServiceId
-  readonly projectId: ProjectId
+export interface ServiceSnapshot extends ServiceIdentity, ServiceCounters {
   readonly projectName: string
   /** The project's limit of replicas; null is no limit. A commit that judges by it compares it with the database. */
   readonly maxReplicas: number | null
-  readonly queueId: QueueId
-  readonly name: string
-  readonly owner: string
-  readonly createdAt: Instant
-  readonly guard: number
-  readonly revision: Revision
-  readonly specRevision: Revision
   readonly columns: ServiceColumns
   /**
    * By number: all versions that an alive replica, the target, the current rollout, `completedVersion` or

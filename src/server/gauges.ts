@@ -1,7 +1,5 @@
 import type { Readers } from '../http/metrics.ts'
-import { countHosts } from '../store/read/countHosts.ts'
-import { countWaiting } from '../store/read/countWaiting.ts'
-import { countDue } from '../store/read/readDue.ts'
+import { countDue, countHosts, countWaiting } from '../store/read/counts.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
 
 type Counts = Readonly<Record<string, number>>

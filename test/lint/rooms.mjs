@@ -62,7 +62,7 @@ export const rooms = {
     packages: ['node:', 'lru-cache', 'pino'],
   },
   'store/retention': { rooms: ['model', 'rules/retention', 'store/database'], packages: ['node:'] },
-  'store/transfer': { rooms: ['model', 'store/database'], packages: ['node:', 'pg', 'pino'] },
+  'store/transfer': { rooms: ['model', 'store/database', 'store/rows'], packages: ['node:', 'pg', 'pino'] },
 
   // Who follows the facts.
   feed: { rooms: ['generated', 'model', 'rules/**', 'store/**'], packages: ['node:', 'pino'] },

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Content } from '../../src/model/content.ts'
 import type { Database } from '../../src/store/database/database.ts'
 import type { Rng } from '../feed/rng.ts'
 import { helloCommand, helloReadiness } from '../support/fixtures/hello.ts'
@@ -98,7 +97,7 @@ export class ServiceUser {
     const row = await prisma.service.findUnique({ where: { id } })
     const version =
       row && (await prisma.serviceVersion.findFirst({ where: { serviceId: id, number: row.versionNumber } }))
-    const content = version?.content as unknown as Content | undefined
+    const content = version?.content
     const is = row && {
       desired: row.desiredReplicas,
       version: row.versionNumber,

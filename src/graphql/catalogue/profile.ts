@@ -3,15 +3,8 @@ import type {
   Profile as ProfileRow,
   ProfileRevision as RevisionRow,
 } from '../../generated/prisma/client.ts'
-import {
-  contentOf,
-  EnvironmentVariable,
-  PortDeclaration,
-  Probe,
-  RestartPolicy,
-  StopPolicy,
-} from '../content/content.ts'
-import { ServiceSettings, settingsOf } from '../content/settings.ts'
+import { EnvironmentVariable, PortDeclaration, Probe, RestartPolicy, StopPolicy } from '../content/content.ts'
+import { ServiceSettings } from '../content/settings.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
@@ -44,55 +37,59 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
     revision: t.exposeInt('revision', { description: '1, 2, 3 … in its profile.' }),
     command: t.stringList({
       description: 'The program and its arguments; no shell.',
-      resolve: (row) => contentOf(row).command,
+      resolve: (row) => row.content.command,
     }),
     env: t.field({
       type: [EnvironmentVariable],
       description: 'The environment; the system adds XCE_… and PORT, and where they are not set HOME and TMPDIR.',
-      resolve: (row) => contentOf(row).env,
+      resolve: (row) => row.content.env,
     }),
     workingDirectory: t.string({
       nullable: true,
       description:
         "Where the program starts; a relative path begins in the replica's own directory. Null: that directory.",
-      resolve: (row) => contentOf(row).workingDirectory,
+      resolve: (row) => row.content.workingDirectory,
     }),
     ports: t.field({
       type: [PortDeclaration],
       description: 'The ports that each replica needs.',
-      resolve: (row) => contentOf(row).ports,
+      resolve: (row) => row.content.ports,
     }),
     cpuMillis: t.int({
       description: 'CPU reserved for each replica, in thousandths of a core.',
-      resolve: (row) => contentOf(row).cpuMillis,
+      resolve: (row) => row.content.cpuMillis,
     }),
     memoryMiB: t.int({
       description: 'Memory reserved for each replica, in MiB.',
-      resolve: (row) => contentOf(row).memoryMiB,
+      resolve: (row) => row.content.memoryMiB,
     }),
     readiness: t.field({
       type: Probe,
       nullable: true,
       description: 'Null: ready when the process is there.',
-      resolve: (row) => contentOf(row).readiness,
+      resolve: (row) => row.content.readiness,
     }),
     liveness: t.field({
       type: Probe,
       nullable: true,
       description: 'A process that fails it is restarted in place; null: none.',
-      resolve: (row) => contentOf(row).liveness,
+      resolve: (row) => row.content.liveness,
     }),
     restart: t.field({
       type: RestartPolicy,
       description: 'Restarts in place.',
-      resolve: (row) => contentOf(row).restart,
+      resolve: (row) => row.content.restart,
     }),
     stop: t.field({
       type: StopPolicy,
       description: 'How replicas are stopped.',
-      resolve: (row) => contentOf(row).stop,
+      resolve: (row) => row.content.stop,
     }),
-    service: t.field({ type: ServiceSettings, description: 'How its services are kept.', resolve: settingsOf }),
+    service: t.field({
+      type: ServiceSettings,
+      description: 'How its services are kept.',
+      resolve: (row) => row.settings,
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was applied.' }),
     createdBy: t.exposeString('createdBy', { description: 'The subject that applied it.' }),
   }),

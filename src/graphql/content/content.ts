@@ -1,4 +1,3 @@
-import type { Prisma } from '../../generated/prisma/client.ts'
 import type { LostContact as LostContactValue, PortProtocol as Protocol } from '../../generated/prisma/enums.ts'
 import { bounds } from '../../model/bounds.ts'
 import type * as Model from '../../model/content.ts'
@@ -6,11 +5,6 @@ import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
 
 // The parts of a version's content, as profiles and versions show them.
-
-/** The content column of a row: the store writes nothing else there. */
-export function contentOf(row: { readonly content: Prisma.JsonValue }): Model.Content {
-  return row.content as unknown as Model.Content
-}
 
 export const EnvironmentVariable = builder.objectRef<Model.EnvironmentVariable>('EnvironmentVariable').implement({
   description: 'A variable of the environment of a replica.',

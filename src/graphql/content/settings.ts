@@ -1,13 +1,7 @@
-import type { Prisma } from '../../generated/prisma/client.ts'
 import type { SpreadMode as Mode } from '../../generated/prisma/enums.ts'
 import type * as Model from '../../model/settings.ts'
 import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
-
-/** The settings column of a row: the store writes nothing else there. */
-export function settingsOf(row: { readonly settings: Prisma.JsonValue }): Model.Settings {
-  return row.settings as unknown as Model.Settings
-}
 
 export const SpreadMode = enumOf<Mode>('SpreadMode', 'How the replicas of a service are spread over hosts.', {
   NONE: 'Not at all.',

@@ -1,7 +1,5 @@
 import type { Replica as ReplicaRow } from '../../generated/prisma/client.ts'
-import type { Blocker as BlockerValue } from '../../model/blocker.ts'
 import { bounds } from '../../model/bounds.ts'
-import type { AllocatedPort as AllocatedPortValue } from '../../model/content.ts'
 import type { ReplicaId, WorkerId } from '../../model/id.ts'
 import type { LogText } from '../../systems/logs/logText.ts'
 import { AllocatedPort } from '../content/content.ts'
@@ -80,13 +78,13 @@ export const Replica = builder.prismaNode('Replica', {
     ports: t.field({
       type: [AllocatedPort],
       description: 'The ports it was given; empty before it is placed.',
-      resolve: portsOf,
+      resolve: (replica) => replica.ports,
     }),
     pending: t.field({
       type: Blocker,
       nullable: true,
       description: 'Why it is not placed; null once it is.',
-      resolve: (replica) => replica.pending as unknown as BlockerValue | null,
+      resolve: (replica) => replica.pending,
     }),
     endReason: t.field({
       type: EndReason,
@@ -135,10 +133,6 @@ export const Replica = builder.prismaNode('Replica', {
     }),
   }),
 })
-
-function portsOf(replica: ReplicaRow): readonly AllocatedPortValue[] {
-  return replica.ports as unknown as readonly AllocatedPortValue[]
-}
 
 export const ReplicaConnection = builder.connectionObject(
   { type: Replica, name: 'ReplicaConnection', description: 'Replicas, newest first.' },

@@ -1,6 +1,5 @@
 import { Prisma, type Rollout as RolloutRow } from '../../generated/prisma/client.ts'
 import type { RolloutState as State } from '../../generated/prisma/enums.ts'
-import type { Blocker as BlockerValue } from '../../model/blocker.ts'
 import { Blocker } from '../kit/blocker.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
@@ -44,7 +43,7 @@ export const Rollout = builder.prismaNode('Rollout', {
       type: Blocker,
       nullable: true,
       description: 'What it waits for; null when it has finished.',
-      resolve: (rollout) => rollout.hold as unknown as BlockerValue | null,
+      resolve: (rollout) => rollout.hold,
     }),
     updatedReplicas: t.exposeInt('updatedReplicas', { description: 'Active replicas with the target content.' }),
     availableReplicas: t.exposeInt('availableReplicas', { description: 'Of those, the available ones.' }),

@@ -3,8 +3,6 @@ import type { ProfileRevisionId, ProjectId, QueueId, ServiceId } from '../../mod
 import { quoted } from '../../model/quoted.ts'
 import { mergeContent } from '../../rules/version/content.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
-import { contentOf } from '../content/content.ts'
-import { settingsOf } from '../content/settings.ts'
 import { builder } from '../kit/builder.ts'
 import { EnvironmentVariableInput, keyDescription } from '../kit/inputFields.ts'
 import { findProject, noProject, requireRevision } from '../kit/lookup.ts'
@@ -57,9 +55,9 @@ userMutation({
   perform: async (input, { app, viewer, remember }) => {
     const { name, replicas, overrides } = checkCreateService(input)
     const { project, queue, revision } = await foundFor(input, app)
-    const profile = contentOf(revision)
+    const profile = revision.content
     const content = mergeContent(profile, overrides)
-    const settings = settingsOf(revision)
+    const settings = revision.settings
     const result = { serviceId: app.newId() as ServiceId }
     const service = {
       id: result.serviceId,

@@ -2,11 +2,9 @@ import type {
   Event as EventRow,
   Replica as ReplicaRow,
   Rollout as RolloutRow,
-  Service as ServiceRow,
   ServiceVersion as VersionRow,
 } from '../../generated/prisma/client.ts'
 import type { ServiceStatus as Status } from '../../generated/prisma/enums.ts'
-import type { Blocker as BlockerValue } from '../../model/blocker.ts'
 import { Endpoint } from '../endpoint/endpoint.ts'
 import { Event, EventConnection } from '../event/event.ts'
 import { Blocker } from '../kit/blocker.ts'
@@ -117,7 +115,7 @@ export const Service = builder.prismaNode('Service', {
     blockers: t.field({
       type: [Blocker],
       description: 'What it waits for: one per reason, with a count.',
-      resolve: blockersOf,
+      resolve: (service) => service.blockers,
     }),
     replicas: t.connection(
       {
@@ -170,10 +168,6 @@ export const Service = builder.prismaNode('Service', {
     }),
   }),
 })
-
-function blockersOf(service: ServiceRow): readonly BlockerValue[] {
-  return service.blockers as unknown as readonly BlockerValue[]
-}
 
 export const ServiceConnection = builder.connectionObject(
   { type: Service, name: 'ServiceConnection', description: 'Services in the order that was asked for.' },

@@ -1,8 +1,6 @@
 import type { ProfileRevisionId, Revision, RolloutId, ServiceId } from '../../model/id.ts'
 import type { ProfileRevisionView, UpdateIntent } from '../../model/intent.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
-import { contentOf } from '../content/content.ts'
-import { settingsOf } from '../content/settings.ts'
 import { requireRevision, requireService } from '../kit/lookup.ts'
 import type { ServiceName } from '../kit/serviceKey.ts'
 import { checkUpdateService } from './updateChecks.ts'
@@ -57,5 +55,5 @@ async function revisionBeside(
     select: { profile: true },
   })
   const found = await requireRevision(prisma, profile, revision)
-  return { id: found.id as ProfileRevisionId, content: contentOf(found), settings: settingsOf(found) }
+  return { id: found.id as ProfileRevisionId, content: found.content, settings: found.settings }
 }

@@ -1,5 +1,5 @@
 import type { VersionCause as Cause } from '../../generated/prisma/enums.ts'
-import { contentOf, EnvironmentVariable, PortDeclaration } from '../content/content.ts'
+import { EnvironmentVariable, PortDeclaration } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
 
@@ -21,17 +21,17 @@ export const ServiceVersion = builder.prismaNode('ServiceVersion', {
     profile: t.relation('profileRevision', { description: "The profile's revision that it was made of." }),
     command: t.stringList({
       description: 'The program and its arguments; no shell.',
-      resolve: (version) => contentOf(version).command,
+      resolve: (version) => version.content.command,
     }),
     env: t.field({
       type: [EnvironmentVariable],
       description: "The environment: the profile's and the service's own.",
-      resolve: (version) => contentOf(version).env,
+      resolve: (version) => version.content.env,
     }),
     ports: t.field({
       type: [PortDeclaration],
       description: 'The ports that each replica needs.',
-      resolve: (version) => contentOf(version).ports,
+      resolve: (version) => version.content.ports,
     }),
     sameContentAs: t.int({
       nullable: true,

@@ -60,8 +60,8 @@ export class Committer {
       meter,
       cache: this.cache,
       requeue: (entries) => this.#requeue(entries),
-      committed: (head) => this.#committed(head),
-      full: () => this.#full(),
+      committed: (head) => this.#announceHead(head),
+      full: () => this.#markFull(),
       isStopping: () => this.#stopping,
     })
   }
@@ -78,7 +78,7 @@ export class Committer {
 
   /** Writes what is about no service. */
   write(change: ClusterChange, remember: Remember | null = null): Promise<ClusterOutcome> {
-    return this.#enqueue((settle) => ({ kind: 'catalogue', change, remember, ...settle }))
+    return this.#enqueue((settle) => ({ kind: 'clusterWrite', change, remember, ...settle }))
   }
 
   /** Told of each head that a commit of this server made, until the returned function is called. */
@@ -118,7 +118,7 @@ export class Committer {
       })
       this.#open.add(entry)
       this.#queue.push(entry)
-      this.#running ??= this.#run()
+      this.#running ??= this.#writeBatches()
     })
   }
 
@@ -126,27 +126,27 @@ export class Committer {
     if (entries.length > 0) this.#queue = [...entries, ...this.#queue]
   }
 
-  #full(): void {
+  #markFull(): void {
     this.#fullAt = performance.now()
   }
 
-  #committed(head: Revision): void {
+  #announceHead(head: Revision): void {
     this.#fullAt = null
     for (const listener of this.#listeners) listener(head)
   }
 
-  async #run(): Promise<void> {
+  async #writeBatches(): Promise<void> {
     // What arrives in this turn of the event loop belongs to the first batch. PGlite answers in microtasks, so without a turn between batches
     // timers and sockets would starve.
     await nextTurn()
     let failures = 0
     let failingSince = 0
     while (this.#queue.length > 0) {
-      const taken = this.#take()
+      const taken = this.#takeBatch()
       try {
         if (await this.#database.isFull())
-          this.#refuseForRoom(taken.kind === 'catalogue' ? [taken.entry] : taken.entries)
-        else if (taken.kind === 'catalogue') await this.#writeCatalogue(taken.entry)
+          this.#refuseForRoom(taken.kind === 'clusterWrite' ? [taken.entry] : taken.entries)
+        else if (taken.kind === 'clusterWrite') await this.#writeCluster(taken.entry)
         else await this.#writer.write(taken.entries)
         failures = 0
       } catch (error) {
@@ -168,11 +168,11 @@ export class Committer {
   }
 
   #refuseForRoom(entries: readonly Entry[]): void {
-    this.#full()
+    this.#markFull()
     for (const entry of entries) entry.reject(new DatabaseError('FULL', 'NOT_DONE'))
   }
 
-  async #writeCatalogue(entry: ClusterEntry): Promise<void> {
+  async #writeCluster(entry: ClusterEntry): Promise<void> {
     try {
       const writer = {
         database: this.#database,
@@ -182,22 +182,22 @@ export class Committer {
         isStopping: () => this.#stopping,
       }
       const head = await writeCluster(writer, entry)
-      if (head !== null) this.#committed(head)
+      if (head !== null) this.#announceHead(head)
     } catch (error) {
-      if (databaseErrorOf(error) === 'FULL') this.#full()
+      if (databaseErrorOf(error) === 'FULL') this.#markFull()
       entry.reject(notDone(error))
     }
   }
 
-  /** The next batch: one change of the catalogue, or intents up to the next such. */
-  #take(): { kind: 'catalogue'; entry: ClusterEntry } | { kind: 'services'; entries: ServiceEntry[] } {
+  /** The next batch: one cluster write, or intents up to the next such. */
+  #takeBatch(): { kind: 'clusterWrite'; entry: ClusterEntry } | { kind: 'services'; entries: ServiceEntry[] } {
     const entries: ServiceEntry[] = []
     for (const entry of this.#queue) {
       if (entries.length === intentsPerCommit) break
-      if (entry.kind === 'catalogue') {
+      if (entry.kind === 'clusterWrite') {
         if (entries.length > 0) break
         this.#queue.shift()
-        return { kind: 'catalogue', entry }
+        return { kind: 'clusterWrite', entry }
       }
       entries.push(entry)
     }

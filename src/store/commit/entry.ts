@@ -34,7 +34,7 @@ export interface CreateEntry extends Waiting<StoreOutcome> {
 }
 
 export interface ClusterEntry extends Waiting<ClusterOutcome> {
-  readonly kind: 'catalogue'
+  readonly kind: 'clusterWrite'
   readonly change: ClusterChange
 }
 

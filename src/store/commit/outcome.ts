@@ -14,7 +14,7 @@ export interface Remember {
   readonly operation: string
   readonly key: string
   readonly inputHash: string
-  /** Ids of the objects to read again. Of catalogue writes the outcome itself is kept instead. */
+  /** Ids of the objects to read again. Of cluster writes the outcome itself is kept instead. */
   readonly result: Json
 }
 

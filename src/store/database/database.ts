@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import type { Logger } from 'pino'
@@ -8,8 +9,6 @@ import { Listener, type OnMessage, type OnReconnect, Subscriptions } from './lis
 import { type Migrated, type MigrationConnection, migrate } from './migrate.ts'
 import { databaseName, newClient, notMigrated, unreachable } from './openErrors.ts'
 import { PGliteStream } from './pglite.ts'
-import { silenceCut } from './silenceCut.ts'
-import { StatementNames } from './statementNames.ts'
 
 export interface Database {
   readonly kind: 'embedded' | 'postgresql'
@@ -132,10 +131,40 @@ async function openOnPostgreSQL(connectionString: string, options: DatabaseOptio
   }
 }
 
+/**
+ * A socket that is cut when nothing has passed on it for so long. Of a database that is gone without a word (its machine died, its address is
+ * another's) TCP itself says so only after a quarter of an hour, and who waits for an answer waits as long.
+ */
+function silenceCut(millis: number): Socket {
+  const socket = new Socket()
+  socket.setTimeout(millis, () => {
+    const error = new Error(`Nothing was heard of the database on this connection for ${millis / 1_000} s: it is cut.`)
+    socket.destroy(Object.assign(error, { code: 'ETIMEDOUT' }))
+  })
+  return socket
+}
+
 // Statements are prepared once, often while the tables are still empty: their plans must be good for full ones too. And Prisma's adapter writes
 // instants without a zone and reads them past theirs: both are right in UTC only, whatever zone the database was set up with.
 async function configure(client: pg.ClientBase): Promise<void> {
   await client.query(`SET enable_seqscan = off; SET jit = off; SET timezone = 'UTC'`)
+}
+
+/** Distinct statements that get a name; what a connection prepares under a name, it keeps. */
+const mostStatementNames = 500
+
+/** Names for prepared statements: the same text, the same name. Past the bound a statement stays unnamed and is planned at each run. */
+class StatementNames {
+  readonly #names = new Map<string, string>()
+
+  of(sql: string): string {
+    const known = this.#names.get(sql)
+    if (known !== undefined) return known
+    if (this.#names.size >= mostStatementNames) return ''
+    const name = `xce${this.#names.size + 1}`
+    this.#names.set(sql, name)
+    return name
+  }
 }
 
 function connectPrisma(pool: pg.Pool, log: Logger): PrismaClient {

@@ -78,9 +78,9 @@ export function isNeverSent(error: unknown): boolean {
 /** What is known of a change that was asked for; null: it was none, or it was done and could not be shown. */
 export type Known = 'NOT_DONE' | 'UNKNOWN' | null
 
-/** The database's trouble, as a sentence for who asked. */
+/** Why the database did not do what was asked, as a sentence for whoever asked. */
 export class DatabaseError extends Error {
-  override name = 'DatabaseTrouble'
+  override name = 'DatabaseError'
   readonly trouble: DatabaseErrorKind
 
   constructor(trouble: DatabaseErrorKind, known: Known, cause?: unknown) {

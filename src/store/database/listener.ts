@@ -64,7 +64,9 @@ export class Listener {
 
   async listen(channel: string): Promise<void> {
     // Without a connection now, the next one listens to all channels.
-    await this.#client?.query(`LISTEN ${pg.escapeIdentifier(channel)}`).catch((error: unknown) => this.#broken(error))
+    await this.#client
+      ?.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
+      .catch((error: unknown) => this.#dropConnection(error))
   }
 
   async close(): Promise<void> {
@@ -86,8 +88,8 @@ export class Listener {
       query_timeout: heartbeatMillis,
     })
     client.on('notification', ({ channel, payload }) => this.#subscriptions.deliver(channel, payload ?? ''))
-    client.on('error', (error) => this.#broken(error, client))
-    client.on('end', () => this.#broken(new Error('the connection ended'), client))
+    client.on('error', (error) => this.#dropConnection(error, client))
+    client.on('end', () => this.#dropConnection(new Error('the connection ended'), client))
     try {
       await client.connect()
       for (const channel of this.#subscriptions.channels) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
@@ -103,11 +105,11 @@ export class Listener {
     this.#client = client
     this.#waitMillis = firstWaitMillis
     this.#heartbeat = setInterval(() => {
-      client.query('SELECT 1').catch((error: unknown) => this.#broken(error, client))
+      client.query('SELECT 1').catch((error: unknown) => this.#dropConnection(error, client))
     }, heartbeatMillis)
   }
 
-  #broken(error: unknown, client: pg.Client | null = this.#client): void {
+  #dropConnection(error: unknown, client: pg.Client | null = this.#client): void {
     if (this.#closed || client === null || client !== this.#client) return
     this.#client = null
     if (this.#heartbeat) clearInterval(this.#heartbeat)
@@ -116,16 +118,16 @@ export class Listener {
       'The connection that listens to the database broke; connecting again.',
     )
     client.end().catch(() => undefined)
-    this.#connectLater()
+    this.#reconnectLater()
   }
 
-  #connectLater(): void {
+  #reconnectLater(): void {
     this.#retry = setTimeout(() => {
       this.#connect().then(
         () => this.#subscriptions.reconnected(),
         () => {
           this.#waitMillis = Math.min(longestWaitMillis, this.#waitMillis * 2)
-          if (!this.#closed) this.#connectLater()
+          if (!this.#closed) this.#reconnectLater()
         },
       )
     }, this.#waitMillis)

@@ -42,11 +42,11 @@ export class PGliteStream extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#answer(chunk).then(() => done(), done)
+    this.#answerChunk(chunk).then(() => done(), done)
   }
 
   override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
-    this.#answer(Buffer.concat(chunks.map(({ chunk }) => chunk))).then(() => done(), done)
+    this.#answerChunk(Buffer.concat(chunks.map(({ chunk }) => chunk))).then(() => done(), done)
   }
 
   override _final(done: () => void): void {
@@ -54,7 +54,7 @@ export class PGliteStream extends Duplex {
     done()
   }
 
-  async #answer(chunk: Buffer): Promise<void> {
+  async #answerChunk(chunk: Buffer): Promise<void> {
     this.#received = this.#received.length > 0 ? Buffer.concat([this.#received, chunk]) : chunk
     if (!this.#greeted) await this.#clearSession()
     const messages = this.#takeWholeMessages()

@@ -2,6 +2,7 @@ import type { AllocatedPort, Content } from '../../model/content.ts'
 import type { ReplicaId, Revision, WorkerId } from '../../model/id.ts'
 import { isAliveText } from '../database/aliveReplica.ts'
 import type { Database } from '../database/database.ts'
+import { selectList } from '../rows/sql.ts'
 
 /** What a worker should do with one replica. */
 export interface Assignment {
@@ -40,8 +41,16 @@ export async function readAssignments(
 ): Promise<{ revision: Revision; assignments: Assignment[] }> {
   const rows = await prisma.$queryRawUnsafe<Row[]>(
     `SELECT e."head"::text AS head, a.* FROM "Feed" e LEFT JOIN LATERAL (
-       SELECT r."id" AS "replicaId", CASE WHEN r."state" = 'STOPPING' THEN 'STOP' ELSE 'RUN' END AS goal, s."name" AS service,
-         p."name" AS project, r."index", r."versionNumber", v."content"::text AS content, r."ports"::text AS ports
+       SELECT ${selectList<Omit<Row, 'head'>>({
+         replicaId: 'r."id"',
+         goal: `CASE WHEN r."state" = 'STOPPING' THEN 'STOP' ELSE 'RUN' END`,
+         service: 's."name"',
+         project: 'p."name"',
+         index: 'r."index"',
+         versionNumber: 'r."versionNumber"',
+         content: 'v."content"::text',
+         ports: 'r."ports"::text',
+       })}
        FROM "Replica" r JOIN "Service" s ON s."id" = r."serviceId" JOIN "Project" p ON p."id" = s."projectId"
          JOIN "ServiceVersion" v ON v."serviceId" = r."serviceId" AND v."number" = r."versionNumber"
        WHERE r."workerId" = $1 AND r."hostId" IS NOT NULL AND ${isAliveText('r')}

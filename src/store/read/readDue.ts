@@ -1,14 +1,6 @@
 import type { Instant, ServiceId } from '../../model/id.ts'
 import type { Database } from '../database/database.ts'
 
-/** How many timers are due by the database's clock. */
-export async function countDue({ prisma }: Database): Promise<number> {
-  const [row] = await prisma.$queryRaw<
-    { due: number }[]
-  >`SELECT count(*)::int AS due FROM "Timer" WHERE "dueAt" <= clock_timestamp()`
-  return row?.due ?? 0
-}
-
 /** Services with a timer that is due at `now`, the longest due first. Timers are read and never locked: the guarded commit deletes the row. */
 export async function readDueServices({ prisma }: Database, now: Instant, most: number): Promise<ServiceId[]> {
   const rows = await prisma.timer.groupBy({

@@ -1,6 +1,7 @@
 import type { CommittedFact } from '../../model/fact.ts'
 import type { Revision } from '../../model/id.ts'
 import type { Database } from '../database/database.ts'
+import { selectList } from '../rows/sql.ts'
 
 export interface FactPage {
   readonly head: Revision
@@ -31,9 +32,17 @@ function factOf({ revision, at, serviceId, hostId, kind, data }: Row & { readonl
 /** Facts after `after` in order, at most `most`, with head, floor and changes of tokens of the same state of the database. `after` null: none. */
 export async function readFacts({ prisma }: Database, after: Revision | null, most: number): Promise<FactPage> {
   const rows = await prisma.$queryRawUnsafe<Row[]>(
-    `SELECT e."head"::text AS head, e."floor"::text AS floor,
-       (SELECT t."count" FROM "TokenChanges" t WHERE t."id" = 1) AS "tokenChanges", f."revision"::text AS revision, f."serviceId", f."hostId", f."kind",
-       f."data"::text AS data, (extract(epoch FROM f."at") * 1000)::float8 AS at
+    `SELECT ${selectList<Row>({
+      head: 'e."head"::text',
+      floor: 'e."floor"::text',
+      tokenChanges: '(SELECT t."count" FROM "TokenChanges" t WHERE t."id" = 1)',
+      revision: 'f."revision"::text',
+      serviceId: 'f."serviceId"',
+      hostId: 'f."hostId"',
+      kind: 'f."kind"',
+      data: 'f."data"::text',
+      at: '(extract(epoch FROM f."at") * 1000)::float8',
+    })}
      FROM "Feed" e LEFT JOIN LATERAL (SELECT * FROM "Fact" WHERE "revision" > $1::bigint ORDER BY "revision" LIMIT $2::int) f ON true
      WHERE e."id" = 1 ORDER BY f."revision"`,
     after,

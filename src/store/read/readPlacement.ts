@@ -1,7 +1,8 @@
 import { groupBy } from '../../model/groupBy.ts'
-import type { PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../../model/host.ts'
+import type { PlacementHost, PlacementProject, PlacementWorker, TakenPort, WaitingReplica } from '../../model/host.ts'
 import type { HostId, ProjectId, ServiceId, WorkerId } from '../../model/id.ts'
 import { isAliveText } from '../database/aliveReplica.ts'
+import { jsonObject, selectList } from '../rows/sql.ts'
 import type { Sql } from './snapshot.ts'
 
 /** All that placement looks at. */
@@ -26,9 +27,22 @@ const asked = '(SELECT json_array_elements_text($1::json) AS id) x'
 
 const waitingOf = (from: string) => `
 SELECT json_agg(w)::text AS rows FROM (
-  SELECT r."id", r."serviceId", s."name" AS "serviceName", s."projectId", q."priority" AS "queuePriority", ${millis('r."createdAt"')} AS "createdAt",
-    r."index", r."cpuMillis", r."memoryMiB", v."content" -> 'ports' AS ports, s."settings" ->> 'spreadMode' AS "spreadMode",
-    (s."settings" ->> 'maxPerHost')::int AS "maxPerHost", r."avoidHostId", r."holdsQuota"
+  SELECT ${selectList<WaitingReplica>({
+    id: 'r."id"',
+    serviceId: 'r."serviceId"',
+    serviceName: 's."name"',
+    projectId: 's."projectId"',
+    queuePriority: 'q."priority"',
+    createdAt: millis('r."createdAt"'),
+    index: 'r."index"',
+    cpuMillis: 'r."cpuMillis"',
+    memoryMiB: 'r."memoryMiB"',
+    ports: `v."content" -> 'ports'`,
+    spreadMode: `s."settings" ->> 'spreadMode'`,
+    maxPerHost: `(s."settings" ->> 'maxPerHost')::int`,
+    avoidHostId: 'r."avoidHostId"',
+    holdsQuota: 'r."holdsQuota"',
+  })}
   FROM ${from} JOIN "Service" s ON s."id" = r."serviceId" JOIN "Queue" q ON q."id" = s."queueId"
     JOIN "ServiceVersion" v ON v."serviceId" = r."serviceId" AND v."number" = r."versionNumber"
   WHERE r."state" = 'PENDING' AND (r."notBefore" IS NULL OR r."notBefore" <= clock_timestamp())) w`
@@ -46,22 +60,41 @@ export async function readWaiting(
 }
 
 const hostsOf = (from: string) => `
-SELECT json_agg(json_build_object('id', h."id", 'name', h."name", 'addresses', h."addresses", 'scheduling', h."scheduling",
-  'reachability', h."reachability", 'allocation', h."allocation", 'portFrom', h."portFrom", 'portTo', h."portTo",
-  'reservedPorts', h."reservedPorts", 'lastPort', h."lastPort",
-  'workers', (SELECT json_agg(json_build_object('id', k."id", 'reachability', k."reachability", 'draining', k."draining",
-    'cpuMillis', k."cpuMillis", 'memoryMiB', k."memoryMiB") ORDER BY k."id" COLLATE "C") FROM "Worker" k WHERE k."hostId" = h."id"),
-  'takenPorts', (SELECT json_agg(json_build_object('port', p."port", 'protocol', p."protocol", 'quarantinedUntil', ${millis('p."quarantinedUntil"')}))
-    FROM "HostPort" p WHERE p."hostId" = h."id"),
-  'held', (SELECT json_agg(json_build_array(c."serviceId", c."workerId", c.count, c.cpu, c.memory)) FROM (
+SELECT json_agg(${jsonObject<HostRow>({
+  id: 'h."id"',
+  name: 'h."name"',
+  addresses: 'h."addresses"',
+  scheduling: 'h."scheduling"',
+  reachability: 'h."reachability"',
+  allocation: 'h."allocation"',
+  portFrom: 'h."portFrom"',
+  portTo: 'h."portTo"',
+  reservedPorts: 'h."reservedPorts"',
+  lastPort: 'h."lastPort"',
+  workers: `(SELECT json_agg(${jsonObject<WorkerRow>({
+    id: 'k."id"',
+    reachability: 'k."reachability"',
+    draining: 'k."draining"',
+    cpuMillis: 'k."cpuMillis"',
+    memoryMiB: 'k."memoryMiB"',
+  })} ORDER BY k."id" COLLATE "C") FROM "Worker" k WHERE k."hostId" = h."id")`,
+  takenPorts: `(SELECT json_agg(${jsonObject<TakenPort>({
+    port: 'p."port"',
+    protocol: 'p."protocol"',
+    quarantinedUntil: millis('p."quarantinedUntil"'),
+  })}) FROM "HostPort" p WHERE p."hostId" = h."id")`,
+  held: `(SELECT json_agg(json_build_array(c."serviceId", c."workerId", c.count, c.cpu, c.memory)) FROM (
     SELECT r."serviceId", r."workerId", count(*), sum(r."cpuMillis") AS cpu, sum(r."memoryMiB") AS memory FROM "Replica" r
-    WHERE r."hostId" = h."id" AND ${isAliveText('r')} GROUP BY r."serviceId", r."workerId") c)) ORDER BY h."id" COLLATE "C")::text AS rows
+    WHERE r."hostId" = h."id" AND ${isAliveText('r')} GROUP BY r."serviceId", r."workerId") c)`,
+})} ORDER BY h."id" COLLATE "C")::text AS rows
 FROM ${from} WHERE h."removedAt" IS NULL`
 const hostTexts = { all: hostsOf('"Host" h'), some: hostsOf(`${asked} JOIN "Host" h ON h."id" = x.id`) }
 
+type WorkerRow = Omit<PlacementWorker, 'usedCpuMillis' | 'usedMemoryMiB'>
+
 type HostRow = Omit<PlacementHost, 'workers' | 'takenPorts' | 'replicasOf'> & {
-  readonly workers: readonly Omit<PlacementWorker, 'usedCpuMillis' | 'usedMemoryMiB'>[] | null
-  readonly takenPorts: PlacementHost['takenPorts'] | null
+  readonly workers: readonly WorkerRow[] | null
+  readonly takenPorts: readonly TakenPort[] | null
   /** What the replicas of each service hold on each worker: service, worker, how many, CPU, memory. */
   readonly held: readonly (readonly [ServiceId, WorkerId | null, number, number, number])[] | null
 }
@@ -95,7 +128,12 @@ function hostOf({ held, workers, takenPorts, ...row }: HostRow): PlacementHost {
 }
 
 const projectsOf = (from: string) => `
-SELECT json_agg(json_build_object('id', p."id", 'name', p."name", 'maxReplicas', p."maxReplicas", 'usedReplicas', p."usedReplicas"))::text AS rows
+SELECT json_agg(${jsonObject<PlacementProject>({
+  id: 'p."id"',
+  name: 'p."name"',
+  maxReplicas: 'p."maxReplicas"',
+  usedReplicas: 'p."usedReplicas"',
+})})::text AS rows
 FROM ${from}`
 const projectTexts = { all: projectsOf('"Project" p'), some: projectsOf(`${asked} JOIN "Project" p ON p."id" = x.id`) }
 
@@ -120,8 +158,8 @@ async function readRows<Row>(
   texts: { readonly all: string; readonly some: string },
   ids: Asked<string>,
 ): Promise<readonly Row[]> {
-  const [said] = await (ids === 'all'
+  const [row] = await (ids === 'all'
     ? prisma.$queryRawUnsafe<{ rows: string | null }[]>(texts.all)
     : prisma.$queryRawUnsafe<{ rows: string | null }[]>(texts.some, JSON.stringify(ids)))
-  return JSON.parse(said?.rows ?? '[]') as Row[]
+  return JSON.parse(row?.rows ?? '[]') as Row[]
 }

@@ -1,138 +1,128 @@
+import { getDatamodel } from '../../generated/pothos.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
 import type { Instant } from '../../model/id.ts'
+import type { Replica, Rollout, ServiceColumns, ServiceIdentity, Slot, Timer, Version } from '../../model/service.ts'
 
-/** SQL types by column name, in the form that json_to_recordset takes. */
-export type Columns = Readonly<Record<string, string>>
+/** The SQL type of each column, in the form that json_to_recordset takes. */
+export type Columns<Row = Readonly<Record<string, unknown>>> = { readonly [Column in keyof Row]-?: string }
 
-export const replicaColumns = {
-  id: 'text',
-  index: 'int',
-  versionNumber: 'int',
-  contentNumber: 'int',
-  state: '"ReplicaState"',
-  ready: 'boolean',
-  readySince: 'timestamptz',
-  available: 'boolean',
-  availableSince: 'timestamptz',
-  reportedReady: 'boolean',
-  hostReachable: 'boolean',
-  start: 'int',
-  leaving: '"LeaveReason"',
-  twinOf: 'text',
-  hostId: 'text',
-  workerId: 'text',
-  hostAddresses: 'text[]',
-  ports: 'jsonb',
-  cpuMillis: 'int',
-  memoryMiB: 'int',
-  holdsQuota: 'boolean',
-  pending: 'jsonb',
-  notBefore: 'timestamptz',
-  portConflicts: 'int',
-  avoidHostId: 'text',
-  stopReason: '"EndReason"',
-  stoppingAt: 'timestamptz',
-  endReason: '"EndReason"',
-  exitCode: 'int',
-  exitSignal: 'text',
-  endMessage: 'text',
-  reportedEpoch: 'int',
-  reportedSequence: 'int',
-  createdAt: 'timestamptz',
-  startedAt: 'timestamptz',
-  endedAt: 'timestamptz',
-} as const
+export type Table = Prisma.ModelName
 
-export const rolloutColumns = {
-  id: 'text',
-  number: 'int',
-  fromVersion: 'int',
-  toVersion: 'int',
-  state: '"RolloutState"',
-  automatic: 'boolean',
-  hold: 'jsonb',
-  updatedReplicas: 'int',
-  availableReplicas: 'int',
-  oldReplicas: 'int',
-  desiredReplicas: 'int',
-  maxSurge: 'int',
-  maxUnavailable: 'int',
-  minReadySeconds: 'int',
-  progressDeadlineSeconds: 'int',
-  bestAvailable: 'int',
-  leastOutdated: 'int',
-  startedAt: 'timestamptz',
-  progressedAt: 'timestamptz',
-  deadlineAt: 'timestamptz',
-  finishedAt: 'timestamptz',
-  startedBy: 'text',
-} as const
+/** A column of the datamodel. */
+export type ColumnOf<In extends Table> = keyof Prisma.TypeMap['model'][In]['payload']['scalars'] & string
 
-export const versionColumns = {
-  id: 'text',
-  number: 'int',
-  profileRevisionId: 'text',
-  content: 'jsonb',
-  overrides: 'jsonb',
-  template: 'jsonb',
-  contentDigest: 'text',
-  contentNumber: 'int',
-  cause: '"VersionCause"',
-  createdAt: 'timestamptz',
-  createdBy: 'text',
-} as const
+/** The rows that the rules decide whole, by their tables. */
+interface Rows {
+  readonly Replica: Replica
+  readonly Rollout: Rollout
+  readonly Service: ServiceColumns
+  readonly ServiceVersion: Version
+  readonly Slot: Slot
+  readonly Timer: Timer
+}
 
-export const slotColumns = {
-  index: 'int',
-  contentNumber: 'int',
-  failures: 'int',
-  failedAt: 'timestamptz',
-  retryAt: 'timestamptz',
-  failedHostId: 'text',
-} as const
+const ofTheChange = 'the service that is changed'
+const ofTheCreation = 'given once, with the creation'
 
+const identity: Readonly<Record<keyof ServiceIdentity, string>> = {
+  id: ofTheCreation,
+  projectId: ofTheCreation,
+  queueId: ofTheCreation,
+  name: ofTheCreation,
+  owner: ofTheCreation,
+  createdAt: ofTheCreation,
+}
+
+/**
+ * The columns of these tables that are in no row of the rules, because the commit statement sets them itself, and why. A column of the datamodel
+ * that is neither in the row nor here does not compile, nor does one that is here and in the row.
+ */
+const setByStatement: { readonly [In in keyof Rows]: Readonly<Record<Exclude<ColumnOf<In>, keyof Rows[In]>, string>> } =
+  {
+    Replica: { serviceId: ofTheChange },
+    Rollout: { serviceId: ofTheChange },
+    Service: {
+      ...identity,
+      guard: 'raised with each commit',
+      revision: 'known once the facts of the services before are counted',
+      specRevision: 'known once the facts of the services before are counted',
+      heldName: 'the name, until the last replica of a deleted service has ended',
+    },
+    ServiceVersion: { serviceId: ofTheChange },
+    Slot: { serviceId: ofTheChange },
+    Timer: { serviceId: ofTheChange },
+  }
+
+const sqlTypes: Readonly<Record<string, string>> = {
+  BigInt: 'bigint',
+  Boolean: 'boolean',
+  DateTime: 'timestamptz',
+  Int: 'int',
+  Json: 'jsonb',
+  String: 'text',
+}
+
+// Prisma's client keeps its datamodel to itself: this is the copy that Pothos has generated from the same schema.
+const { models } = getDatamodel().datamodel
+
+/** All columns of a table, as the datamodel has them. */
+export function columnsOf<In extends Table>(table: In): Readonly<Record<ColumnOf<In>, string>> {
+  const fields = (models[table]?.fields ?? []).filter(({ kind }) => kind !== 'object')
+  return Object.fromEntries(
+    fields.map(({ name, kind, type, isList }) => {
+      const sqlType = kind === 'enum' ? `"${type}"` : sqlTypes[type]
+      if (sqlType === undefined)
+        throw new Error(`The column ${name} of ${table} is of the type ${type}, which has no SQL type here.`)
+      return [name, isList ? `${sqlType}[]` : sqlType]
+    }),
+  ) as Record<ColumnOf<In>, string>
+}
+
+export function primaryKeyOf(table: Table): readonly string[] {
+  const model = models[table]
+  return model?.primaryKey?.fields ?? (model?.fields ?? []).filter(({ isId }) => isId).map(({ name }) => name)
+}
+
+function columnsOfRow<In extends keyof Rows>(table: In): Columns<Rows[In]> {
+  const columns = Object.entries<string>(columnsOf(table)).filter(([name]) => !(name in setByStatement[table]))
+  return Object.fromEntries(columns) as Columns<Rows[In]>
+}
+
+export const replicaColumns = columnsOfRow('Replica')
+export const rolloutColumns = columnsOfRow('Rollout')
 /** The columns of Service that rules decide. */
-export const serviceColumns = {
-  desiredReplicas: 'int',
-  versionNumber: 'int',
-  profileRevisionId: 'text',
-  settings: 'jsonb',
-  paused: 'boolean',
-  rolloutNumber: 'int',
-  completedVersion: 'int',
-  previousVersion: 'int',
-  restartNumber: 'int',
-  activeReplicas: 'int',
-  runningReplicas: 'int',
-  readyReplicas: 'int',
-  availableReplicas: 'int',
-  updatedReplicas: 'int',
-  stoppingReplicas: 'int',
-  status: '"ServiceStatus"',
-  blockers: 'jsonb',
-  deletionRequestedAt: 'timestamptz',
-  deletedAt: 'timestamptz',
-} as const
+export const serviceColumns = columnsOfRow('Service')
+export const slotColumns = columnsOfRow('Slot')
+export const timerColumns = columnsOfRow('Timer')
+export const versionColumns = columnsOfRow('ServiceVersion')
 
-type Row = Readonly<Record<string, unknown>>
+export const identityColumns = Object.fromEntries(
+  Object.entries(columnsOf('Service')).filter(([name]) => name in identity),
+) as Columns<ServiceIdentity>
+
+export type JsonRow = Readonly<Record<string, unknown>>
 
 /** A row of the model as the statement takes it: instants as ISO text. */
-export function encodeRow(columns: Columns, row: object): Record<string, unknown> {
+export function encodeRow<Row extends object>(
+  columns: Columns<Row>,
+  row: NoInfer<Row>,
+): { [Column in keyof Row]: unknown } {
   const encoded: Record<string, unknown> = {}
   for (const name in columns) {
-    const value = (row as Row)[name]
+    const value = row[name]
     encoded[name] = columns[name] === 'timestamptz' && value !== null ? encodeInstant(value as Instant) : value
   }
-  return encoded
+  return encoded as { [Column in keyof Row]: unknown }
 }
 
 /** The other way round, from PostgreSQL's JSON. */
-export function decodeRow<T>(columns: Columns, row: Row): T {
+export function decodeRow<Row>(columns: Columns<Row>, row: JsonRow): Row {
   const decoded: Record<string, unknown> = {}
   for (const name in columns) {
     const value = row[name]
     decoded[name] = columns[name] === 'timestamptz' && value !== null ? Date.parse(value as string) : value
   }
-  return decoded as T
+  return decoded as Row
 }
 
 export function encodeInstant(instant: Instant): string {

@@ -36,12 +36,12 @@ export class RowInserter {
     const rows = this.#rows
     this.#rows = []
     this.#characters = 0
-    const statement = this.#statements.get(this.#table) ?? (await this.#prepare(this.#table))
+    const statement = this.#statements.get(this.#table) ?? (await this.#insertOf(this.#table))
     this.#statements.set(this.#table, statement)
     await this.#connection.query(statement, [`[${rows.join(',')}]`])
   }
 
-  async #prepare(table: string): Promise<string> {
+  async #insertOf(table: string): Promise<string> {
     const { rows } = await this.#connection.query(
       `SELECT column_name::text AS name, data_type::text AS type, is_nullable = 'NO' AS required
        FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1 ORDER BY ordinal_position`,

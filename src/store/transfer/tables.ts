@@ -1,7 +1,10 @@
 import { isAliveText } from '../database/aliveReplica.ts'
-/** How a table is moved. `order` is its primary key. */
+import { primaryKeyOf, type Table } from '../rows/columns.ts'
+
+/** How a table is moved. */
 export interface TableTransfer {
-  readonly table: string
+  readonly table: Table
+  /** Its primary key. */
   readonly order: readonly string[]
   /** What is read of it in the dump's transaction; left out: all rows. */
   readonly living?: string
@@ -10,34 +13,42 @@ export interface TableTransfer {
 }
 
 const alive = isAliveText('t')
+const whole = {}
+const madeAnew = null
 
-/** Parents first. */
-export const transferred: readonly TableTransfer[] = [
-  { table: 'Project', order: ['id'] },
-  { table: 'Queue', order: ['id'] },
-  { table: 'Profile', order: ['id'] },
-  { table: 'ProfileRevision', order: ['id'] },
-  { table: 'Host', order: ['id'] },
-  { table: 'Worker', order: ['id'] },
-  { table: 'HostPort', order: ['hostId', 'port', 'protocol'] },
-  { table: 'Service', order: ['id'] },
-  { table: 'ServiceVersion', order: ['id'] },
-  { table: 'Rollout', order: ['id'] },
-  { table: 'Slot', order: ['serviceId', 'index', 'contentNumber'] },
-  { table: 'Timer', order: ['serviceId', 'kind'] },
-  { table: 'Token', order: ['id'] },
-  { table: 'IdempotencyKey', order: ['subject', 'operation', 'key'] },
-  { table: 'Replica', order: ['id'], living: alive, history: `NOT ${alive}` },
-  { table: 'Event', order: ['revision'], living: 'false', history: 'true' },
-]
+/** Parents first. A table that is not named does not compile. */
+const tables: { readonly [In in Table]: Pick<TableTransfer, 'living' | 'history'> | typeof madeAnew } = {
+  Project: whole,
+  Queue: whole,
+  Profile: whole,
+  ProfileRevision: whole,
+  Host: whole,
+  Worker: whole,
+  HostPort: whole,
+  Service: whole,
+  ServiceVersion: whole,
+  Rollout: whole,
+  Slot: whole,
+  Timer: whole,
+  Token: whole,
+  IdempotencyKey: whole,
+  Replica: { living: alive, history: `NOT ${alive}` },
+  Event: { living: 'false', history: 'true' },
+  // Where the data is loaded, facts begin again, and servers are others.
+  Fact: madeAnew,
+  Feed: madeAnew,
+  Batch: madeAnew,
+  Server: madeAnew,
+  ServerLease: madeAnew,
+  TokenChanges: madeAnew,
+}
 
-/** Made anew where the data is loaded: facts begin again, and servers are others. */
-export const leftOut: readonly string[] = [
-  'Fact',
-  'Feed',
-  'Batch',
-  'Server',
-  'ServerLease',
-  'TokenChanges',
-  '_prisma_migrations',
-]
+const names = Object.keys(tables) as Table[]
+
+export const transferred: readonly TableTransfer[] = names.flatMap((table) => {
+  const how = tables[table]
+  return how === madeAnew ? [] : [{ table, order: primaryKeyOf(table), ...how }]
+})
+
+/** All tables that a database of this version has. */
+export const knownTables: ReadonlySet<string> = new Set([...names, '_prisma_migrations'])

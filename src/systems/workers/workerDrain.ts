@@ -1,4 +1,3 @@
-import type { Blocker } from '../../model/blocker.ts'
 import type { Reporter } from '../../model/intent.ts'
 import { whereAlive } from '../../store/database/aliveReplica.ts'
 import type { ServerContext } from '../serverContext.ts'
@@ -82,7 +81,7 @@ export async function readDrain(
     project: project.name,
     desiredReplicas,
     readyReplicas,
-    blockers: (blockers as unknown as Blocker[]).map(({ message }) => message),
+    blockers: blockers.map(({ message }) => message),
   }))
   return { kind: 'done', isDraining: draining || host.scheduling === 'DRAINING', replicas, services: drained }
 }

@@ -322,7 +322,7 @@ eachDatabase((database) => {
     })
   })
 
-  describe('the catalogue', () => {
+  describe('cluster writes', () => {
     test('a profile gets a new revision for new content only', async () => {
       const service = await store.newService()
       const { name } = await database().prisma.profile.findFirstOrThrow({
@@ -357,7 +357,7 @@ eachDatabase((database) => {
       await other.committer.stop()
     })
 
-    test('a key of a catalogue write remembers its outcome', async () => {
+    test('a key of a cluster write remembers its outcome', async () => {
       const key = { subject: 's', operation: 'applyProject', key: 'k', inputHash: 'h', result: null }
       const change = { kind: 'applyProject', name: 'kept', maxReplicas: 5, actor: 'x' } as const
       const first = await store.committer.write(change, key)

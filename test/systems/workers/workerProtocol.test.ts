@@ -391,7 +391,7 @@ describe('several workers on one host', () => {
     // One of the two finds room at a; the other one waits.
     const portOf = async (ids: readonly string[]) =>
       (await prisma.replica.findMany({ where: { id: { in: ids.map((id) => idOf('Replica', id) ?? '') } } })).flatMap(
-        ({ ports }) => (ports as { port: number }[]).map(({ port }) => port),
+        ({ ports }) => ports.map(({ port }) => port),
       )
     const now = await until(async () => {
       const alive = await aliveReplicas(server.client, 'shared')
@@ -489,7 +489,7 @@ describe('reports', () => {
     const [placed] = await placedReplicas(server.client, 'taken', 1)
     const row = () =>
       server.app.database.prisma.replica.findUniqueOrThrow({ where: { id: idOf('Replica', placed?.id ?? '') ?? '' } })
-    const portsOf = async () => ((await row()).ports as { port: number }[]).map(({ port }) => port)
+    const portsOf = async () => (await row()).ports.map(({ port }) => port)
     const before = await portsOf()
     const said = { replica: placed?.id ?? '', state: 'ENDED', endReason: 'PORT_TAKEN', ports: before } as const
     await worker.report(said)

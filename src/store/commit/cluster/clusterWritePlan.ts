@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Content } from '../../../model/content.ts'
 import type { ProfileId, ProfileRevisionId, ProjectId, QueueId } from '../../../model/id.ts'
 import { sameContent } from '../../../rules/version/content.ts'
 import type { Database } from '../../database/database.ts'
@@ -38,11 +37,7 @@ async function planProfile({ prisma }: Database, change: ApplyProfile, newId: Ne
       where: { profileId_revision: { profileId: known.id, revision: known.currentRevision } },
     }))
   const profileId = (known?.id ?? newId()) as ProfileId
-  if (
-    newest &&
-    sameContent(newest.content as unknown as Content, content) &&
-    isDeepStrictEqual(newest.settings, settings)
-  ) {
+  if (newest && sameContent(newest.content, content) && isDeepStrictEqual(newest.settings, settings)) {
     return {
       write: null,
       outcome: { kind: 'profile', profileId, profileRevisionId: newest.id as ProfileRevisionId, created: false },

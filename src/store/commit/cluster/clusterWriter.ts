@@ -22,7 +22,7 @@ interface ClusterWriter {
 
 const mostTries = 20
 
-/** Writes one change of the catalogue. Returns the new head when it made a fact. Reads, decides and writes again when another server was faster. */
+/** Writes one change that is about no service. Returns the new head when it made a fact. Reads, decides and writes again when another server was faster. */
 export async function writeCluster(writer: ClusterWriter, entry: ClusterEntry): Promise<Revision | null> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -8,7 +8,7 @@ import type { Database } from '../../database/database.ts'
 import { readFreeable } from '../../read/readFreeable.ts'
 import type { HostWrite, JudgeWorker } from '../outcome.ts'
 import { type ClusterWritePlan, factOfHost, refused } from './clusterFacts.ts'
-import type { ClusterFact, ClusterWrite } from './clusterWriteStatement.ts'
+import type { ClusterFact, ClusterRow } from './clusterWriteStatement.ts'
 import { readKeptElsewhere } from './keptPorts.ts'
 import { countReplicasLeft } from './replicasLeft.ts'
 
@@ -50,7 +50,7 @@ async function portsBackElsewhere(
   return [...kept].map(([id, name]) => factOfHost(id, portsBackMessage(name), actor, { wakesPlacement: true }))
 }
 
-function rowOf(host: HostRow, change: HostWrite, next: HostTransition): ClusterWrite['row'] {
+function rowOf(host: HostRow, change: HostWrite, next: HostTransition): ClusterRow<'host'> {
   const { scheduling, reachability, reason, cpuMillis, memoryMiB, removes, workers } = next
   const judged = change.kind === 'judgeWorker' ? change : null
   return {

@@ -6,7 +6,7 @@ import { whereAlive } from '../../database/aliveReplica.ts'
 import type { Database } from '../../database/database.ts'
 import type { RegisterWorker } from '../outcome.ts'
 import { type ClusterWritePlan, factOfHost, refused } from './clusterFacts.ts'
-import type { ClusterWrite } from './clusterWriteStatement.ts'
+import type { ClusterRow } from './clusterWriteStatement.ts'
 import { readKeptElsewhere, readKeptFor } from './keptPorts.ts'
 import { countReplicasLeft } from './replicasLeft.ts'
 import { type KnownWorker, readIdentity } from './workerIdentity.ts'
@@ -84,7 +84,7 @@ function rowOf(
   change: RegisterWorker,
   { hostId, workerId, host, known }: Rows,
   decided: Registered,
-): ClusterWrite['row'] {
+): ClusterRow<'worker'> {
   const { name, addresses, cpuMillis, memoryMiB, portRange, reservedPorts, softwareVersion, protocolVersion, subject } =
     change
   const { epoch, reachability, reason, forgotten, aside } = decided

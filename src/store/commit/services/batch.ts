@@ -1,3 +1,4 @@
+import type { ServiceColumns } from '../../../model/service.ts'
 import type { HostUse, ServiceChange } from '../../../rules/draft/change.ts'
 import {
   encodeInstant,
@@ -6,10 +7,11 @@ import {
   rolloutColumns,
   serviceColumns,
   slotColumns,
+  timerColumns,
   versionColumns,
 } from '../../rows/columns.ts'
 import type { Remember } from '../outcome.ts'
-import { type Input, type Section, statementFor } from './statement.ts'
+import { type Input, type RowOf, type Section, statementFor } from './statement.ts'
 
 /** One service's part of a batch. */
 export interface BatchItem {
@@ -24,7 +26,13 @@ export interface EncodedBatch {
   readonly parameters: readonly string[]
 }
 
-type Row = Record<string, unknown>
+/** The rows of each input. */
+type Rows = { readonly [I in Exclude<Input, 'services' | 'slots'>]: RowOf<I>[] } & {
+  /** Of a service that is not written only the guard is compared. */
+  readonly services: (RowOf<'services'> | Omit<RowOf<'services'>, 'spec' | keyof ServiceColumns>)[]
+  /** A slot's key alone: it is deleted. */
+  readonly slots: (RowOf<'slots'> | Pick<RowOf<'slots'>, 'ord' | 'index' | 'contentNumber'>)[]
+}
 
 /** Rows are written, and not only the guard compared. */
 export function isWritten(change: ServiceChange): boolean {
@@ -47,7 +55,7 @@ function hasRows(change: ServiceChange): boolean {
 
 /** The statement and its parameters. A service's position in `items` is its `ord` in the answer. */
 export function encodeBatch(id: string, items: readonly BatchItem[]): EncodedBatch {
-  const rows: Record<Input, Row[]> = {
+  const rows: Rows = {
     services: [],
     facts: [],
     replicas: [],
@@ -77,7 +85,7 @@ export function encodeBatch(id: string, items: readonly BatchItem[]): EncodedBat
   return { text, parameters: [id, ...inputs.map((input) => JSON.stringify(rows[input]))] }
 }
 
-function addItem(rows: Record<Input, Row[]>, { change, remember }: BatchItem, ord: number): void {
+function addItem(rows: Rows, { change, remember }: BatchItem, ord: number): void {
   const written = isWritten(change)
   const service = {
     ord,
@@ -129,15 +137,16 @@ function addItem(rows: Record<Input, Row[]>, { change, remember }: BatchItem, or
   for (const rollout of change.rollouts) rows.rollouts.push({ ord, ...encodeRow(rolloutColumns, rollout) })
   for (const slot of change.slots.upserted) rows.slots.push({ ord, ...encodeRow(slotColumns, slot) })
   for (const { index, contentNumber } of change.slots.deleted) rows.slots.push({ ord, index, contentNumber })
-  for (const [kind, dueAt] of change.timers.upserted) rows.timers.push({ ord, kind, dueAt: encodeInstant(dueAt) })
-  for (const kind of change.timers.deleted) rows.timers.push({ ord, kind })
+  for (const [kind, dueAt] of change.timers.upserted)
+    rows.timers.push({ ord, ...encodeRow(timerColumns, { kind, dueAt }) })
+  for (const kind of change.timers.deleted) rows.timers.push({ ord, kind, dueAt: null })
   for (const use of change.hosts) addHostUse(rows, use, ord)
   for (const { workerId: worker, reachability, draining, addresses } of change.workerPreconditions)
     rows.workerPreconditions.push({ ord, worker, reachability, draining, addresses })
   for (const fence of change.fences) rows.fences.push({ ord, worker: fence.workerId, epoch: fence.epoch })
 }
 
-function addHostUse(rows: Record<Input, Row[]>, use: HostUse, ord: number): void {
+function addHostUse(rows: Rows, use: HostUse, ord: number): void {
   const { portsTaken, portsReleased, portsQuarantined, portsKept } = use
   rows.hosts.push({
     ord,
@@ -157,7 +166,7 @@ function addHostUse(rows: Record<Input, Row[]>, use: HostUse, ord: number): void
   const held = { ord, host: use.hostId }
   for (const [act, ports] of acts) {
     for (const { port, protocol, replicaId: replica } of ports)
-      rows.ports.push({ ...held, port, protocol, replica, act })
+      rows.ports.push({ ...held, port, protocol, replica, worker: null, act })
   }
   for (const { port, protocol, replicaId: replica, workerId: worker } of portsKept) {
     rows.ports.push({ ...held, port, protocol, replica, worker, act: 'keep' })

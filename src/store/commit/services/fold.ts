@@ -42,9 +42,9 @@ export function foldIntents(snapshot: ServiceSnapshot, entries: readonly IntentE
     if (isFull(draft)) break
     // What it expects is compared with a specRevision that is known only after this commit.
     if (draft.specChanged && expectsRevision(entry)) break
-    const places = preconditionsOf(intent)
-    if (places.some((place) => (claims.get(place) ?? intent.kind) !== intent.kind)) break
-    for (const place of places) claims.set(place, intent.kind)
+    const preconditions = preconditionsOf(intent)
+    if (preconditions.some((id) => (claims.get(id) ?? intent.kind) !== intent.kind)) break
+    for (const id of preconditions) claims.set(id, intent.kind)
     taken++
     const outcome = decideSafely(draft, entry, context)
     if (outcome) answered.push({ entry, outcome })

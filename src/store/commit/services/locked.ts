@@ -42,14 +42,14 @@ SELECT t."id" FROM "Service" t WHERE t."id" = $1 AND (SELECT count(*) FROM worke
 export function writeLocked({ database, clock, batchId, id, entries, decideOn }: LockedWrite): Promise<Answer | null> {
   return database.prisma.$transaction(async (sql) => {
     await sql.$executeRawUnsafe(`SELECT set_config('lock_timeout', '10s', true)`)
-    await sql.$queryRawUnsafe(lockText, id, JSON.stringify(placesOf(entries)))
+    await sql.$queryRawUnsafe(lockText, id, JSON.stringify(hostsAndWorkersOf(entries)))
     const decision = decideOn((await loadSnapshots(sql, [id])).get(id))
     return decision && sendBatch(sql, clock, batchId, [{ change: decision.change, remember: remembersOf(decision) }])
   })
 }
 
 /** Ids of hosts and workers, which are never the same. */
-function placesOf(entries: readonly IntentEntry[]): Precondition[] {
+function hostsAndWorkersOf(entries: readonly IntentEntry[]): Precondition[] {
   return entries.flatMap(({ intent }) =>
     ['reporter' in intent ? [intent.reporter.workerId] : [], preconditionsOf(intent)].flat(),
   )

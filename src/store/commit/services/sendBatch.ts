@@ -61,7 +61,7 @@ export async function sendBatch(
 /**
  * Finds out what became of a batch whose connection was cut. Either it was committed, and this is its answer; or its id is taken here, so that
  * it can never commit any more, and BatchAbandoned is thrown. Asks again while the database does not answer, as long as a caller may wait or until
- * `isStopping`: then DatabaseTrouble says that nobody knows. Whatever becomes of the batch after that, its guards hold.
+ * `isStopping`: then DatabaseError says that nobody knows. Whatever becomes of the batch after that, its guards hold.
  */
 export async function outcomeOfCutBatch(
   database: Database,
@@ -96,7 +96,7 @@ async function claim({ prisma }: Database, id: string): Promise<StatementAnswer>
     if (sqlErrorOf(error)?.state !== uniqueViolation && databaseErrorOf(error) !== 'READ_ONLY') throw error
   }
   const batch = await prisma.batch.findUniqueOrThrow({ where: { id } })
-  return batch.result as unknown as StatementAnswer
+  return batch.result as StatementAnswer
 }
 
 function toAnswer(answer: StatementAnswer): Answer {

@@ -61,30 +61,30 @@ export class ServiceWriter {
     )
     const locked = [...groups].filter(([, group]) => group.some(({ tries }) => tries.stale >= staleUntilLocked))
     for (const [id] of locked) groups.delete(id)
-    const snapshots = await this.#load([...groups.keys()])
-    const context = this.#context()
+    const snapshots = await this.#loadSnapshots([...groups.keys()])
+    const context = this.#newContext()
     const decisions: Decision[] = []
     for (const { entry, maxReplicas } of creations) {
-      const decision = this.#fold([entry], () => foldCreation(entry, maxReplicas, context))
+      const decision = this.#foldSafely([entry], () => foldCreation(entry, maxReplicas, context))
       if (decision) decisions.push(decision)
     }
     for (const [id, group] of groups) {
       const snapshot = snapshots.get(id)
       const decision = snapshot
-        ? this.#fold(group, () => foldIntents(snapshot, group, context))
+        ? this.#foldSafely(group, () => foldIntents(snapshot, group, context))
         : answerAll(group, (entry) => entry.resolve(notFound(id)))
       if (decision) decisions.push(decision)
     }
-    if (decisions.length > 0) await this.#commit(decisions)
+    if (decisions.length > 0) await this.#commitDecisions(decisions)
     for (const [id, group] of locked) await this.#commitLocked(id, group)
   }
 
-  #context(): Context {
+  #newContext(): Context {
     return { now: this.#o.clock.now(), newId: this.#o.newId }
   }
 
   /** An error here is one of the rules: the intents get it, the rest of the batch goes on. */
-  #fold<T>(entries: readonly ServiceEntry[], fold: () => T): T | null {
+  #foldSafely<T>(entries: readonly ServiceEntry[], fold: () => T): T | null {
     try {
       return fold()
     } catch (error) {
@@ -98,7 +98,7 @@ export class ServiceWriter {
    * The services as they are known, without those that are deleted. What the cache loses while others are read (to a fact of another server, to
    * its bound) is among them: it must not look as if it did not exist.
    */
-  async #load(ids: readonly ServiceId[]): Promise<ReadonlyMap<ServiceId, ServiceSnapshot>> {
+  async #loadSnapshots(ids: readonly ServiceId[]): Promise<ReadonlyMap<ServiceId, ServiceSnapshot>> {
     const { cache, database } = this.#o
     const known = new Map<ServiceId, ServiceSnapshot>()
     for (const id of ids) {
@@ -114,7 +114,7 @@ export class ServiceWriter {
     return known
   }
 
-  async #commit(decisions: readonly Decision[]): Promise<void> {
+  async #commitDecisions(decisions: readonly Decision[]): Promise<void> {
     const { database, clock, newId, meter, isStopping } = this.#o
     const id = newId()
     const items = decisions.map((decision) => ({ change: decision.change, remember: remembersOf(decision) }))
@@ -123,32 +123,32 @@ export class ServiceWriter {
       const answer = await sendBatch(database.prisma, clock, id, items)
       meter.observe('commitSeconds', (clock.mark() - sentAt) / 1000)
       meter.observe('commitServices', items.length)
-      this.#apply(decisions, answer)
+      this.#applyAnswer(decisions, answer)
     } catch (error) {
       const refused = sqlErrorOf(error)
       meter.count('commitErrors', 1, refused === null ? 'cut' : refused.state)
       if (isNeverSent(error)) throw error
       if (refused === null) {
-        await this.#recover(decisions, () => outcomeOfCutBatch(database, id, error, isStopping))
+        await this.#recoverOutcome(decisions, () => outcomeOfCutBatch(database, id, error, isStopping))
       } else if (databaseErrorOf(error) !== null) {
         this.#failAll(decisions.flatMap(entriesOf), error)
       } else if (decisions.length > 1) {
         const half = Math.ceil(decisions.length / 2)
-        await this.#commit(decisions.slice(0, half))
-        await this.#commit(decisions.slice(half))
+        await this.#commitDecisions(decisions.slice(0, half))
+        await this.#commitDecisions(decisions.slice(half))
       } else {
         for (const decision of decisions) this.#answerRefused(decision, refused, error)
       }
     }
   }
 
-  async #recover(decisions: readonly Decision[], outcome: () => Promise<Answer>): Promise<void> {
+  async #recoverOutcome(decisions: readonly Decision[], outcome: () => Promise<Answer>): Promise<void> {
     try {
-      this.#apply(decisions, await outcome())
+      this.#applyAnswer(decisions, await outcome())
     } catch (error) {
       for (const decision of decisions) {
         if (error instanceof BatchAbandoned) {
-          this.#retry(entriesOf(decision), error)
+          this.#retryEntries(entriesOf(decision), error)
           continue
         }
         // It may be committed, or be about to.
@@ -166,27 +166,27 @@ export class ServiceWriter {
     const decided: Decision[] = []
     const decideOn = (snapshot: ServiceSnapshot | undefined) => {
       if (!snapshot || snapshot.columns.deletedAt !== null) return null
-      const decision = foldIntents(snapshot, entries, this.#context())
+      const decision = foldIntents(snapshot, entries, this.#newContext())
       decided.push(decision)
       return decision
     }
     try {
       const answer = await writeLocked({ database, clock, batchId, id, entries, decideOn })
-      if (answer) this.#apply(decided, answer)
+      if (answer) this.#applyAnswer(decided, answer)
       else answerAll(entries, (entry) => entry.resolve(notFound(id)))
     } catch (error) {
       const isRefused = sqlErrorOf(error) !== null
-      const isTroubled = databaseErrorOf(error) !== null
+      const isDatabaseError = databaseErrorOf(error) !== null
       // It did not come to a decision: the database may answer in a moment.
-      if (!isRefused && isTroubled && decided.length === 0) throw error
-      if (isRefused && isTroubled) this.#failAll(entries, error)
-      else if (isRefused || decided.length === 0) this.#retry(entries, error)
-      else await this.#recover(decided, () => outcomeOfCutBatch(database, batchId, error, isStopping))
+      if (!isRefused && isDatabaseError && decided.length === 0) throw error
+      if (isRefused && isDatabaseError) this.#failAll(entries, error)
+      else if (isRefused || decided.length === 0) this.#retryEntries(entries, error)
+      else await this.#recoverOutcome(decided, () => outcomeOfCutBatch(database, batchId, error, isStopping))
     }
   }
 
   /** Answers by what the database said, and keeps the states that are now known. */
-  #apply(decisions: readonly Decision[], answer: Answer): void {
+  #applyAnswer(decisions: readonly Decision[], answer: Answer): void {
     this.#o.meter.count('commits')
     for (const verdict of answer.refused.values()) this.#o.meter.count('conflicts', 1, verdict)
     let revision = answer.base ?? 0n
@@ -248,7 +248,7 @@ export class ServiceWriter {
       entry.resolve(fenced(reporter))
       return true
     })
-    this.#retry(rest, new Error(`The reports of ${decision.id} were fenced, ${out.length} of them by name.`))
+    this.#retryEntries(rest, new Error(`The reports of ${decision.id} were fenced, ${out.length} of them by name.`))
   }
 
   /** Grants that lost are no failure: placement looks at what is true now and tries again. */
@@ -258,7 +258,7 @@ export class ServiceWriter {
       entry.resolve({ kind: 'done', changed: false })
       return true
     })
-    this.#retry(rest, new Error(`The grants of ${decision.id} were refused, ${out.length} of them.`))
+    this.#retryEntries(rest, new Error(`The grants of ${decision.id} were refused, ${out.length} of them.`))
   }
 
   /** Hosts or workers are not as these intents took them to be. Whoever sent them looks at what is true now. Deferred ones take them for something else. */
@@ -276,7 +276,7 @@ export class ServiceWriter {
       )
       return true
     })
-    this.#retry(rest, new Error(`Workers of ${decision.id} have changed, for ${out.length} of its intents.`))
+    this.#retryEntries(rest, new Error(`Workers of ${decision.id} have changed, for ${out.length} of its intents.`))
   }
 
   /** No service's part was at fault: the database takes nothing now. */
@@ -292,7 +292,7 @@ export class ServiceWriter {
     const isUnique = state === uniqueViolation
     if (isTransient(state) || (isUnique && constraint === 'IdempotencyKey_pkey')) {
       // With the key, another server was faster: its answer is found at the next look-up.
-      this.#retry(entries, error)
+      this.#retryEntries(entries, error)
     } else if (isUnique && constraint === 'HostPort_pkey') {
       this.#dropGrants(decision)
     } else if (isUnique && constraint === 'Service_projectId_heldName_key') {
@@ -304,7 +304,7 @@ export class ServiceWriter {
     }
   }
 
-  #retry(entries: readonly ServiceEntry[], reason: unknown): void {
+  #retryEntries(entries: readonly ServiceEntry[], reason: unknown): void {
     const [tired, fit] = split(entries, ({ tries }) => ++tries.again > mostTries)
     this.#o.meter.count('retries', fit.length)
     answerAll(tired, (entry) => entry.reject(reason))

@@ -1,12 +1,23 @@
 import { quarantineSeconds } from '../../../model/bounds.ts'
 import {
   type Columns,
+  columnsOf,
   replicaColumns,
   rolloutColumns,
   serviceColumns,
   slotColumns,
+  timerColumns,
   versionColumns,
 } from '../../rows/columns.ts'
+import {
+  assignments,
+  byDefault,
+  columnsFrom,
+  type InputRow,
+  insertInto,
+  typedColumns,
+  unchanged,
+} from '../../rows/sql.ts'
 
 /**
  * THE statement: it writes the changes of many services, each under its guard, and gives their facts the next revisions.
@@ -20,68 +31,90 @@ import {
 export const sections = ['settled', 'versions', 'created', 'resources', 'keys'] as const
 export type Section = (typeof sections)[number]
 
-/** The rows that a batch brings, each a JSON array for one parameter of the statement. */
+const serviceTable = columnsOf('Service')
+const factTable = columnsOf('Fact')
+const eventTable = columnsOf('Event')
+const hostTable = columnsOf('Host')
+const workerTable = columnsOf('Worker')
+const portTable = columnsOf('HostPort')
+const keyTable = columnsOf('IdempotencyKey')
+
+/** The rows that a batch brings, each a JSON array for one parameter of the statement. `ord` is the service's place in the batch. */
 export const inputs = {
   services: {
     ord: 'int',
-    id: 'text',
-    guard: 'int',
+    id: serviceTable.id,
+    guard: serviceTable.guard,
     written: 'boolean',
     facts: 'int',
     spec: 'int',
-    project: 'text',
+    project: serviceTable.projectId,
     quota: 'int',
     limited: 'boolean',
-    limit: 'int',
+    limit: columnsOf('Project').maxReplicas,
     ...serviceColumns,
   },
   facts: {
     ord: 'int',
     position: 'int',
-    kind: 'text',
-    data: 'jsonb',
-    event: '"EventKind"',
-    message: 'text',
-    actor: 'text',
-    replica: 'text',
-    host: 'text',
+    kind: factTable.kind,
+    data: factTable.data,
+    event: eventTable.kind,
+    message: eventTable.message,
+    actor: eventTable.actor,
+    replica: eventTable.replicaId,
+    host: eventTable.hostId,
   },
   replicas: { ord: 'int', fresh: 'boolean', ...replicaColumns },
   rollouts: { ord: 'int', ...rolloutColumns },
-  timers: { ord: 'int', kind: '"TimerKind"', dueAt: 'timestamptz' },
+  timers: { ord: 'int', ...timerColumns },
   slots: { ord: 'int', ...slotColumns },
   versions: { ord: 'int', ...versionColumns },
-  created: { ord: 'int', queue: 'text', name: 'text', owner: 'text', createdAt: 'timestamptz' },
+  created: {
+    ord: 'int',
+    queue: serviceTable.queueId,
+    name: serviceTable.name,
+    owner: serviceTable.owner,
+    createdAt: serviceTable.createdAt,
+  },
   hosts: {
     ord: 'int',
-    host: 'text',
-    allocation: 'int',
+    host: hostTable.id,
+    allocation: hostTable.allocation,
     cpu: 'int',
     memory: 'int',
     ports: 'int',
     bump: 'boolean',
-    lastPort: 'int',
+    lastPort: hostTable.lastPort,
   },
   ports: {
     ord: 'int',
-    host: 'text',
-    port: 'int',
-    protocol: '"PortProtocol"',
-    replica: 'text',
-    worker: 'text',
+    host: portTable.hostId,
+    port: portTable.port,
+    protocol: portTable.protocol,
+    replica: portTable.replicaId,
+    worker: portTable.lostWorkerId,
     act: 'text',
   },
-  fences: { ord: 'int', worker: 'text', epoch: 'int' },
+  fences: { ord: 'int', worker: workerTable.id, epoch: workerTable.epoch },
   workerPreconditions: {
     ord: 'int',
-    worker: 'text',
-    reachability: '"Reachability"',
-    draining: 'boolean',
-    addresses: 'text[]',
+    worker: workerTable.id,
+    reachability: workerTable.reachability,
+    draining: workerTable.draining,
+    addresses: hostTable.addresses,
   },
-  keys: { ord: 'int', subject: 'text', operation: 'text', key: 'text', hash: 'text', result: 'jsonb' },
+  keys: {
+    ord: 'int',
+    subject: keyTable.subject,
+    operation: keyTable.operation,
+    key: keyTable.key,
+    hash: keyTable.inputHash,
+    result: keyTable.result,
+  },
 } as const satisfies Record<string, Columns>
 export type Input = keyof typeof inputs
+export type RowOf<I extends Input> = InputRow<(typeof inputs)[I]>
 
 const inputsOf: Readonly<Record<Section, readonly Input[]>> = {
   settled: ['rollouts', 'timers', 'slots'],
@@ -123,19 +156,8 @@ export function statementFor(needed: ReadonlySet<Section>): Statement {
 }
 
 function recordset(input: Input, parameter: number): string {
-  const columns = Object.entries(inputs[input]).map(([name, type]) => `"${name}" ${type}`)
-  return `${input} AS MATERIALIZED (SELECT * FROM json_to_recordset($${parameter}::json) AS x(${columns.join(', ')}))`
+  return `${input} AS MATERIALIZED (SELECT * FROM json_to_recordset($${parameter}::json) AS x(${typedColumns(inputs[input])}))`
 }
-
-const names = (columns: Columns, prefix = '') =>
-  Object.keys(columns)
-    .map((name) => `${prefix}"${name}"`)
-    .join(', ')
-const assignments = (columns: Columns, from: string, but: readonly string[] = []) =>
-  Object.keys(columns)
-    .filter((name) => !but.includes(name))
-    .map((name) => `"${name}" = ${from}."${name}"`)
-    .join(', ')
 
 /** Makes a part wait for the counter's update, and with it for every lock. */
 const counted = '(SELECT count(*) FROM counter) >= 0'
@@ -204,57 +226,116 @@ counter AS (
   UPDATE "Feed" t SET "head" = t."head" + total.facts FROM (SELECT coalesce(sum(facts), 0)::bigint AS facts FROM accepted) total
   WHERE t."id" = 1 AND total.facts > 0 RETURNING t."head", t."head" - total.facts AS base)`
 
+// The counter's revision before the batch, and the service's place in it.
+const revisionBefore = '(SELECT base FROM counter) + a.before'
+
 const core = `
 service_rows AS (
-  UPDATE "Service" t SET "guard" = t."guard" + 1,
-    "revision" = CASE WHEN a.facts > 0 THEN (SELECT base FROM counter) + a.before + a.facts ELSE t."revision" END,
-    "specRevision" = CASE WHEN w.spec > 0 THEN (SELECT base FROM counter) + a.before + w.spec ELSE t."specRevision" END,
-    "heldName" = CASE WHEN w."deletedAt" IS NULL THEN t."heldName" END,
-    ${assignments(serviceColumns, 'w')}
+  UPDATE "Service" t SET ${assignments<'Service'>({
+    ...columnsFrom(serviceColumns, 'w'),
+    id: unchanged,
+    projectId: unchanged,
+    queueId: unchanged,
+    name: unchanged,
+    owner: unchanged,
+    createdAt: unchanged,
+    guard: 't."guard" + 1',
+    revision: `CASE WHEN a.facts > 0 THEN ${revisionBefore} + a.facts ELSE t."revision" END`,
+    specRevision: `CASE WHEN w.spec > 0 THEN ${revisionBefore} + w.spec ELSE t."specRevision" END`,
+    heldName: 'CASE WHEN w."deletedAt" IS NULL THEN t."heldName" END',
+  })}
   FROM accepted a JOIN services w ON w.ord = a.ord WHERE t."id" = a.id AND a.written AND w.guard >= 0 AND ${counted}),
 replica_inserts AS (
-  INSERT INTO "Replica" ("serviceId", ${names(replicaColumns)}) SELECT a.id, ${names(replicaColumns, 'r.')}
+  ${insertInto('Replica', { serviceId: 'a.id', ...columnsFrom(replicaColumns, 'r') })}
   FROM replicas r JOIN accepted a ON a.ord = r.ord WHERE r.fresh AND ${counted}),
 replica_updates AS (
-  UPDATE "Replica" t SET ${assignments(replicaColumns, 'r', ['id', 'createdAt'])}
+  UPDATE "Replica" t SET ${assignments<'Replica'>({
+    ...columnsFrom(replicaColumns, 'r'),
+    id: unchanged,
+    serviceId: unchanged,
+    createdAt: unchanged,
+  })}
   FROM replicas r JOIN accepted a ON a.ord = r.ord WHERE t."id" = r."id" AND NOT r.fresh AND ${counted}),
 fact_rows AS (
-  INSERT INTO "Fact" ("revision", "serviceId", "hostId", "kind", "data", "at")
-  SELECT (SELECT base FROM counter) + a.before + f.position, a.id, NULL, f.kind, coalesce(f.data, 'null'::jsonb), statement_timestamp()
+  ${insertInto('Fact', {
+    revision: `${revisionBefore} + f.position`,
+    serviceId: 'a.id',
+    hostId: 'NULL',
+    kind: 'f.kind',
+    data: `coalesce(f.data, 'null'::jsonb)`,
+    at: 'statement_timestamp()',
+  })}
   FROM facts f JOIN accepted a ON a.ord = f.ord WHERE ${counted}),
 event_rows AS (
-  INSERT INTO "Event" ("revision", "kind", "message", "actor", "projectId", "serviceId", "replicaId", "hostId", "at")
-  SELECT (SELECT base FROM counter) + a.before + f.position, f.event, f.message, f.actor, w.project, a.id, f.replica, f.host, statement_timestamp()
+  ${insertInto('Event', {
+    revision: `${revisionBefore} + f.position`,
+    kind: 'f.event',
+    message: 'f.message',
+    actor: 'f.actor',
+    projectId: 'w.project',
+    serviceId: 'a.id',
+    replicaId: 'f.replica',
+    hostId: 'f.host',
+    at: 'statement_timestamp()',
+  })}
   FROM facts f JOIN accepted a ON a.ord = f.ord JOIN services w ON w.ord = f.ord WHERE f.event IS NOT NULL AND ${counted})`
 
 const creations = `
 service_inserts AS (
-  INSERT INTO "Service" ("id", "projectId", "queueId", "name", "heldName", "owner", "guard", "revision", "specRevision", "createdAt", ${names(serviceColumns)})
-  SELECT a.id, w.project, n.queue, n.name, n.name, n.owner, 0, (SELECT base FROM counter) + a.before + a.facts,
-    (SELECT base FROM counter) + a.before + coalesce(w.spec, a.facts), n."createdAt", ${names(serviceColumns, 'w.')}
+  ${insertInto('Service', {
+    ...columnsFrom(serviceColumns, 'w'),
+    id: 'a.id',
+    projectId: 'w.project',
+    queueId: 'n.queue',
+    name: 'n.name',
+    heldName: 'n.name',
+    owner: 'n.owner',
+    guard: '0',
+    revision: `${revisionBefore} + a.facts`,
+    specRevision: `${revisionBefore} + coalesce(w.spec, a.facts)`,
+    createdAt: 'n."createdAt"',
+  })}
   FROM created n JOIN accepted a ON a.ord = n.ord JOIN services w ON w.ord = n.ord WHERE ${counted})`
 
 const newVersions = `
 version_inserts AS (
-  INSERT INTO "ServiceVersion" ("serviceId", ${names(versionColumns)}) SELECT a.id, ${names(versionColumns, 'v.')}
+  ${insertInto('ServiceVersion', { serviceId: 'a.id', ...columnsFrom(versionColumns, 'v') })}
   FROM versions v JOIN accepted a ON a.ord = v.ord WHERE ${counted})`
 
 const settled = `
 rollout_rows AS (
-  INSERT INTO "Rollout" ("serviceId", ${names(rolloutColumns)}) SELECT a.id, ${names(rolloutColumns, 'o.')}
+  ${insertInto('Rollout', { serviceId: 'a.id', ...columnsFrom(rolloutColumns, 'o') })}
   FROM rollouts o JOIN accepted a ON a.ord = o.ord WHERE ${counted}
-  ON CONFLICT ("serviceId", "number") DO UPDATE SET ${assignments(rolloutColumns, 'excluded', ['id', 'number', 'fromVersion', 'toVersion', 'startedAt', 'startedBy'])}),
+  ON CONFLICT ("serviceId", "number") DO UPDATE SET ${assignments<'Rollout'>({
+    ...columnsFrom(rolloutColumns, 'excluded'),
+    id: unchanged,
+    serviceId: unchanged,
+    number: unchanged,
+    fromVersion: unchanged,
+    toVersion: unchanged,
+    startedAt: unchanged,
+    startedBy: unchanged,
+  })}),
 timer_rows AS (
-  INSERT INTO "Timer" ("serviceId", "kind", "dueAt") SELECT a.id, x.kind, x."dueAt"
+  ${insertInto('Timer', { serviceId: 'a.id', ...columnsFrom(timerColumns, 'x') })}
   FROM timers x JOIN accepted a ON a.ord = x.ord WHERE x."dueAt" IS NOT NULL AND ${counted}
-  ON CONFLICT ("serviceId", "kind") DO UPDATE SET "dueAt" = excluded."dueAt"),
+  ON CONFLICT ("serviceId", "kind") DO UPDATE SET ${assignments<'Timer'>({
+    ...columnsFrom(timerColumns, 'excluded'),
+    serviceId: unchanged,
+    kind: unchanged,
+  })}),
 timer_deletes AS (
   DELETE FROM "Timer" t USING timers x JOIN accepted a ON a.ord = x.ord
   WHERE t."serviceId" = a.id AND t."kind" = x.kind AND x."dueAt" IS NULL AND ${counted}),
 slot_rows AS (
-  INSERT INTO "Slot" ("serviceId", ${names(slotColumns)}) SELECT a.id, ${names(slotColumns, 'x.')}
+  ${insertInto('Slot', { serviceId: 'a.id', ...columnsFrom(slotColumns, 'x') })}
   FROM slots x JOIN accepted a ON a.ord = x.ord WHERE x."failures" IS NOT NULL AND ${counted}
-  ON CONFLICT ("serviceId", "index", "contentNumber") DO UPDATE SET ${assignments(slotColumns, 'excluded', ['index', 'contentNumber'])}),
+  ON CONFLICT ("serviceId", "index", "contentNumber") DO UPDATE SET ${assignments<'Slot'>({
+    ...columnsFrom(slotColumns, 'excluded'),
+    serviceId: unchanged,
+    index: unchanged,
+    contentNumber: unchanged,
+  })}),
 slot_deletes AS (
   DELETE FROM "Slot" t USING slots x JOIN accepted a ON a.ord = x.ord
   WHERE t."serviceId" = a.id AND t."index" = x."index" AND t."contentNumber" = x."contentNumber" AND x."failures" IS NULL AND ${counted})`
@@ -293,16 +374,30 @@ quarantines_over AS (
   WHERE t."hostId" = x.host AND t."port" = x.port AND t."protocol" = x.protocol AND t."replicaId" IS NULL AND x.act = 'take'
     AND t."quarantinedUntil" <= statement_timestamp() AND ${counted} RETURNING t."hostId", t."port", t."protocol", t."conflicts"),
 port_takes AS (
-  INSERT INTO "HostPort" ("hostId", "port", "protocol", "replicaId", "conflicts")
-  SELECT x.host, x.port, x.protocol, x.replica, coalesce(o."conflicts", 0) FROM ports x JOIN accepted a ON a.ord = x.ord
+  ${insertInto('HostPort', {
+    hostId: 'x.host',
+    port: 'x.port',
+    protocol: 'x.protocol',
+    replicaId: 'x.replica',
+    lostWorkerId: byDefault,
+    quarantinedUntil: byDefault,
+    conflicts: 'coalesce(o."conflicts", 0)',
+  })}
+  FROM ports x JOIN accepted a ON a.ord = x.ord
   LEFT JOIN quarantines_over o ON o."hostId" = x.host AND o."port" = x.port AND o."protocol" = x.protocol
   WHERE x.act = 'take' AND (SELECT count(*) FROM port_releases) >= 0 AND (SELECT count(*) FROM port_quarantines) >= 0 AND ${counted}
   ORDER BY x.host, x.port)`
 
 const keys = `
 key_rows AS (
-  INSERT INTO "IdempotencyKey" ("subject", "operation", "key", "inputHash", "result", "at")
-  SELECT x.subject, x.operation, x.key, x.hash, coalesce(x.result, 'null'::jsonb), statement_timestamp()
+  ${insertInto('IdempotencyKey', {
+    subject: 'x.subject',
+    operation: 'x.operation',
+    key: 'x.key',
+    inputHash: 'x.hash',
+    result: `coalesce(x.result, 'null'::jsonb)`,
+    at: 'statement_timestamp()',
+  })}
   FROM keys x JOIN accepted a ON a.ord = x.ord WHERE ${counted} ORDER BY x.subject, x.operation, x.key)`
 
 const answer = (hasResources: boolean) => `
@@ -314,7 +409,7 @@ answer AS MATERIALIZED (
     ${hasResources ? `, 'fenced', (SELECT json_agg(f) FROM fenced f), 'preconditions', (SELECT json_agg(m) FROM unmet m)` : ''}) AS result
   WHERE ${counted}),
 batch_row AS (
-  INSERT INTO "Batch" ("id", "result", "at") SELECT $1, result, statement_timestamp() FROM answer
+  ${insertInto('Batch', { id: '$1', result: 'result', at: 'statement_timestamp()' })} FROM answer
   WHERE EXISTS (SELECT FROM accepted WHERE written))`
 
 const result = `

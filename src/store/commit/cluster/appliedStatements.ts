@@ -1,0 +1,85 @@
+import { columnsOf } from '../../rows/columns.ts'
+import { assignments, byDefault, insertInto, unchanged } from '../../rows/sql.ts'
+import { type ClusterStatement, now } from './clusterStatement.ts'
+
+const profileColumns = columnsOf('Profile')
+const revisionColumns = columnsOf('ProfileRevision')
+
+export const profile = {
+  input: {
+    id: profileColumns.id,
+    name: profileColumns.name,
+    isNew: 'boolean',
+    revision: revisionColumns.revision,
+    revisionId: revisionColumns.id,
+    content: revisionColumns.content,
+    settings: revisionColumns.settings,
+    actor: revisionColumns.createdBy,
+  },
+  guard: `
+guard AS MATERIALIZED (
+  SELECT x."id" FROM input x WHERE x."isNew" UNION ALL
+  SELECT "id" FROM (SELECT t."id" FROM "Profile" t JOIN input x ON x."id" = t."id" AND t."currentRevision" = x."revision" - 1 FOR NO KEY UPDATE OF t) l)`,
+  writes: `
+profile AS (
+  ${insertInto('Profile', { id: 'x."id"', name: 'x."name"', kind: byDefault, currentRevision: 'x."revision"', createdAt: now })}
+  FROM input x, counter
+  ON CONFLICT ("id") DO UPDATE SET "currentRevision" = excluded."currentRevision"),
+revision AS (
+  ${insertInto('ProfileRevision', {
+    id: 'x."revisionId"',
+    profileId: 'x."id"',
+    revision: 'x."revision"',
+    content: 'x."content"',
+    settings: 'x."settings"',
+    createdAt: now,
+    createdBy: 'x."actor"',
+  })}
+  FROM input x, counter)`,
+} satisfies ClusterStatement
+
+const projectColumns = columnsOf('Project')
+
+export const project = {
+  input: {
+    id: projectColumns.id,
+    name: projectColumns.name,
+    isNew: 'boolean',
+    maxReplicas: projectColumns.maxReplicas,
+  },
+  guard: guardOf('Project'),
+  writes: `
+project AS (
+  ${insertInto('Project', { id: 'x."id"', name: 'x."name"', maxReplicas: 'x."maxReplicas"', usedReplicas: byDefault, createdAt: now })}
+  FROM input x, counter
+  ON CONFLICT ("id") DO UPDATE SET ${assignments<'Project'>({
+    id: unchanged,
+    name: unchanged,
+    maxReplicas: 'excluded."maxReplicas"',
+    usedReplicas: unchanged,
+    createdAt: unchanged,
+  })})`,
+} satisfies ClusterStatement
+
+const queueColumns = columnsOf('Queue')
+
+export const queue = {
+  input: { id: queueColumns.id, name: queueColumns.name, isNew: 'boolean', priority: queueColumns.priority },
+  guard: guardOf('Queue'),
+  writes: `
+queue AS (
+  ${insertInto('Queue', { id: 'x."id"', name: 'x."name"', priority: 'x."priority"', createdAt: now })} FROM input x, counter
+  ON CONFLICT ("id") DO UPDATE SET ${assignments<'Queue'>({
+    id: unchanged,
+    name: unchanged,
+    priority: 'excluded."priority"',
+    createdAt: unchanged,
+  })})`,
+} satisfies ClusterStatement
+
+function guardOf(table: 'Project' | 'Queue'): string {
+  return `
+guard AS MATERIALIZED (
+  SELECT x."id" FROM input x WHERE x."isNew" UNION ALL
+  SELECT "id" FROM (SELECT t."id" FROM "${table}" t JOIN input x ON x."id" = t."id" FOR NO KEY UPDATE OF t) l)`
+}

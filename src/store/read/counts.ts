@@ -1,0 +1,26 @@
+import type { Database } from '../database/database.ts'
+
+// What a server's gauges show of the database.
+
+/** How many hosts are LOST, UNREACHABLE, DRAINING, CORDONED or OPEN: each is counted once, by the first of these that it is. Removed ones are none. */
+export async function countHosts({ prisma }: Database): Promise<Readonly<Record<string, number>>> {
+  const rows = await prisma.$queryRaw<{ state: string; count: number }[]>`
+    SELECT CASE "reachability" WHEN 'REACHABLE' THEN "scheduling"::text ELSE "reachability"::text END AS state, count(*)::int AS count
+    FROM "Host" WHERE "removedAt" IS NULL GROUP BY 1`
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+}
+
+/** How many replicas are not placed, by the reason of their blocker. */
+export async function countWaiting({ prisma }: Database): Promise<Readonly<Record<string, number>>> {
+  const rows = await prisma.$queryRaw<{ reason: string; count: number }[]>`
+    SELECT coalesce("pending" ->> 'reason', 'QUEUED') AS reason, count(*)::int AS count FROM "Replica" WHERE "state" = 'PENDING' GROUP BY 1`
+  return Object.fromEntries(rows.map(({ reason, count }) => [reason, count]))
+}
+
+/** How many timers are due by the database's clock. */
+export async function countDue({ prisma }: Database): Promise<number> {
+  const [row] = await prisma.$queryRaw<
+    { due: number }[]
+  >`SELECT count(*)::int AS due FROM "Timer" WHERE "dueAt" <= clock_timestamp()`
+  return row?.due ?? 0
+}
