@@ -59,7 +59,7 @@ export interface Replica {
   readonly twinOf: ReplicaId | null
   readonly hostId: HostId | null
   readonly workerId: WorkerId | null
-  readonly hostAddresses: readonly string[] | null
+  readonly hostAddresses: readonly string[]
   readonly ports: readonly AllocatedPort[]
   readonly cpuMillis: number
   readonly memoryMiB: number

@@ -7,7 +7,7 @@ export function sameHost(a: HostView | undefined, b: HostView): boolean {
 
 /** The service has published exactly these addresses for the replica. */
 export function hasPublished(row: Pick<Replica, 'hostAddresses'>, { addresses }: HostView): boolean {
-  return row.hostAddresses !== null && sameList(row.hostAddresses, addresses)
+  return sameList(row.hostAddresses, addresses)
 }
 
 function sameList(a: readonly string[], b: readonly string[]): boolean {

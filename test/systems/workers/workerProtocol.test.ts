@@ -221,11 +221,12 @@ describe('a registration', () => {
     const offer = {
       ...{ name: 'alive', host: 'alive', addresses: ['10.6.6.6'], cpuMillis: 64_000, memoryMiB: 65_536 },
       ...{ portRange: { from: 20_000, to: 29_999 }, softwareVersion: 'test', protocolVersion: 1 },
+      registrationNumber: 1_000_000,
     }
     const query = `mutation ($input: RegisterWorkerInput!) { registerWorker(input: $input) {
       __typename ... on RegisterWorkerPayload { worker { id } epoch } ... on Error { code message } ... on InvalidInputError { issues { path message } }
     } }`
-    const ran = [{ replica: replica?.id ?? '', start: 1, state: 'RUNNING', ready: true }]
+    const ran = [{ replica: replica?.id ?? '', start: 1, state: 'RUNNING', ready: true, ports: [] }]
     // The same token, with and without the replicas that it would take over.
     for (const by of [client, server.client])
       for (const running of [[], ran]) {
@@ -235,9 +236,12 @@ describe('a registration', () => {
           }>(query, { input: { ...offer, running, ...said } })
           return data === null ? errors.map(({ message }) => message) : data.registerWorker.issues
         }
-        // What gives no state directory is no registration: it does not come as far as to the name.
+        // What gives no state directory, or no number, is no registration: it does not come as far as to the name.
         for (const said of [{}, { instance: null }])
           expect(await refusalOf(said)).toEqual([expect.stringContaining('"String!"')])
+        expect(await refusalOf({ instance: 'hard to guess', registrationNumber: null })).toEqual([
+          expect.stringContaining('"Int!"'),
+        ])
         const taken = {
           path: ['input', 'name'],
           message:
