@@ -54,8 +54,7 @@ export const ReplicaReportInput = builder.inputRef<ReportInput>('ReplicaReportIn
     message: t.string({ description: 'A sentence about it for people; what is over 1,000 characters is cut.' }),
     ports: t.intList({
       required: true,
-      description:
-        'The ports of its assignment: a report of an earlier placement of the same replica is passed over.',
+      description: 'The ports of its assignment: a report of an earlier placement of the same replica is passed over.',
     }),
   }),
 })

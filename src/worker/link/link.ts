@@ -114,7 +114,8 @@ export class Link {
       connection = await Connection.open({ url, token, tokenFile, worker }, signal)
       log.info({ url }, 'connected')
       // The servers may have been restarted with another lease.
-      if (this.#registration !== null) this.#registration = { ...this.#registration, ...connection.greeting.workerLease }
+      if (this.#registration !== null)
+        this.#registration = { ...this.#registration, ...connection.greeting.workerLease }
       this.#registration ??= await this.#registerWith(connection)
       const nextSequence = (): number => ++this.#sequence
       const parts = { supervisor, outbox, contact: this.#contact, drain, log, nextSequence }

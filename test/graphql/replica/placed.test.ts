@@ -177,17 +177,18 @@ test('a replica shows its host, ports and log', async () => {
 })
 
 test('back with an IPv6 address as its primary one, its replicas are listed there, in brackets', async () => {
-  const { service } = await api().data('{ service(name: "web") { replicas { nodes { id index } } } }')
-  const running = service.replicas.nodes.map(({ id: replica, index }: Data) => ({
+  const { service } = await api().data('{ service(name: "web") { replicas { nodes { id index ports { port } } } } }')
+  const running = service.replicas.nodes.map(({ id: replica, index, ports }: Data) => ({
     replica,
     start: 1,
     state: 'RUNNING',
     ready: index < 2,
+    ports: ports.map(({ port }: Data) => port),
   }))
   registered = (
     await api().data(
       documentOf('registerWorker', 'worker { id host { id } } epoch'),
-      { input: { ...input, addresses: ['fd00::1'], running } },
+      { input: { ...input, registrationNumber: 2, addresses: ['fd00::1'], running } },
       worker,
     )
   ).registerWorker

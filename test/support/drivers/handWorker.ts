@@ -53,13 +53,16 @@ let registrations = 0
 /** A worker whose replicas are whatever a test says: it speaks the protocol and runs nothing. */
 export class HandWorker {
   readonly #client: ApiClient
+  readonly #reader: ApiClient
   readonly name: string
   id = ''
   epoch = 0
   #sequence = 0
 
-  constructor(client: ApiClient, name = 'hand') {
+  /** `reader`: who may look up the ports of its replicas, where the token of a worker may not. */
+  constructor(client: ApiClient, name = 'hand', reader = client) {
     this.#client = client
+    this.#reader = reader
     this.name = name
   }
 
@@ -117,10 +120,10 @@ export class HandWorker {
   }
 
   async #reportsOf(seen: readonly Seen[]): Promise<readonly Record<string, unknown>[]> {
-    const ids = seen.flatMap(({ replica, ports }) => (ports === undefined ? [replica] : []))
+    const ids = seen.flatMap(({ replica, ports }) => (ports === undefined && replica.startsWith('Replica_') ? [replica] : []))
     const known: PortsOf['nodes'][number][] = []
     for (let from = 0; from < ids.length; from += mostIds)
-      known.push(...(await this.#client.ask<PortsOf>(portsOf, { ids: ids.slice(from, from + mostIds) })).nodes)
+      known.push(...(await this.#reader.ask<PortsOf>(portsOf, { ids: ids.slice(from, from + mostIds) })).nodes)
     return seen.map((one) => {
       const ports = known.find((node) => node?.id === one.replica)?.ports ?? []
       return { start: 1, ready: false, ports: ports.map(({ port }) => port), ...one }

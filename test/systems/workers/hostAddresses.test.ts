@@ -133,7 +133,9 @@ eachDatabase((database) => {
     const table = await follow(id)
     const parts = partsOf(store.committer)
     const unclean = registrationOf({ name: `${host}-b`, host, instance: `${host}-b`, addresses: ['10.0.0.9'] })
-    const answer = await registerWorker(parts, unclean, [reportOf({ id: randomUUID() as ReplicaId, start: 1, ports: [] })])
+    const answer = await registerWorker(parts, unclean, [
+      reportOf({ id: randomUUID() as ReplicaId, start: 1, ports: [] }),
+    ])
     expect(answer).toMatchObject({ kind: 'registered', stop: { length: 1 } })
     expect(await table()).toEqual(mine.map(() => '10.0.0.9'))
     // Back within its grace.

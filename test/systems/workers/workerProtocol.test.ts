@@ -199,7 +199,7 @@ describe('a registration', () => {
   test('of another worker under the name of a live one is refused, whatever it says of its state directory: the live one goes on, and is alone with its assignments', async () => {
     const token = await createToken(server.app.database, { subject: 'workers', roles: ['worker'] })
     const client = new ApiClient(server.url, token)
-    const worker = new HandWorker(client, 'alive')
+    const worker = new HandWorker(client, 'alive', server.client)
     await cordonOthers('alive')
     await worker.register([], { instance: 'hard to guess' })
     const secret = 'the-secret-of-alive'
@@ -290,7 +290,7 @@ describe('a drain by the worker itself', () => {
   test('is of its own host, with the token that registered it; it tells how far its services are', async () => {
     const token = await createToken(server.app.database, { subject: 'drains', roles: ['worker'] })
     const client = new ApiClient(server.url, token)
-    const worker = new HandWorker(client, 'drains')
+    const worker = new HandWorker(client, 'drains', server.client)
     await cordonOthers('drains')
     await worker.register()
     await createService(server.client, 'drained', 1)
@@ -518,8 +518,8 @@ describe('reports', () => {
     const claim = { worker: worker.id, epoch: worker.epoch }
     const running = { replica: 'Replica_01890a5d-ac96-774b-bcce-b302099a8057', state: 'RUNNING', ready: true }
     const reports = [
-      { ...running, start: 1 },
-      { ...running, start: 0 },
+      { ...running, start: 1, ports: [] },
+      { ...running, start: 0, ports: [] },
     ]
     expect(await issues('ReportReplicasInput', 'reportReplicas', { ...claim, sequence: 0, reports })).toEqual({
       result: {

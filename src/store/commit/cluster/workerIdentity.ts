@@ -7,10 +7,7 @@ import type { Database } from '../../database/database.ts'
 export type KnownWorker = Worker & { readonly host: string }
 
 /** Which worker registers, and whose name it takes over, as the database has them now (R15). */
-export async function readIdentity(
-  { prisma }: Database,
-  change: Identifying,
-): Promise<Identity<KnownWorker>> {
+export async function readIdentity({ prisma }: Database, change: Identifying): Promise<Identity<KnownWorker>> {
   const { name, instance } = change
   const rows = await prisma.worker.findMany({
     where: { OR: [{ name }, { instance }] },
