@@ -1,18 +1,18 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { dumpLines } from '../../src/store/transfer/dump.ts'
 import { loadLines } from '../../src/store/transfer/load.ts'
 import { ServerProcess } from '../support/drivers/serverProcess.ts'
 import {
   everythingIn,
-  type UnreleasedDatabase,
   unreleasedEmbedded,
   unreleasedMigration,
   unreleasedPostgreSQL,
 } from '../support/fixtures/unreleasedDatabase.ts'
 
-// Nothing was released before the first release: what was made before it is told as what it is, and left as it is.
+// What was made before the first release is told as what it is, and left as it is.
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -23,9 +23,8 @@ afterEach(async () => {
 
 const was = `was made by an unreleased version of XCE Services (migration ${unreleasedMigration}) and can't be upgraded`
 
-/** Of the data directory, without the embedded database and the lock. */
-function filesIn({ dataDirectory, url }: UnreleasedDatabase): readonly (readonly [string, string])[] {
-  if (url !== null) return []
+/** Of a data directory, without the embedded database and the lock. */
+function filesIn(dataDirectory: string): readonly (readonly [string, string])[] {
   return readdirSync(dataDirectory, { withFileTypes: true }).flatMap((entry) =>
     entry.isFile() && entry.name !== 'database.lock'
       ? [[entry.name, readFileSync(path.join(dataDirectory, entry.name), 'utf8')] as const]
@@ -33,65 +32,53 @@ function filesIn({ dataDirectory, url }: UnreleasedDatabase): readonly (readonly
   )
 }
 
-/** The name of a PostgreSQL database and its server, as a server's log has them. */
-function placeOf(url: string): string {
-  const { pathname, host } = new URL(url)
-  return `"${pathname.slice(1)}" on ${host}`
+function dumpOf(migrations: readonly string[]): AsyncIterable<string> {
+  const header = JSON.stringify({ version: 1, software: '0.1.0', migrations, head: '1', at: '' })
+  return (async function* () {
+    yield `{"xce-dump":${header}}`
+  })()
 }
 
-describe.each([
+test.each([
   ['embedded', unreleasedEmbedded],
   ['PostgreSQL', unreleasedPostgreSQL],
-] as const)('a database of before the first release, %s', (_kind, make) => {
-  async function made(): Promise<UnreleasedDatabase> {
+] as const)(
+  'a database of before the first release, %s, is refused in one sentence that says what it is and what to do, and nothing in it is changed',
+  async (_kind, make) => {
     const database = await make()
     ends.push(() => database.drop())
-    return database
-  }
-
-  test('is refused by a server in one sentence that says what it is and what to do; nothing in it is changed', async () => {
-    const database = await made()
-    const { url, dataDirectory } = database
-    const before = { rows: await everythingIn(database), files: filesIn(database) }
-    const [server, expected] =
-      url === null
-        ? [
-            new ServerProcess({}, dataDirectory),
-            `The embedded database in ${dataDirectory} ${was}: start with an empty data directory by XCE_DATA_DIR.`,
-          ]
-        : [
-            new ServerProcess({ DATABASE_URL: url }),
-            `The database ${placeOf(url)} ${was}: start with an empty database by DATABASE_URL.`,
-          ]
+    const { url, everything } = database
+    const directory = url === null ? database.dataDirectory : mkdtempSync(path.join(tmpdir(), 'xce-server-'))
+    writeFileSync(path.join(directory, 'admin-token'), 'of then\n')
+    const files = filesIn(directory)
+    const server = new ServerProcess(url === null ? {} : { DATABASE_URL: url }, directory)
+    ends.push(async () => expect(await server.clean()).toEqual([]))
     await server.start()
     expect(await server.end()).toBe(1)
     const lines = server.output
       .trim()
       .split('\n')
       .map((line) => (JSON.parse(line) as { msg: string }).msg)
-    expect(lines).toEqual([expected])
-    expect({ rows: await everythingIn(database), files: filesIn(database) }).toEqual(before)
-    if (url !== null) expect(await server.clean()).toEqual([])
-  })
+    expect(lines).toEqual([
+      url === null
+        ? `The embedded database in ${directory} ${was}: start with an empty data directory by XCE_DATA_DIR.`
+        : `The database "${new URL(url).pathname.slice(1)}" on ${new URL(url).host} ${was}: start with an empty database by DATABASE_URL.`,
+    ])
+    expect(filesIn(directory)).toEqual(files)
 
-  test('is neither dumped nor loaded into', async () => {
-    const database = await made()
-    const before = await everythingIn(database)
     const connection = await database.connect()
+    ends.push(() => connection.close())
+    expect(await everythingIn(connection)).toEqual(everything)
+    // Nor is it dumped, or loaded into; and what was dumped of it then is not loaded.
     await expect(dumpLines(connection, '1.0.0').next()).rejects.toThrow(
       `The database ${was}: its dump could not be loaded anywhere either.`,
     )
-    const header = (migrations: readonly string[]) =>
-      (async function* () {
-        yield `{"xce-dump":${JSON.stringify({ version: 1, software: '0.1.0', migrations, head: '1', at: '' })}}`
-      })()
-    await expect(loadLines(connection, header([]))).rejects.toThrow(
+    await expect(loadLines(connection, dumpOf([]))).rejects.toThrow(
       `The database ${was}: start with an empty database.`,
     )
-    await expect(loadLines(connection, header([unreleasedMigration]))).rejects.toThrow(
+    await expect(loadLines(connection, dumpOf([unreleasedMigration]))).rejects.toThrow(
       `The dump ${was}: start with an empty database.`,
     )
-    await connection.close()
-    expect(await everythingIn(database)).toEqual(before)
-  })
-})
+    expect(await everythingIn(connection)).toEqual(everything)
+  },
+)

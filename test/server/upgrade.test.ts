@@ -1,10 +1,12 @@
+import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
-import { afterEach, expect, test, vi } from 'vitest'
-import { migrate, readMigrations } from '../../src/store/database/migrate.ts'
+import { afterEach, expect, inject, test, vi } from 'vitest'
+import { type MigrationConnection, migrate } from '../../src/store/database/migrate.ts'
 import { contractionsOf } from '../../src/tools/contractions.ts'
 import { ServerProcess } from '../support/drivers/serverProcess.ts'
 import { WorkerProcess } from '../support/drivers/workerProcess.ts'
+import { copyTemplate } from '../support/fixtures/globalSetup.ts'
 import { expandingMigration, Release } from '../support/fixtures/release.ts'
 import { until } from '../support/fixtures/until.ts'
 
@@ -28,33 +30,26 @@ function later(changes: Parameters<typeof Release.like>[0]): Release {
   return release
 }
 
-/** A server of this release, with an embedded database that a later release has migrated. */
-async function serverAfter(added: Readonly<Record<string, string>>): Promise<ServerProcess> {
-  const server = new ServerProcess()
-  ends.push(async () => expect(await server.clean()).toEqual([]))
+/** Brings the embedded database of a server that does not run to the schema of a later release. */
+async function migrateBy(server: ServerProcess, release: Release): Promise<void> {
   const pglite = await PGlite.create(path.join(server.directory, 'database'))
-  await migrate(
-    { exec: (script) => pglite.exec(script), query: (sql, params) => pglite.query(sql, params) },
-    later({ added }).migrationsDirectory,
-  )
+  await migrate(connectionOf(pglite), release.migrationsDirectory)
   await pglite.close()
-  return server
 }
 
-test('a database that a later release has only expanded serves this one, which says so', async () => {
-  const server = await serverAfter({ [next]: expandingMigration })
+test('a database that a later release expands serves this one, which says so, until a later one takes away what this one needs', async () => {
+  const server = new ServerProcess()
+  ends.push(async () => expect(await server.clean()).toEqual([]))
+  await migrateBy(server, later({ added: { [next]: expandingMigration } }))
   await server.start()
   expect(await server.client().ask('{ services { nodes { name } } }')).toEqual({ services: { nodes: [] } })
   expect(server.output).toContain(
     `A newer version has expanded this database by the migration ${next}, and this version goes on with it: upgrade this server too.`,
   )
-})
+  expect(await server.end()).toBe(0)
 
-test('a database from which a later release has taken what this one needs is refused in a sentence', async () => {
-  const server = await serverAfter({
-    [next]: expandingMigration,
-    [late]: `-- needs ${next}\nALTER TABLE "Service" DROP COLUMN "paused";`,
-  })
+  const contracting = `-- needs ${next}\nALTER TABLE "Service" DROP COLUMN "paused";`
+  await migrateBy(server, later({ added: { [next]: expandingMigration, [late]: contracting } }))
   await server.start()
   expect(await server.end()).toBe(1)
   expect(server.output.trim().split('\n')).toHaveLength(1)
@@ -76,14 +71,14 @@ test('a worker of a later protocol is refused in a sentence that says what to up
   expect(await server.client().ask('{ hosts { nodes { name } } }')).toEqual({ hosts: { nodes: [] } })
 })
 
-test('the migrations of this release only expand, and so may the next one; what takes something away is told', async () => {
-  const pglite = await PGlite.create()
-  ends.push(() => pglite.close())
-  const connection = {
-    exec: (script: string) => pglite.exec(script),
-    query: (sql: string, params?: unknown[]) => pglite.query(sql, params),
-  }
-  for (const migration of await readMigrations()) expect(await contractionsOf(connection, migration)).toEqual([])
+test('what the next migration only adds is no contraction of this release’s schema; what it takes away is told', async () => {
+  const directory = copyTemplate(inject('embeddedTemplate'))
+  const pglite = await PGlite.create(path.join(directory, 'database'))
+  ends.push(async () => {
+    await pglite.close()
+    rmSync(directory, { recursive: true })
+  })
+  const connection = connectionOf(pglite)
   expect(await contractionsOf(connection, { script: expandingMigration })).toEqual([])
   const script = 'ALTER TABLE "Service" DROP COLUMN "paused"; ALTER TABLE "Worker" RENAME COLUMN "kernel" TO "system";'
   expect(await contractionsOf(connection, { script })).toEqual(
@@ -93,3 +88,7 @@ test('the migrations of this release only expand, and so may the next one; what 
     ]),
   )
 })
+
+function connectionOf(pglite: PGlite): MigrationConnection {
+  return { exec: (script) => pglite.exec(script), query: (sql, params) => pglite.query(sql, params) }
+}

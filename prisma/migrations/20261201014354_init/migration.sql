@@ -189,7 +189,7 @@ CREATE TABLE "Replica" (
     "twinOf" TEXT,
     "hostId" TEXT,
     "workerId" TEXT,
-    "hostAddresses" TEXT[],
+    "hostAddresses" TEXT[] DEFAULT ARRAY[]::TEXT[],
     "ports" JSONB NOT NULL DEFAULT '[]',
     "cpuMillis" INTEGER NOT NULL,
     "memoryMiB" INTEGER NOT NULL,
@@ -533,6 +533,9 @@ ALTER TABLE "HostPort" ADD CONSTRAINT "HostPort_hostId_fkey" FOREIGN KEY ("hostI
 ALTER TABLE "Worker" ADD CONSTRAINT "Worker_hostId_fkey" FOREIGN KEY ("hostId") REFERENCES "Host"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- From here on by hand: what the datamodel can't say.
+
+-- A list that is not there would be one more way of being empty.
+ALTER TABLE "Replica" ALTER COLUMN "hostAddresses" SET NOT NULL;
 
 -- Rows that every commit rewrites keep room for their next version on the same page, so that no index is touched (HOT).
 -- The counter row is the hottest of all: its table stays at one page or a few.

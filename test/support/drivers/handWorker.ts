@@ -120,7 +120,9 @@ export class HandWorker {
   }
 
   async #reportsOf(seen: readonly Seen[]): Promise<readonly Record<string, unknown>[]> {
-    const ids = seen.flatMap(({ replica, ports }) => (ports === undefined && replica.startsWith('Replica_') ? [replica] : []))
+    const ids = seen.flatMap(({ replica, ports }) =>
+      ports === undefined && replica.startsWith('Replica_') ? [replica] : [],
+    )
     const known: PortsOf['nodes'][number][] = []
     for (let from = 0; from < ids.length; from += mostIds)
       known.push(...(await this.#reader.ask<PortsOf>(portsOf, { ids: ids.slice(from, from + mostIds) })).nodes)
