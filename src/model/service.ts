@@ -117,10 +117,14 @@ export interface Rollout {
   readonly startedBy: string
 }
 
-/** What a service needs to know of a host its replicas are on. */
-export interface HostView {
+/** What a service needs to know of a host that its replicas are on. The addresses that it has told are in their rows. */
+export interface NamedHost {
   readonly id: HostId
   readonly name: string
+}
+
+/** A host with the addresses that it has now, which its services may not have told yet (R12). */
+export interface HostView extends NamedHost {
   readonly addresses: readonly string[]
 }
 
@@ -184,7 +188,7 @@ export interface ServiceSnapshot {
   /** The current rollout, which may have finished. */
   readonly rollout: Rollout
   /** The hosts of the alive replicas. */
-  readonly hosts: ReadonlyMap<HostId, HostView>
+  readonly hosts: ReadonlyMap<HostId, NamedHost>
   /** The earliest instant of each kind of timer. */
   readonly timers: ReadonlyMap<TimerKind, Instant>
 }

@@ -1,7 +1,15 @@
 import type { Prisma } from '../../generated/prisma/client.ts'
 import type { TimerKind } from '../../generated/prisma/enums.ts'
 import type { HostId, ProjectId, QueueId, ReplicaId, Revision, ServiceId } from '../../model/id.ts'
-import type { HostView, Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../../model/service.ts'
+import type {
+  NamedHost,
+  Replica,
+  Rollout,
+  ServiceColumns,
+  ServiceSnapshot,
+  Slot,
+  Version,
+} from '../../model/service.ts'
 import { isAliveText } from '../database/aliveReplica.ts'
 import {
   decodeRow,
@@ -32,7 +40,7 @@ const snapshotOf = `json_build_object(
   'lastVersion', (SELECT max(v."number") FROM "ServiceVersion" v WHERE v."serviceId" = s."id"),
   'slots', (SELECT json_agg(x ORDER BY x."index", x."contentNumber") FROM "Slot" x WHERE x."serviceId" = s."id"),
   'timers', (SELECT json_agg(t) FROM "Timer" t WHERE t."serviceId" = s."id"),
-  'hosts', (SELECT json_agg(json_build_object('id', h."id", 'name', h."name", 'addresses', h."addresses")) FROM "Host" h WHERE h."id" IN
+  'hosts', (SELECT json_agg(json_build_object('id', h."id", 'name', h."name")) FROM "Host" h WHERE h."id" IN
     (SELECT r."hostId" FROM "Replica" r WHERE r."serviceId" = s."id" AND ${isAliveText('r')}))
 )::text AS snapshot`
 const loadText = `SELECT ${snapshotOf}
@@ -57,7 +65,7 @@ interface Loaded {
   readonly contents: readonly (readonly [string, number])[]
   readonly slots: readonly Row[] | null
   readonly timers: readonly { readonly kind: TimerKind; readonly dueAt: string }[] | null
-  readonly hosts: readonly HostView[] | null
+  readonly hosts: readonly NamedHost[] | null
 }
 
 /** Reads services as their rules see them, all of one state of the database. Ids that don't exist are left out. */
@@ -103,7 +111,7 @@ function toSnapshot(loaded: Loaded): ServiceSnapshot {
     replicas: new Map<ReplicaId, Replica>(replicas.map((replica) => [replica.id, replica])),
     slots: (loaded.slots ?? []).map((row) => decodeRow<Slot>(slotColumns, row)),
     rollout: decodeRow<Rollout>(rolloutColumns, loaded.rollout),
-    hosts: new Map<HostId, HostView>((loaded.hosts ?? []).map((host) => [host.id, host])),
+    hosts: new Map<HostId, NamedHost>((loaded.hosts ?? []).map((host) => [host.id, host])),
     timers: new Map((loaded.timers ?? []).map((timer) => [timer.kind, Date.parse(timer.dueAt)])),
   }
 }
