@@ -146,7 +146,7 @@ export class WebSockets {
 }
 
 function greetingOf({ config: { leaseSeconds, graceSeconds } }: ServerContext): Greeting & Record<string, unknown> {
-  return { workerProtocol: serverProtocols, workerLease: { leaseSeconds, graceSeconds }, registrationNumbers: true }
+  return { workerProtocol: serverProtocols, workerLease: { leaseSeconds, graceSeconds } }
 }
 
 /** A worker says its name when it connects. */

@@ -29,11 +29,8 @@ export interface ReplicaReport {
   readonly exitCode: number | null
   readonly exitSignal: string | null
   readonly message: string | null
-  /**
-   * The ports of the placement that the report is about. If it is left out or null, the report is about whichever
-   * placement the replica has.
-   */
-  readonly ports?: readonly number[] | null
+  /** The ports of the placement that the report is about. */
+  readonly ports: readonly number[]
 }
 
 /** Who reports. The commit refuses the service's change (FENCED) if the database has another epoch for the worker. */

@@ -39,10 +39,7 @@ type ReplicaRow = Row<
 >
 
 /** A row of Replica. */
-export interface Replica extends Omit<ReplicaRow, 'serviceId' | 'hostAddresses'> {
-  // The datamodel of Prisma has no word for a list that may be null; the column may.
-  readonly hostAddresses: ReplicaRow['hostAddresses'] | null
-}
+export type Replica = Omit<ReplicaRow, 'serviceId'>
 
 /** A row of Slot: the failures of a slot and content (R10). */
 export type Slot = Omit<Row<SlotModel, { serviceId: ServiceId; failedHostId: HostId }>, 'serviceId'>
@@ -53,7 +50,10 @@ export type Rollout = Omit<Row<RolloutModel, { id: RolloutId; serviceId: Service
 /** A row of Timer. */
 export type Timer = Omit<Row<TimerModel, { serviceId: ServiceId }>, 'serviceId'>
 
-/** What a service needs to know of a host its replicas are on. */
+/** What a service needs to know of a host that its replicas are on. The addresses that it has told are in their rows. */
+export type NamedHost = Pick<Row<HostModel, { id: HostId }>, 'id' | 'name'>
+
+/** A host with the addresses that it has now, which its services may not have told yet (R12). */
 export type HostView = Pick<Row<HostModel, { id: HostId }>, 'id' | 'name' | 'addresses'>
 
 type ServiceRow = Row<
@@ -93,7 +93,7 @@ export interface ServiceSnapshot extends ServiceIdentity, ServiceCounters {
   /** The current rollout, which may have finished. */
   readonly rollout: Rollout
   /** The hosts of the alive replicas. */
-  readonly hosts: ReadonlyMap<HostId, HostView>
+  readonly hosts: ReadonlyMap<HostId, NamedHost>
   /** The earliest instant of each kind of timer. */
   readonly timers: ReadonlyMap<TimerKind, Instant>
 }

@@ -17,9 +17,6 @@ export interface RegisteringWorker extends WorkerOffer {
   readonly protocolVersion: number
   /** The id of its state directory, which tells a restart from another worker. */
   readonly instance: string
-  /**
-   * The number of this registration among those of its state directory, by which a late one is recognised. If it is
-   * left out or null, the worker does not say.
-   */
-  readonly registrationNumber?: number | null | undefined
+  /** The number of this registration among those of its state directory, from 1, by which a late one is recognised. */
+  readonly registrationNumber: number
 }

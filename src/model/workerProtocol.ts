@@ -1,4 +1,4 @@
-/** The version of the worker's protocol that this release's workers speak. */
+/** The version of the worker's protocol that this release's workers speak. The first release speaks version 1. */
 export const workerProtocolVersion = 1
 
 /** A range of versions of the worker's protocol. */
@@ -14,21 +14,20 @@ export interface LeaseTerms {
 }
 
 /**
- * What a server says to whoever connects. It stands in the acknowledgement of a WebSocket's connection, and so comes
- * before any request. A worker of an older release ignores what it does not know, and a server of an older release
- * leaves this out.
+ * What every server says to whoever connects. It stands in the acknowledgement of a WebSocket's connection, and so
+ * comes before any request. Later versions of the protocol may add to it; `workerProtocol` stays in all of them, so
+ * that a worker can always tell whether it may go on.
  */
 export interface Greeting {
   readonly workerProtocol: ProtocolRange
   /** The current terms: a worker that registered before the servers were restarted may have others. */
   readonly workerLease: LeaseTerms
-  /**
-   * The server takes the number of a registration, and returns the newest number to a worker whose own is not higher.
-   */
-  readonly registrationNumbers: true
 }
 
-/** This release's servers also take the previous release's version, because servers are upgraded before workers. */
+/**
+ * What this release's servers take. Servers are upgraded before workers, so from the second version on `oldest` is the
+ * version that the previous release's workers speak.
+ */
 export const serverProtocols: ProtocolRange = { oldest: 1, newest: workerProtocolVersion }
 
 /** Says in a sentence why a worker and a server cannot work together; null when they can. */

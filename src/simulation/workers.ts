@@ -28,6 +28,7 @@ interface Run {
   readonly serviceId: ServiceId
   readonly hostId: HostId
   readonly workerId: WorkerId
+  readonly ports: readonly number[]
   readonly content: Content
   readonly behaviour: Behaviour
   start: number
@@ -160,6 +161,7 @@ export class Workers {
       replica,
       serviceId,
       ...place,
+      ports: row.ports.map(({ port }) => port),
       content,
       behaviour,
       start,
@@ -232,6 +234,7 @@ function report(run: Run, over: Partial<ReplicaReport> = {}): ReplicaReport {
     exitCode: null,
     exitSignal: null,
     message: null,
+    ports: run.ports,
     ...over,
   }
 }

@@ -1,3 +1,4 @@
+import type { AllocatedPort } from '../../src/model/content.ts'
 import type { HostId, ReplicaId, ServiceId, WorkerId } from '../../src/model/id.ts'
 import { createService, placedReplicas } from '../support/drivers/apiService.ts'
 import type { HandWorker } from '../support/drivers/handWorker.ts'
@@ -115,12 +116,13 @@ export class FlippingService {
     })
     const reporter = { hostId: replica.hostId as HostId, workerId: replica.host?.workers[0]?.id as WorkerId, epoch }
     const { id, start } = replica
+    const ports = replica.ports as unknown as readonly AllocatedPort[]
     return new FlippingService(name, (ready, sequence) =>
       app.committer.submit(replica.serviceId as ServiceId, {
         kind: 'report',
         reporter,
         sequence,
-        reports: [reportOf({ id: id as ReplicaId, start }, { ready })],
+        reports: [reportOf({ id: id as ReplicaId, start, ports }, { ready })],
       }),
     )
   }

@@ -185,8 +185,7 @@ function checkTable({ snapshot, table }: ServiceState, alive: readonly Replica[]
   }
   const ready = new Set([...table.values()].filter((address) => address.ready).map((address) => address.replicaId))
   for (const row of alive) {
-    const host = row.hostId === null ? undefined : snapshot.hosts.get(row.hostId)
-    if (host !== undefined && host.addresses.length > 0)
+    if (row.hostAddresses.length > 0)
       check(ready.has(row.id) === row.ready, 'the ready addresses are those of the ready replicas')
   }
 }

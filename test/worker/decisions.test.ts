@@ -176,6 +176,7 @@ describe('settings', () => {
       reservedPorts: [],
       softwareVersion: '',
       instance: 'a',
+      registrationNumber: 1,
     }
     expect(workerIssues({ name, host: name, protocolVersion: workerProtocolVersion, ...rest }).length === 0).toBe(isOne)
   })

@@ -43,7 +43,7 @@ export function workerIssues(worker: RegisteringWorker): readonly InputIssue[] {
     refuse(['softwareVersion'], `${quoted(softwareVersion)} is no version: use at most 100 printable ASCII characters.`)
   if (!directoryId.test(instance))
     refuse(['instance'], `${quoted(instance)} is no id of a state directory: use 1 to 100 printable ASCII characters.`)
-  if ((registrationNumber ?? 1) < 1)
+  if (registrationNumber < 1)
     refuse(
       ['registrationNumber'],
       `registrationNumber is ${registrationNumber}: the first one is 1, and each later one is higher.`,

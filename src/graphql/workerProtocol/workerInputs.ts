@@ -32,7 +32,7 @@ export interface ReportInput {
   readonly exitCode?: number | null | undefined
   readonly exitSignal?: string | null | undefined
   readonly message?: string | null | undefined
-  readonly ports?: readonly number[] | null | undefined
+  readonly ports: readonly number[]
 }
 
 export const ReplicaReportInput = builder.inputRef<ReportInput>('ReplicaReportInput').implement({
@@ -53,8 +53,8 @@ export const ReplicaReportInput = builder.inputRef<ReportInput>('ReplicaReportIn
     exitSignal: t.string({ description: 'The signal that ended it, without SIG; null when none did.' }),
     message: t.string({ description: 'A sentence about it for people; what is over 1,000 characters is cut.' }),
     ports: t.intList({
-      description:
-        'The ports of its assignment: a report of an earlier placement of the same replica is passed over. Left out: of any.',
+      required: true,
+      description: 'The ports of its assignment: a report of an earlier placement of the same replica is passed over.',
     }),
   }),
 })
@@ -90,7 +90,7 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
     protocolVersion: t.int({
       required: true,
       description:
-        "The version of this protocol that it speaks: the server's own or the release before's, or INVALID_INPUT.",
+        "The version of this protocol that it speaks: one that the server takes, its own or the release before's, or INVALID_INPUT.",
     }),
     running: t.field({ type: [ReplicaReportInput], required: true, description: 'Everything that it still runs.' }),
     instance: t.string({
@@ -99,8 +99,9 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
         'The id of its state directory, 1 to 100 printable ASCII characters, hard to guess: the same one again is a restart of the same worker. With another one a name that a worker has is refused until that worker is LOST.',
     }),
     registrationNumber: t.int({
+      required: true,
       description:
-        'Which registration of its state directory this is, from 1, below that INVALID_INPUT: each has a higher number than all that were sent before, so that one which a server takes late is OVERTAKEN. Left out: it is taken for the latest.',
+        'Which registration of its state directory this is, from 1, below that INVALID_INPUT: each has a higher number than all that were sent before, so that one which a server takes late is OVERTAKEN.',
     }),
   }),
 })
@@ -155,7 +156,7 @@ export function reportOf(input: ReportInput): ReplicaReport | null {
     exitCode: input.exitCode ?? null,
     exitSignal: textOf(input.exitSignal, 32),
     message: textOf(input.message, messageLength),
-    ports: input.ports ?? null,
+    ports: input.ports,
   }
 }
 

@@ -1,9 +1,8 @@
 import type { TimerKind } from '../../generated/prisma/enums.ts'
 import type { HostId, Instant } from '../../model/id.ts'
 import { hostHeldBy } from '../../model/replica.ts'
-import type { HostView, ServiceColumns, ServiceSnapshot, Version } from '../../model/service.ts'
+import type { NamedHost, ServiceColumns, ServiceSnapshot, Version } from '../../model/service.ts'
 import { type Draft, hostOf, versionOf } from '../draft/draft.ts'
-import { sameHost } from '../endpoint/hostView.ts'
 
 /** Makes the snapshot after the change. It shares with the base whatever did not change. */
 export function nextSnapshotOf(
@@ -58,17 +57,16 @@ function contentsOf(draft: Draft): ReadonlyMap<string, number> {
 }
 
 /** Keeps the hosts of the alive replicas. */
-function hostsOf(draft: Draft): ReadonlyMap<HostId, HostView> {
+function hostsOf(draft: Draft): ReadonlyMap<HostId, NamedHost> {
   if (!placesChanged(draft)) return draft.base.hosts
   const ids = new Set<HostId>()
   for (const row of draft.alive.rows) if (row.hostId !== null) ids.add(row.hostId)
-  const hosts = new Map<HostId, HostView>()
+  const hosts = new Map<HostId, NamedHost>()
   for (const id of [...ids].sort()) {
     const host = hostOf(draft, id)
     if (host !== null) hosts.set(id, host)
   }
-  const same =
-    hosts.size === draft.base.hosts.size && [...hosts].every(([id, host]) => sameHost(draft.base.hosts.get(id), host))
+  const same = hosts.size === draft.base.hosts.size && [...hosts.keys()].every((id) => draft.base.hosts.has(id))
   return same ? draft.base.hosts : hosts
 }
 

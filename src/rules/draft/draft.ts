@@ -2,7 +2,15 @@ import type { EventKind } from '../../generated/prisma/enums.ts'
 import { rowsPerCommit } from '../../model/bounds.ts'
 import type { HostId, Instant, ReplicaId, WorkerId } from '../../model/id.ts'
 import { isAlive } from '../../model/replica.ts'
-import type { HostView, Replica, Rollout, ServiceColumns, ServiceSnapshot, Slot, Version } from '../../model/service.ts'
+import type {
+  NamedHost,
+  Replica,
+  Rollout,
+  ServiceColumns,
+  ServiceSnapshot,
+  Slot,
+  Version,
+} from '../../model/service.ts'
 import type { WorkerPrecondition } from './change.ts'
 import { DraftRows, ReplicaRows } from './replicaRows.ts'
 import { type SlotKey, slotKey } from './slot.ts'
@@ -43,8 +51,8 @@ export interface Draft {
   readonly left: Rollout[]
   slots: Map<SlotKey, Slot>
   readonly insertedVersions: Version[]
-  /** Hosts that a grant or a registration named. */
-  readonly hosts: Map<HostId, HostView>
+  /** Hosts that a grant named. */
+  readonly hosts: Map<HostId, NamedHost>
   /** For each host that grants take from: the allocation that they were decided on, and the host's next port cursor. */
   readonly granted: Map<HostId, { readonly allocation: number; readonly lastPort: number }>
   /** Rows whose ports could not be bound (R13). */
@@ -153,7 +161,7 @@ export function targetOf(draft: Draft): Version {
   return versionOf(draft, draft.columns.versionNumber)
 }
 
-export function hostOf(draft: Draft, id: HostId | null): HostView | null {
+export function hostOf(draft: Draft, id: HostId | null): NamedHost | null {
   return id === null ? null : (draft.hosts.get(id) ?? draft.base.hosts.get(id) ?? null)
 }
 

@@ -1,15 +1,15 @@
 import type { EndpointAddress } from '../../model/endpoint.ts'
 import { isConfirmed } from '../../model/replica.ts'
-import type { HostView, Replica } from '../../model/service.ts'
+import type { NamedHost, Replica } from '../../model/service.ts'
 
 /**
  * R12: makes the rows of the endpoint table for a replica: one per port, while its process is confirmed, and none on a
  * host without an address (NO_ADDRESS). A stopping replica stays listed as terminating and not ready until its end. A
  * registration gives the host other addresses before all services have heard of it, so the row holds the addresses that
- * its service has published. A row that an older server placed holds none, and gets the host's.
+ * its service has published.
  */
-export function addressesOf(replica: Replica, host: HostView | null): EndpointAddress[] {
-  const addresses = replica.hostAddresses ?? host?.addresses ?? []
+export function addressesOf(replica: Replica, host: NamedHost | null): EndpointAddress[] {
+  const addresses = replica.hostAddresses
   const [primary] = addresses
   if (host === null || primary === undefined || !isConfirmed(replica)) return []
   return replica.ports.map((port) => ({

@@ -3,7 +3,6 @@ import type { Replica } from '../../model/service.ts'
 import { type Draft, hostOf } from '../draft/draft.ts'
 import type { RowChange } from '../draft/rowChange.ts'
 import { addressesOf, sameAddress } from './endpoint.ts'
-import { sameHost } from './hostView.ts'
 
 export interface EndpointDifference {
   /** Addresses that are new or changed. */
@@ -14,23 +13,10 @@ export interface EndpointDifference {
   readonly replaced: EndpointAddress[]
 }
 
-/**
- * R12: derives the endpoint table's difference from the rows that changed. Rows that an older server placed do not hold
- * their host's addresses, so theirs follow from the hosts whose addresses have changed.
- */
+/** R12: derives the endpoint table's difference from the rows that changed. */
 export function endpointChangeOf(draft: Draft, changes: readonly RowChange[]): EndpointDifference {
   const difference: EndpointDifference = { upserted: [], removed: [], replaced: [] }
   for (const { before, after } of changes) compare(draft, before, after, difference)
-  const moved = [...draft.hosts.values()].filter((host) => {
-    const before = draft.base.hosts.get(host.id)
-    return before !== undefined && !sameHost(before, host)
-  })
-  if (moved.length === 0) return difference
-  const changed = new Set(changes.map((change) => change.after.id))
-  for (const row of draft.alive.rows) {
-    if (row.hostAddresses === null && !changed.has(row.id) && moved.some((host) => host.id === row.hostId))
-      compare(draft, row, row, difference)
-  }
   return difference
 }
 

@@ -3,7 +3,6 @@ import { type CommitOutcome, unfinished } from '../../model/outcome.ts'
 import { isOn, isPlaced } from '../../model/replica.ts'
 import type { HostView, Replica } from '../../model/service.ts'
 import { type Draft, hasRoom, put } from '../draft/draft.ts'
-import { hasPublished } from './hostView.ts'
 
 /** R12: the worker's host has other addresses than the service has published, so the replicas there move with it. */
 export function applyHostAddresses(draft: Draft, { worker, host }: HostAddressesIntent): CommitOutcome {
@@ -19,7 +18,6 @@ export function setHostAddresses(
   host: HostView,
   isMeant: (row: Replica) => boolean = isPlaced,
 ): CommitOutcome {
-  draft.hosts.set(host.id, host)
   let changed = false
   for (const row of [...draft.alive.rows]) {
     if (row.hostId !== host.id || !isMeant(row) || hasPublished(row, host)) continue
@@ -28,4 +26,9 @@ export function setHostAddresses(
     changed = true
   }
   return { kind: 'done', changed }
+}
+
+/** The service has published exactly these addresses for the replica. */
+export function hasPublished({ hostAddresses }: Pick<Replica, 'hostAddresses'>, { addresses }: HostView): boolean {
+  return hostAddresses.length === addresses.length && hostAddresses.every((address, at) => address === addresses[at])
 }

@@ -5,17 +5,18 @@ import type { WorkerOffer } from '../../model/workerOffer.ts'
 import { type HostState, hostStateOf, portsBackMessage, reasonOf, type WorkerState } from './hostState.ts'
 import { isOvertaken, isSame, type Newcomer, nameHeldBy, type Registered } from './workerName.ts'
 
-/** What a worker says when it registers (R15). */
-export interface Registering extends Newcomer, Pick<WorkerOffer, 'cpuMillis' | 'memoryMiB' | 'portRange'> {
+/** What tells which worker registers (R15). */
+export interface Identifying extends Newcomer {
   /** The subject of the token that registers it. */
   readonly subject: string
   /** The worker may be one that another subject's token registered. */
-  readonly asAdmin?: boolean
-  /**
-   * The worker says that it runs nothing. Left out, an unknown worker is believed to run nothing, and a LOST one is
-   * not.
-   */
-  readonly clean?: boolean
+  readonly asAdmin: boolean
+}
+
+/** What a worker says when it registers (R15). */
+export interface Registering extends Identifying, Pick<WorkerOffer, 'cpuMillis' | 'memoryMiB' | 'portRange'> {
+  /** The worker says that it runs nothing. */
+  readonly clean: boolean
 }
 
 /** A worker that is registered already. */
@@ -86,7 +87,7 @@ const uncleanReason =
  * newest first.
  */
 export function identify<Worker extends WorkerBefore>(
-  worker: Registering,
+  worker: Identifying,
   named: Worker | null,
   alike: readonly Worker[],
 ): Identity<Worker> {
@@ -96,7 +97,7 @@ export function identify<Worker extends WorkerBefore>(
   // the one that had the name is LOST.
   const known =
     named && isSame(named, worker) ? named : (alike.find(({ host }) => host === worker.host) ?? alike[0] ?? null)
-  if (known !== null && known.subject !== worker.subject && worker.asAdmin !== true) {
+  if (known !== null && known.subject !== worker.subject && !worker.asAdmin) {
     const message = `Worker ${known.name} was registered with another token: use that one, or another name and state directory.`
     return { kind: 'refused', refusal: { code: 'FORBIDDEN', message } }
   }
@@ -127,7 +128,7 @@ export function decideRegistration(view: RegistrationView): RegistrationDecision
   // A removed host starts over.
   const scheduling = host === null || host.isRemoved ? 'OPEN' : host.scheduling
   // A worker that nobody knows any more was LOST, so what it still runs was replaced.
-  const returned = known === null ? worker.clean !== false : known.reachability !== 'LOST' || worker.clean === true
+  const returned = worker.clean || (known !== null && known.reachability !== 'LOST')
   const reachability = returned ? 'REACHABLE' : 'LOST'
   const reason = returned ? null : uncleanReason
   const others = (host?.workers ?? []).filter(({ id }) => id !== known?.id)

@@ -4,10 +4,10 @@ import type { Reachability } from '../../generated/prisma/enums.ts'
 export interface Registered {
   readonly name: string
   readonly host: string
-  /** The id of its state directory; null is unknown, and equals no other. */
-  readonly instance: string | null
+  /** The id of its state directory. */
+  readonly instance: string
   readonly reachability: Reachability
-  /** The highest number that its state directory has given to a registration; 0 means that it gives none. */
+  /** The highest number that its state directory has given to a registration. */
   readonly registrationNumber: number
 }
 
@@ -15,13 +15,10 @@ export interface Registered {
 export interface Newcomer {
   readonly name: string
   readonly host: string
-  /** The id of its state directory; an empty one equals no other. */
+  /** The id of its state directory. */
   readonly instance: string
-  /**
-   * The number of this registration among those of its state directory. If it is left out or null, the worker does not
-   * say, and the registration counts as the latest.
-   */
-  readonly registrationNumber?: number | null | undefined
+  /** The number of this registration among those of its state directory, from 1. */
+  readonly registrationNumber: number
 }
 
 /**
@@ -42,7 +39,7 @@ export function nameHeldBy(held: Registered, newcomer: Newcomer): string | null 
  * assignments, with their secrets.
  */
 export function isSame(held: Pick<Registered, 'instance'>, newcomer: Pick<Newcomer, 'instance'>): boolean {
-  return newcomer.instance !== '' && held.instance === newcomer.instance
+  return held.instance === newcomer.instance
 }
 
 /**
@@ -50,6 +47,5 @@ export function isSame(held: Pick<Registered, 'instance'>, newcomer: Pick<Newcom
  * registered again since.
  */
 export function isOvertaken(held: Registered, newcomer: Newcomer): boolean {
-  const number = newcomer.registrationNumber ?? null
-  return number !== null && number <= held.registrationNumber && isSame(held, newcomer)
+  return newcomer.registrationNumber <= held.registrationNumber && isSame(held, newcomer)
 }

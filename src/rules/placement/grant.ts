@@ -38,7 +38,7 @@ export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
       reportedSequence: sameWorker ? row.reportedSequence : 0,
     }
     put(draft, placed)
-    draft.hosts.set(given.hostId, { id: given.hostId, name: given.hostName, addresses: given.hostAddresses })
+    draft.hosts.set(given.hostId, { id: given.hostId, name: given.hostName })
     draft.granted.set(given.hostId, { allocation: given.allocation, lastPort: given.lastPort })
     recordSharedEvent(draft, placed, `is placed on host ${given.hostName}`, `are placed on host ${given.hostName}`)
     changed = true

@@ -5,7 +5,6 @@ import type { HostView, Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom } from '../draft/draft.ts'
 import { setHostAddresses } from '../endpoint/hostAddresses.ts'
-import { sameHost } from '../endpoint/hostView.ts'
 import { end } from './end.ts'
 import { fence, isLater, isOfPlacement, takeReports } from './report.ts'
 import { reachAgain } from './workerReachability.ts'
@@ -31,7 +30,7 @@ export function adopt(
   )
   const moved = setHostAddresses(draft, host)
   if (taken.kind !== 'done' || moved.kind !== 'done') return unfinished
-  return { kind: 'done', changed: taken.changed || moved.changed || hostChanged(draft, host) }
+  return { kind: 'done', changed: taken.changed || moved.changed }
 }
 
 /** R15: a worker that was silent for a while has reported everything, within its epoch. */
@@ -71,9 +70,4 @@ function takeFullReport(
 function isGone(row: Replica, reporter: Reporter, sequence: number): boolean {
   if (!isOfReporter(row, reporter) || !isLater(reporter.epoch, sequence, row)) return false
   return !(row.state === 'STARTING' && row.startedAt === null && row.start === 1)
-}
-
-function hostChanged(draft: Draft, host: HostView): boolean {
-  const before = draft.base.hosts.get(host.id)
-  return before !== undefined && !sameHost(before, host)
 }

@@ -51,7 +51,7 @@ function rowsOf({ state }: ReplicaReport): number {
  * earlier placement are ignored then, for example a PORT_TAKEN that arrives twice.
  */
 export function isOfPlacement({ ports }: ReplicaReport, row: Replica | undefined): boolean {
-  if (row === undefined || ports === undefined || ports === null) return true
+  if (row === undefined) return true
   const own = row.ports.map(({ port }) => port).sort((a, b) => a - b)
   return [...ports].sort((a, b) => a - b).join() === own.join()
 }

@@ -36,7 +36,7 @@ export function start(
     twinOf,
     hostId: null,
     workerId: null,
-    hostAddresses: null,
+    hostAddresses: [],
     ports: [],
     cpuMillis: version.content.cpuMillis,
     memoryMiB: version.content.memoryMiB,

@@ -2,7 +2,7 @@ import type { Instant } from '../../model/id.ts'
 import { isActive } from '../../model/replica.ts'
 import type { Replica, Slot } from '../../model/service.ts'
 import { isReplicaReason, type ReplicaReason } from '../blocker/blockerTable.ts'
-import { type Draft, hostOf } from '../draft/draft.ts'
+import type { Draft } from '../draft/draft.ts'
 import { keyOf } from '../draft/slot.ts'
 import { isCrashLooping, resetAt, waitEnd } from '../replica/backoff.ts'
 import { availableFrom } from '../replica/readiness.ts'
@@ -21,7 +21,7 @@ export function collectWaits(draft: Draft, counts: (row: Replica) => boolean): M
   // An available replica waits for nothing, unless its slot has failed, its host has no address, or it is to leave its host.
   const quiet =
     draft.slots.size === 0 &&
-    !draft.alive.rows.some((row) => (row.leaving === 'DRAIN' && isActive(row)) || isUnlisted(draft, row))
+    !draft.alive.rows.some((row) => (row.leaving === 'DRAIN' && isActive(row)) || isUnlisted(row))
   for (const row of draft.alive.rows) {
     if (quiet && row.available) continue
     if (!isActive(row) || !counts(row)) continue
@@ -50,15 +50,14 @@ function reasonOf(draft: Draft, row: Replica): ReplicaReason | null {
   }
   if (!row.hostReachable) return 'HOST_UNREACHABLE'
   if (!row.ready) return 'WAITING_FOR_READY'
-  if (isUnlisted(draft, row)) return 'NO_ADDRESS'
+  if (isUnlisted(row)) return 'NO_ADDRESS'
   if (!row.available) return 'MIN_READY'
   return row.leaving === 'DRAIN' ? 'HOST_DRAINING' : null
 }
 
 /** R12: the replica would be listed if its host had an address. */
-function isUnlisted(draft: Draft, row: Replica): boolean {
-  if (row.hostId === null || row.ports.length === 0) return false
-  return (row.hostAddresses ?? hostOf(draft, row.hostId)?.addresses)?.length === 0
+function isUnlisted(row: Replica): boolean {
+  return row.hostId !== null && row.ports.length > 0 && row.hostAddresses.length === 0
 }
 
 function untilOf(draft: Draft, row: Replica, reason: ReplicaReason): Instant | null {

@@ -83,11 +83,11 @@ export interface RegisterWorker extends RegisteringWorker {
   /** Of the token that registers it. */
   readonly subject: string
   /** It runs nothing: a LOST one may come back. False: what it runs was replaced, where it was LOST or is not known any more. */
-  readonly clean?: boolean
+  readonly clean: boolean
   /** It may be a worker that another subject's token registered. */
-  readonly asAdmin?: boolean
-  /** How long its lease is; left out: the default (R15). */
-  readonly leaseSeconds?: number
+  readonly asAdmin: boolean
+  /** How long its lease is (R15). */
+  readonly leaseSeconds: number
 }
 
 export type ClusterOutcome =

@@ -7,7 +7,7 @@ import { DatabaseError } from './databaseErrors.ts'
 import { openEmbedded } from './embedded.ts'
 import { Listener, type OnMessage, type OnReconnect, Subscriptions } from './listener.ts'
 import { type Migrated, type MigrationConnection, migrate } from './migrate.ts'
-import { databaseName, newClient, notMigrated, unreachable } from './openErrors.ts'
+import { databaseName, embeddedNotMigrated, newClient, notMigrated, unreachable } from './openErrors.ts'
 import { PGliteStream } from './pglite.ts'
 
 export interface Database {
@@ -54,10 +54,14 @@ async function openOnPGlite({ dataDirectory, log }: DatabaseOptions): Promise<Da
   const embedded = await openEmbedded(dataDirectory, log)
   try {
     const { pglite } = embedded
-    logMigrated(
-      await migrate({ exec: (script) => pglite.exec(script), query: (sql, params) => pglite.query(sql, params) }),
-      log,
-    )
+    const connection: MigrationConnection = {
+      exec: (script) => pglite.exec(script),
+      query: (sql, params) => pglite.query(sql, params),
+    }
+    const migrated = await migrate(connection).catch((error: unknown) => {
+      throw embeddedNotMigrated(dataDirectory, error)
+    })
+    logMigrated(migrated, log)
     // User and database are PGlite's own; said here, so that no PG… variable of the environment says otherwise.
     const session = {
       user: 'postgres',

@@ -12,7 +12,6 @@ export class DirectoryInUseError extends Error {
  */
 export async function lockDirectory(directory: string): Promise<FileLock> {
   await makeDirectory(path.resolve(directory))
-  // Servers of earlier releases lock the same file.
   const taken = await takeLock(path.join(directory, 'database.lock'))
   if ('holder' in taken) throw new DirectoryInUseError(inUse(directory, taken.holder))
   return taken.lock

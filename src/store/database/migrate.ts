@@ -15,6 +15,22 @@ export class MigrationError extends Error {
   override name = 'MigrationError'
 }
 
+/** The database was made before the first release: no migration leads from its schema to a released one. Nothing in it was changed. */
+export class UnreleasedDatabaseError extends MigrationError {
+  override name = 'UnreleasedDatabaseError'
+  readonly migration: string
+
+  constructor(migration: string) {
+    super(`The database ${unreleased(migration)}: start with an empty database.`)
+    this.migration = migration
+  }
+}
+
+/** What is wrong with data that such a migration has shaped. */
+export function unreleased(migration: string): string {
+  return `was made by an unreleased version of XCE Services (migration ${migration}) and can't be upgraded`
+}
+
 /** prisma/migrations of this package; src/store/database and dist/store/database are both three levels below its root. */
 export const migrationsDirectory = fileURLToPath(new URL('../../../prisma/migrations', import.meta.url))
 
@@ -65,7 +81,8 @@ interface AppliedMigration {
 /**
  * Brings the database to this version's schema. Each migration and its record commit together. Two servers that start at once take turns. A
  * database that newer versions have only expanded is taken as it is. Throws MigrationError for one from which a newer version has taken away
- * what this one needs, an edited migration, and one that failed. `through`: the last one to apply; left out: all.
+ * what this one needs, one that was made before the first release, an edited migration, and one that failed. `through`: the last one to apply;
+ * left out: all.
  */
 export async function migrate(
   connection: MigrationConnection,
@@ -77,6 +94,11 @@ export async function migrate(
   try {
     await connection.exec(recordTable)
     const records = await readApplied(connection)
+    const early = earlierThan(
+      shipped.map(({ name }) => name),
+      records.map((record) => record.migration_name),
+    )
+    if (early !== null) throw new UnreleasedDatabaseError(early)
     const newer = newerThan(shipped, records)
     const waiting = notApplied(shipped, records).filter(({ name }) => through === undefined || name <= through)
     for (const migration of waiting) await apply(connection, migration)
@@ -114,6 +136,14 @@ async function readApplied(connection: MigrationConnection): Promise<AppliedMigr
     'SELECT "migration_name", "checksum", "finished_at", "logs" FROM "_prisma_migrations" WHERE "rolled_back_at" IS NULL',
   )
   return rows as AppliedMigration[]
+}
+
+/**
+ * Of migrations, the first that is earlier than the first shipped one; null: there is none. Names begin with the instant at which they were made, and
+ * none of a release is ever taken away: so an earlier one is of the time before the first release.
+ */
+export function earlierThan([first = '']: readonly string[], names: readonly string[]): string | null {
+  return names.toSorted().find((name) => name < first) ?? null
 }
 
 /** The names of those that this version does not know. */

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { MigrationError } from './migrate.ts'
+import { MigrationError, UnreleasedDatabaseError, unreleased } from './migrate.ts'
 
 export class DatabaseUnreachableError extends Error {
   override name = 'DatabaseUnreachableError'
@@ -41,6 +41,8 @@ export function notMigrated(client: Whose, error: unknown): MigrationError {
   return new MigrationError(sentence(), { cause: error })
 
   function sentence(): string {
+    if (error instanceof UnreleasedDatabaseError)
+      return `${capital(which)} ${unreleased(error.migration)}: start with an empty database by DATABASE_URL.`
     switch (codeOf(error)) {
       case insufficientPrivilege:
         return `The role "${client.user}" may not do in ${which} what this version needs (${reason}): let it own the database (ALTER DATABASE "${client.database}" OWNER TO "${client.user}"), or create tables in its schema public; tables that are there already must be its own.`
@@ -52,6 +54,16 @@ export function notMigrated(client: Whose, error: unknown): MigrationError {
           : `${capital(which)} could not be migrated (${reason}): start again.`
     }
   }
+}
+
+/** The same of the embedded database, which nobody else can have changed. */
+export function embeddedNotMigrated(dataDirectory: string, error: unknown): unknown {
+  return error instanceof UnreleasedDatabaseError
+    ? new MigrationError(
+        `The embedded database in ${dataDirectory} ${unreleased(error.migration)}: start with an empty data directory by XCE_DATA_DIR.`,
+        { cause: error },
+      )
+    : error
 }
 
 function codeOf(error: unknown): unknown {

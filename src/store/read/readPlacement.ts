@@ -96,7 +96,7 @@ type HostRow = Omit<PlacementHost, 'workers' | 'takenPorts' | 'replicasOf'> & {
   readonly workers: readonly WorkerRow[] | null
   readonly takenPorts: readonly TakenPort[] | null
   /** What the replicas of each service hold on each worker: service, worker, how many, CPU, memory. */
-  readonly held: readonly (readonly [ServiceId, WorkerId | null, number, number, number])[] | null
+  readonly held: readonly (readonly [ServiceId, WorkerId, number, number, number])[] | null
 }
 
 /** Hosts with what is taken of them, by their ids and in the order of these. One that was removed is left out. */
@@ -107,7 +107,7 @@ export async function readHosts(source: PlacementSource, hosts: Asked<HostId>): 
 
 function hostOf({ held, workers, takenPorts, ...row }: HostRow): PlacementHost {
   const replicasOf = new Map<ServiceId, number>()
-  const used = new Map<WorkerId | null, { cpuMillis: number; memoryMiB: number }>()
+  const used = new Map<WorkerId, { cpuMillis: number; memoryMiB: number }>()
   for (const [service, worker, count, cpuMillis, memoryMiB] of held ?? []) {
     replicasOf.set(service, (replicasOf.get(service) ?? 0) + count)
     const before = used.get(worker)

@@ -20,7 +20,7 @@ SELECT DISTINCT u."serviceId", u.kind, u.worker, CASE WHEN u.kind = 'hostAddress
     jsonb_build_object('id', h."id", 'name', h."name", 'addresses', h."addresses") AS host
   FROM "Host" h JOIN "Replica" r ON r."hostId" = h."id" AND ${isAliveText('r')}
     LEFT JOIN "Worker" w ON w."id" = r."workerId" JOIN "Service" s ON s."id" = r."serviceId"
-  WHERE r."workerId" IS NOT NULL AND ${hosts}) u
+  WHERE ${hosts}) u
 WHERE u.kind IS NOT NULL ORDER BY u.worker, u."serviceId"`
 
 // Two texts: one plan for both would read every replica there is.

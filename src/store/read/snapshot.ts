@@ -1,7 +1,7 @@
 import type { Prisma } from '../../generated/prisma/client.ts'
 import type { PlacementProject } from '../../model/host.ts'
 import type { HostId, ReplicaId, Revision, ServiceId } from '../../model/id.ts'
-import type { HostView, Replica, ServiceSnapshot } from '../../model/service.ts'
+import type { NamedHost, Replica, ServiceSnapshot } from '../../model/service.ts'
 import { isAliveText } from '../database/aliveReplica.ts'
 import {
   decodeRow,
@@ -37,7 +37,7 @@ const snapshotOf = `${jsonObject<Loaded>({
   lastVersion: '(SELECT max(v."number") FROM "ServiceVersion" v WHERE v."serviceId" = s."id")',
   slots: '(SELECT json_agg(x ORDER BY x."index", x."contentNumber") FROM "Slot" x WHERE x."serviceId" = s."id")',
   timers: '(SELECT json_agg(t) FROM "Timer" t WHERE t."serviceId" = s."id")',
-  hosts: `(SELECT json_agg(${jsonObject<HostView>({ id: 'h."id"', name: 'h."name"', addresses: 'h."addresses"' })}) FROM "Host" h
+  hosts: `(SELECT json_agg(${jsonObject<NamedHost>({ id: 'h."id"', name: 'h."name"' })}) FROM "Host" h
     WHERE h."id" IN (SELECT r."hostId" FROM "Replica" r WHERE ${aliveOf}))`,
 })}::text AS snapshot`
 const loadText = `SELECT ${snapshotOf}
@@ -60,7 +60,7 @@ interface Loaded {
   readonly contents: readonly (readonly [string, number])[]
   readonly slots: readonly JsonRow[] | null
   readonly timers: readonly JsonRow[] | null
-  readonly hosts: readonly HostView[] | null
+  readonly hosts: readonly NamedHost[] | null
 }
 
 /** Reads services as their rules see them, all of one state of the database. Ids that don't exist are left out. */
@@ -102,7 +102,7 @@ function toSnapshot(loaded: Loaded): ServiceSnapshot {
     replicas: new Map<ReplicaId, Replica>(replicas.map((replica) => [replica.id, replica])),
     slots: (loaded.slots ?? []).map((row) => decodeRow(slotColumns, row)),
     rollout: decodeRow(rolloutColumns, loaded.rollout),
-    hosts: new Map<HostId, HostView>((loaded.hosts ?? []).map((host) => [host.id, host])),
+    hosts: new Map<HostId, NamedHost>((loaded.hosts ?? []).map((host) => [host.id, host])),
     timers: new Map(timers.map(({ kind, dueAt }) => [kind, dueAt])),
   }
 }

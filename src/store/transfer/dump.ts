@@ -1,4 +1,4 @@
-import type { MigrationConnection } from '../database/migrate.ts'
+import { earlierThan, type MigrationConnection, shippedMigrations, unreleased } from '../database/migrate.ts'
 import { encodeLine, endKey, formatVersion, headerKey, TransferError } from './format.ts'
 import { knownTables, type TableTransfer, transferred } from './tables.ts'
 import { TouchedReplicas } from './touchedReplicas.ts'
@@ -81,6 +81,9 @@ async function readHeader({ query }: MigrationConnection, software: string) {
   )
   const [state] = rows as { head: string; at: string; migrations: string[] }[]
   if (!state) throw new TransferError('The database has no fact log: its table Feed is empty.')
+  const early = earlierThan(await shippedMigrations(), state.migrations)
+  if (early !== null)
+    throw new TransferError(`The database ${unreleased(early)}: its dump could not be loaded anywhere either.`)
   return { version: formatVersion, software, ...state }
 }
 

@@ -1,4 +1,11 @@
-import { type MigrationConnection, migrate, migrationsDirectory, shippedMigrations } from '../database/migrate.ts'
+import {
+  earlierThan,
+  type MigrationConnection,
+  migrate,
+  migrationsDirectory,
+  shippedMigrations,
+  unreleased,
+} from '../database/migrate.ts'
 import { type DumpEnd, type DumpHeader, decodeLine, endKey, formatVersion, headerKey, TransferError } from './format.ts'
 import { RowInserter } from './rowInserter.ts'
 import { transferred } from './tables.ts'
@@ -67,6 +74,8 @@ async function prepareSchema(
   directory: string,
 ): Promise<void> {
   const shipped = await shippedMigrations(directory)
+  const early = earlierThan(shipped, migrations)
+  if (early !== null) throw new TransferError(`The dump ${unreleased(early)}: start with an empty database.`)
   const unknown = migrations.find((name) => !shipped.includes(name))
   if (unknown !== undefined) {
     throw new TransferError(

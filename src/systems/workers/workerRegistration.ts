@@ -3,6 +3,7 @@ import type { ReplicaReport, Reporter } from '../../model/intent.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import { isAlive } from '../../model/replica.ts'
 import type { HostView } from '../../model/service.ts'
+import type { Identifying } from '../../rules/hosts/registration.ts'
 import { askForAll } from '../../store/access/lease.ts'
 import { readIdentity } from '../../store/commit/cluster/workerIdentity.ts'
 import type { RegisterWorker } from '../../store/commit/outcome.ts'
@@ -30,12 +31,12 @@ type Parts = Pick<ServerContext, 'committer' | 'database' | 'log'>
  */
 export async function registerWorker(
   parts: Parts,
-  worker: Omit<RegisterWorker, 'kind'>,
+  worker: Omit<RegisterWorker, 'kind' | 'clean'>,
   running: readonly ReplicaReport[],
 ): Promise<Registered | { readonly kind: 'refused'; readonly refusal: Refusal }> {
   await leaveOtherHost(parts, worker)
   const alive = running.filter(isAlive).map(({ replica }) => replica)
-  const outcome = await parts.committer.write({ kind: 'registerWorker', ...worker, clean: alive.length === 0 })
+  const outcome = await parts.committer.write({ ...worker, kind: 'registerWorker', clean: alive.length === 0 })
   if (outcome.kind === 'refused') return outcome
   if (outcome.kind !== 'worker') throw new Error(`A registration was answered with ${outcome.kind}.`)
   const { workerId, hostId, epoch } = outcome
@@ -92,7 +93,7 @@ async function viewOf({ database }: Parts, hostId: HostId): Promise<HostView> {
  * has. If it is already lost there, its services are told of the loss first. A refused registration leaves its previous
  * host as it was.
  */
-async function leaveOtherHost(parts: Parts, worker: Omit<RegisterWorker, 'kind'>): Promise<void> {
+async function leaveOtherHost(parts: Parts, worker: Identifying): Promise<void> {
   const who = await readIdentity(parts.database, worker)
   if (who.kind === 'refused' || who.known === null || who.known.host === worker.host) return
   const { known } = who

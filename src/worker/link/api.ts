@@ -4,19 +4,17 @@ import type { Assignment, Report } from '../assignment.ts'
 
 /** The GraphQL documents that the worker sends, and the shapes of their answers. The worker uses nothing else of the API. */
 
-/** `isNumbered` is true for a server that accepts the number of a registration; an older server rejects the field. */
-export function registerWorker(isNumbered: boolean): string {
-  return /* GraphQL */ `
+export const registerWorker = /* GraphQL */ `
   mutation RegisterWorker($input: RegisterWorkerInput!) {
     registerWorker(input: $input) {
       __typename
       ... on RegisterWorkerPayload { epoch leaseSeconds graceSeconds stop worker { id } }
-      ... on InvalidInputError { issues { message } }${isNumbered ? '\n      ... on OvertakenError { newest }' : ''}
+      ... on InvalidInputError { issues { message } }
+      ... on OvertakenError { newest }
       ... on Error { code message }
     }
   }
 `
-}
 
 export const renewLease = /* GraphQL */ `
   mutation RenewLease($input: RenewLeaseInput!) {

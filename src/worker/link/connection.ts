@@ -2,6 +2,7 @@ import { type Client, createClient } from 'graphql-ws/client'
 import { WebSocket } from 'ws'
 import type { Greeting } from '../../model/workerProtocol.ts'
 import { connectFault } from './connectFault.ts'
+import { readGreeting } from './greeting.ts'
 
 /** The server refused a request. The code is from a top-level error or from the error that a mutation returned. */
 export class RefusedError extends Error {
@@ -55,7 +56,7 @@ export class Connection {
   #socket: WebSocket | null = null
   /** The reason why the connection has ended. */
   #ended: Error | null = null
-  #greeting: Partial<Greeting> = {}
+  #greeting: Greeting | null = null
   #rejectClosed: (error: Error) => void = () => undefined
 
   private constructor({ url, token, tokenFile, worker }: ConnectTarget) {
@@ -93,7 +94,7 @@ export class Connection {
       const connected = new Promise<unknown>((resolve) =>
         connection.#client.on('connected', (_socket, payload) => resolve(payload)),
       )
-      connection.#greeting = greetingIn(await Promise.race([connection.#closed, connected]))
+      connection.#greeting = readGreeting(await Promise.race([connection.#closed, connected]))
       return connection
     } catch (error) {
       connection.close()
@@ -103,8 +104,9 @@ export class Connection {
     }
   }
 
-  /** The fields that the server sent when it accepted the token. A server of another release may leave some out. */
-  get greeting(): Partial<Greeting> {
+  /** The fields that the server sent when it accepted the token. */
+  get greeting(): Greeting {
+    if (this.#greeting === null) throw new Error('The connection is not open yet.')
     return this.#greeting
   }
 
@@ -185,24 +187,6 @@ export class Connection {
     socket.once('close', () => clearTimeout(timer))
     socket.close(1000)
   }
-}
-
-/** Takes only the fields that have the expected shape. */
-function greetingIn(payload: unknown): Partial<Greeting> {
-  const { workerProtocol, workerLease, registrationNumbers } = (payload ?? {}) as {
-    [Key in keyof Greeting]?: Partial<Greeting[Key]>
-  }
-  const { oldest, newest } = workerProtocol ?? {}
-  const { leaseSeconds, graceSeconds } = workerLease ?? {}
-  return {
-    ...(typeof oldest === 'number' && typeof newest === 'number' ? { workerProtocol: { oldest, newest } } : {}),
-    ...(isSeconds(leaseSeconds) && isSeconds(graceSeconds) ? { workerLease: { leaseSeconds, graceSeconds } } : {}),
-    ...(registrationNumbers === true ? { registrationNumbers } : {}),
-  }
-}
-
-function isSeconds(value: unknown): value is number {
-  return typeof value === 'number' && value > 0
 }
 
 function refusal(

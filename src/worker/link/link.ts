@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { graceSeconds, leaseSeconds } from '../../model/bounds.ts'
-import { protocolFault, workerProtocolVersion } from '../../model/workerProtocol.ts'
 import { orAbort } from '../abort.ts'
 import { ContactFile } from '../files/contactFile.ts'
 import type { Supervisor } from '../process/supervisor.ts'
@@ -113,13 +112,10 @@ export class Link {
       const token = await readToken(tokenFile)
       tried = url
       connection = await Connection.open({ url, token, tokenFile, worker }, signal)
-      // The versions are compared before anything is sent, because another release may not understand it.
-      const { workerProtocol, workerLease } = connection.greeting
-      const fault = workerProtocol && protocolFault(workerProtocolVersion, workerProtocol)
-      if (fault) throw new Error(fault)
       log.info({ url }, 'connected')
       // The servers may have been restarted with another lease.
-      if (this.#registration !== null) this.#registration = { ...this.#registration, ...workerLease }
+      if (this.#registration !== null)
+        this.#registration = { ...this.#registration, ...connection.greeting.workerLease }
       this.#registration ??= await this.#registerWith(connection)
       const nextSequence = (): number => ++this.#sequence
       const parts = { supervisor, outbox, contact: this.#contact, drain, log, nextSequence }

@@ -35,7 +35,7 @@ export async function register(
 ): Promise<{ registration: Registration; stop: readonly string[] }> {
   const { name, host, addresses, cpuMillis, memoryMiB, portRange, reservedPorts } = settings
   const offer: WorkerOffer = { name, host, addresses, cpuMillis, memoryMiB, portRange, reservedPorts }
-  const input: RegisterWorkerInput = {
+  const input: Unnumbered = {
     ...offer,
     softwareVersion,
     protocolVersion: workerProtocolVersion,
@@ -48,21 +48,19 @@ export async function register(
   return { registration: { worker: worker.id, epoch, leaseSeconds, graceSeconds }, stop }
 }
 
-/**
- * Servers of the previous release accept no number. A server that knows a higher number returns it; then the worker
- * registers once more with a number above that.
- */
+type Unnumbered = Omit<RegisterWorkerInput, 'registrationNumber'>
+
+/** A server that knows a higher number returns it; then the worker registers once more with a number above that. */
 async function sendRegistration(
   connection: Connection,
   stateDirectory: string,
-  input: RegisterWorkerInput,
+  input: Unnumbered,
   log: Logger,
 ): Promise<RegisterWorkerData['registerWorker']> {
-  const isNumbered = connection.greeting.registrationNumbers === true
   const request = async (above: number): Promise<RegisterWorkerData['registerWorker']> => {
-    const number = isNumbered ? { registrationNumber: nextRegistrationNumber(stateDirectory, above, log) } : {}
-    const variables = { input: { ...input, ...number } }
-    return (await connection.request<RegisterWorkerData>(registerWorker(isNumbered), variables, 30_000)).registerWorker
+    const registrationNumber = nextRegistrationNumber(stateDirectory, above, log)
+    const variables: { readonly input: RegisterWorkerInput } = { input: { ...input, registrationNumber } }
+    return (await connection.request<RegisterWorkerData>(registerWorker, variables, 30_000)).registerWorker
   }
   const answer = await request(0)
   if (answer.__typename !== 'OvertakenError' || answer.newest === undefined) return answer

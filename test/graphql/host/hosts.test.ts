@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { registrationOf } from '../../support/drivers/store.ts'
 import { documentOf, openApi } from '../api.ts'
 
 const opened = openApi()
@@ -23,16 +24,7 @@ beforeAll(async () => {
     reservedPorts: [],
   }
   for (const name of ['n1', 'n2']) {
-    const change = {
-      kind: 'registerWorker',
-      ...worker,
-      name,
-      host: name,
-      softwareVersion: '1',
-      protocolVersion: 1,
-      instance: `of ${name}`,
-      subject: 'worker',
-    } as const
+    const change = { kind: 'registerWorker', ...registrationOf({ ...worker, name, host: name }) } as const
     await opened().app.committer.write(change)
   }
 })

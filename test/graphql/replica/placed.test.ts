@@ -19,6 +19,7 @@ const input = {
   softwareVersion: '1.2.3',
   protocolVersion: 1,
   instance: 'of worker-1',
+  registrationNumber: 1,
   running: [],
 }
 let registered: Data
@@ -31,12 +32,13 @@ beforeAll(async () => {
   const { app } = api()
   const { grants } = place({ ...(await readPlacement(app.database)), now: app.clock.now() })
   await app.committer.submit(grants[0]?.serviceId as ServiceId, { kind: 'grant', grants })
-  const { service } = await api().data('{ service(name: "web") { replicas { nodes { id index } } } }')
-  const reports = service.replicas.nodes.map(({ id: replica, index }: Data) => ({
+  const { service } = await api().data('{ service(name: "web") { replicas { nodes { id index ports { port } } } } }')
+  const reports = service.replicas.nodes.map(({ id: replica, index, ports }: Data) => ({
     replica,
     start: 1,
     state: 'RUNNING',
     ready: index < 2,
+    ports: ports.map(({ port }: Data) => port),
   }))
   const report = { worker: registered.worker.id, epoch: registered.epoch, sequence: 1, reports }
   expect((await api().data(documentOf('reportReplicas'), { input: report }, worker)).reportReplicas.__typename).toBe(
@@ -175,17 +177,18 @@ test('a replica shows its host, ports and log', async () => {
 })
 
 test('back with an IPv6 address as its primary one, its replicas are listed there, in brackets', async () => {
-  const { service } = await api().data('{ service(name: "web") { replicas { nodes { id index } } } }')
-  const running = service.replicas.nodes.map(({ id: replica, index }: Data) => ({
+  const { service } = await api().data('{ service(name: "web") { replicas { nodes { id index ports { port } } } } }')
+  const running = service.replicas.nodes.map(({ id: replica, index, ports }: Data) => ({
     replica,
     start: 1,
     state: 'RUNNING',
     ready: index < 2,
+    ports: ports.map(({ port }: Data) => port),
   }))
   registered = (
     await api().data(
       documentOf('registerWorker', 'worker { id host { id } } epoch'),
-      { input: { ...input, addresses: ['fd00::1'], running } },
+      { input: { ...input, registrationNumber: 2, addresses: ['fd00::1'], running } },
       worker,
     )
   ).registerWorker
@@ -213,6 +216,7 @@ describe('a worker', () => {
       softwareVersion: '',
       protocolVersion: 1,
       instance: 'of worker-2',
+      registrationNumber: 1,
       running: [],
     }
     const { errors } = await api().ask(

@@ -379,6 +379,7 @@ test('while it is being deleted nothing of this is possible', async () => {
     softwareVersion: '1',
     protocolVersion: 1,
     instance: 'of w1',
+    registrationNumber: 1,
     running: [],
   }
   await api().data(documentOf('registerWorker'), { input })

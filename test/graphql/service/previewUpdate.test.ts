@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Viewer } from '../../../src/graphql/kit/context.ts'
+import type { AllocatedPort } from '../../../src/model/content.ts'
 import type { ServiceId } from '../../../src/model/id.ts'
 import { place } from '../../../src/rules/placement/placement.ts'
 import { readPlacement } from '../../../src/store/read/readPlacement.ts'
@@ -34,6 +35,7 @@ beforeAll(async () => {
       softwareVersion: '1',
       protocolVersion: 1,
       instance: 'of worker-1',
+      registrationNumber: 1,
       running: [],
     },
   }
@@ -57,21 +59,32 @@ const rowsOf = (serviceId: string) => api().app.database.prisma.replica.findMany
 async function endStopped(serviceId: string): Promise<void> {
   const stopping = (await rowsOf(serviceId)).filter(({ state }) => state === 'STOPPING')
   await report(
-    stopping.map(({ id, start }) => ({
+    stopping.map(({ id, start, ports }) => ({
       replica: `Replica_${id}`,
       start,
       state: 'ENDED',
       ready: false,
       endReason: 'STOPPED',
       exitCode: 0,
+      ports: numbersOf(ports),
     })),
   )
 }
 
 async function becomeReady(serviceId: string): Promise<void> {
   const starting = (await rowsOf(serviceId)).filter(({ state }) => state === 'STARTING')
-  await report(starting.map(({ id, start }) => ({ replica: `Replica_${id}`, start, state: 'RUNNING', ready: true })))
+  await report(
+    starting.map(({ id, start, ports }) => ({
+      replica: `Replica_${id}`,
+      start,
+      state: 'RUNNING',
+      ready: true,
+      ports: numbersOf(ports),
+    })),
+  )
 }
+
+const numbersOf = (ports: unknown) => (ports as readonly AllocatedPort[]).map(({ port }) => port)
 
 async function report(reports: Data[]): Promise<void> {
   if (reports.length === 0) return

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { HostView, Replica } from '../../../src/model/service.ts'
+import type { HostView } from '../../../src/model/service.ts'
 import type { ServiceChange } from '../../../src/rules/draft/change.ts'
 import { dataOf, messagesOf, readyScene, Scene } from '../../support/drivers/scene.ts'
 import { hostId, reporter, reportOf, workerOf } from '../../support/fixtures/services.ts'
@@ -12,14 +12,6 @@ const readdress = (host = moved, worker = workerOf(hostId(1))) => ({ kind: 'host
 /** A server that has not had the service in its cache loads it: the registration has changed the host already. */
 function load(scene: Scene, host = moved): Scene {
   scene.store.snapshot = { ...scene.store.loaded(), hosts: new Map([[host.id, host]]) }
-  return scene
-}
-
-/** As a server that knows nothing of the column would have written it. */
-function byOlderServer(scene: Scene): Scene {
-  const forgotten = scene.store.alive.map((row): Replica => ({ ...row, hostAddresses: null }))
-  for (const row of forgotten) scene.store.rows.set(row.id, row)
-  scene.store.snapshot = { ...scene.snapshot, replicas: new Map(forgotten.map((row) => [row.id, row])) }
   return scene
 }
 
@@ -119,7 +111,7 @@ test('what is placed anew has the addresses of the host that it comes to', () =>
   const scene = readyScene({ replicas: 1 })
   expect(recorded(scene)).toEqual([told])
   scene.end(0, { endReason: 'PORT_TAKEN' })
-  expect(recorded(scene)).toEqual([null])
+  expect(recorded(scene)).toEqual([[]])
   scene.place({ hostId: hostId(2), hostName: 'node2', hostAddresses: ['10.0.0.2'] })
   scene.report([reportOf(scene.row(0))], { hostId: hostId(2) })
   expect([recorded(scene), listed(scene)]).toEqual([[['10.0.0.2']], [['10.0.0.2']]])
@@ -136,24 +128,4 @@ test('1,200 replicas move in commits of 500 rows, each of which tells what it mo
   expect(changes.map(rowsOf)).toEqual([500, 500, 200])
   expect(changes.map((change) => dataOf(change).upserted.length)).toEqual([500, 500, 200])
   expect(new Set(listed(scene).map(String))).toEqual(new Set([String(moved.addresses)]))
-})
-
-describe('rows that an older server placed', () => {
-  test('are where their host is, and move with it where that is known', () => {
-    const scene = byOlderServer(readyScene({ replicas: 2 }))
-    const adopted = {
-      kind: 'adopt',
-      reporter: reporter({ epoch: 2 }),
-      host: moved,
-      running: scene.store.alive.map((row) => reportOf(row)),
-    } as const
-    expect(dataOf(scene.commit(adopted)).upserted.map(({ address }) => address)).toEqual(['10.9.9.9', '10.9.9.9'])
-    expect(recorded(scene)).toEqual([moved.addresses, moved.addresses])
-  })
-
-  test('on a host without an address wait for one', () => {
-    const scene = load(byOlderServer(readyScene({ replicas: 1 })), unlisted)
-    scene.tick()
-    expect(scene.snapshot.columns.blockers).toMatchObject([{ reason: 'NO_ADDRESS' }])
-  })
 })

@@ -14,7 +14,10 @@ function registering(over: Partial<Registering> = {}): Registering {
     name: 'a',
     host: 'n1',
     instance: 'dir-a',
+    registrationNumber: 6,
     subject: 'token',
+    asAdmin: false,
+    clean: true,
     cpuMillis: 1_000,
     memoryMiB: 100,
     portRange: { from: 20_000, to: 20_009 },
@@ -96,14 +99,6 @@ describe('who registers (R15)', () => {
         null,
         'a',
       ],
-      [
-        'one that gives its state directory, where the lost one of that name gave none',
-        { registrationNumber: 1 },
-        lost('a', { instance: null }),
-        [],
-        null,
-        'a',
-      ],
     ],
   )('%s', (_what, over, named, alike, known, replaced) => {
     const who = identify(registering(over), named, alike)
@@ -114,14 +109,11 @@ describe('who registers (R15)', () => {
     })
   })
 
-  // A name is no proof: what does not show the state directory of the one that has the name is another worker, whatever it leaves out.
+  // A name is no proof: what does not show the state directory of the one that has the name is another worker, whatever else it says.
   test.each<[string, string, Partial<WorkerBefore>]>([
     ['with another state directory', 'new', {}],
     ['with the name for a state directory', 'a', {}],
     ['with an empty one', '', {}],
-    ['with an empty one, where none is known', '', { instance: null }],
-    ['with an empty one, where an empty one is known', '', { instance: '' }],
-    ['with a state directory, where none is known', 'dir-a', { instance: null }],
     ['with another one, where the one of that name is silent', 'new', { reachability: 'UNREACHABLE' }],
     ['with an empty one, where the one of that name is silent', '', { reachability: 'UNREACHABLE' }],
   ])('refused: another one has the name, and this one comes %s', (_what, instance, over) => {
@@ -129,7 +121,7 @@ describe('who registers (R15)', () => {
       'A worker named a is registered already, with another state directory, on host n2: give this one another XCE_WORKER_NAME. If that one is gone for good: this one is taken when it is lost, after its grace, or at once by confirmHostLoss of n2.'
     const refusal = { code: 'INVALID_INPUT', message, issues: [{ path: ['input', 'name'], message }] }
     const named = on('n2', earlier('a', over))
-    for (const more of [{}, { asAdmin: true }, { registrationNumber: 6 }])
+    for (const more of [{}, { asAdmin: true }, { registrationNumber: 1_000 }])
       expect(identify(registering({ instance, ...more }), named, [])).toEqual({ kind: 'refused', refusal })
   })
 
@@ -259,11 +251,6 @@ describe('a registration (R15)', () => {
     [
       'of a lost one that runs something',
       { worker: registering({ clean: false }), known: lost('a'), host: hostOf(lost('a')) },
-      { host: { ...unclean, cpuMillis: 0, memoryMiB: 0 }, ...unclean, epoch: 4, message: `${alone} ${stale}` },
-    ],
-    [
-      'of a lost one that does not say',
-      { known: lost('a'), host: hostOf(lost('a')) },
       { host: { ...unclean, cpuMillis: 0, memoryMiB: 0 }, ...unclean, epoch: 4, message: `${alone} ${stale}` },
     ],
     [

@@ -102,7 +102,9 @@ eachDatabase((database) => {
     const taken = hosts.flatMap(({ takenPorts }) => takenPorts)
     expect(taken.length).toBe(await database().prisma.hostPort.count())
     const project = await database().prisma.project.findUniqueOrThrow({ where: { name: 'default' } })
-    expect(projects).toEqual([{ id: project.id, name: 'default', maxReplicas: null, usedReplicas: project.usedReplicas }])
+    expect(projects).toEqual([
+      { id: project.id, name: 'default', maxReplicas: null, usedReplicas: project.usedReplicas },
+    ])
     await store.scale(id, 2)
   })
 

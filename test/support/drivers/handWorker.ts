@@ -1,6 +1,6 @@
 import type { ApiClient } from './apiClient.ts'
 
-/** What a worker would see of a replica. */
+/** What a worker would see of a replica; `ports` left out: those that the replica has now. */
 export interface Seen {
   readonly replica: string
   readonly start?: number
@@ -20,9 +20,18 @@ const report = `mutation ($input: ReportReplicasInput!) { reportReplicas(input: 
   __typename ... on ReportReplicasPayload { fenced } ... on Error { code message }
 } }`
 
+const portsOf = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Replica { id ports { port } } } }`
+
+/** So many ids the API takes at once. */
+const mostIds = 100
+
 const renew = `mutation ($input: RenewLeaseInput!) { renewLease(input: $input) {
   __typename ... on RenewLeasePayload { resync } ... on Error { code message }
 } }`
+
+interface PortsOf {
+  readonly nodes: readonly ({ readonly id: string; readonly ports: readonly { readonly port: number }[] } | null)[]
+}
 
 export interface Registered {
   readonly __typename: string
@@ -38,16 +47,22 @@ export interface Reported {
   readonly code?: string
 }
 
+/** Of all registrations here, so that each is later than those before it of the same state directory. */
+let registrations = 0
+
 /** A worker whose replicas are whatever a test says: it speaks the protocol and runs nothing. */
 export class HandWorker {
   readonly #client: ApiClient
+  readonly #reader: ApiClient
   readonly name: string
   id = ''
   epoch = 0
   #sequence = 0
 
-  constructor(client: ApiClient, name = 'hand') {
+  /** `reader`: who may look up the ports of its replicas, where the token of a worker may not. */
+  constructor(client: ApiClient, name = 'hand', reader = client) {
     this.#client = client
+    this.#reader = reader
     this.name = name
   }
 
@@ -63,7 +78,8 @@ export class HandWorker {
         softwareVersion: 'test',
         protocolVersion: 1,
         instance: `of ${this.name}`,
-        running: running.map(asReport),
+        registrationNumber: ++registrations,
+        running: await this.#reportsOf(running),
         ...over,
       },
     })
@@ -97,12 +113,22 @@ export class HandWorker {
   }
 
   async #report(seen: readonly Seen[], full: boolean): Promise<Reported> {
-    const input = { worker: this.id, epoch: this.epoch, sequence: ++this.#sequence, full, reports: seen.map(asReport) }
+    const sequence = ++this.#sequence
+    const input = { worker: this.id, epoch: this.epoch, sequence, full, reports: await this.#reportsOf(seen) }
     const answer = await this.#client.ask<{ reportReplicas: Reported }>(report, { input })
     return answer.reportReplicas
   }
-}
 
-function asReport(seen: Seen): Record<string, unknown> {
-  return { start: 1, ready: false, ...seen }
+  async #reportsOf(seen: readonly Seen[]): Promise<readonly Record<string, unknown>[]> {
+    const ids = seen.flatMap(({ replica, ports }) =>
+      ports === undefined && replica.startsWith('Replica_') ? [replica] : [],
+    )
+    const known: PortsOf['nodes'][number][] = []
+    for (let from = 0; from < ids.length; from += mostIds)
+      known.push(...(await this.#reader.ask<PortsOf>(portsOf, { ids: ids.slice(from, from + mostIds) })).nodes)
+    return seen.map((one) => {
+      const ports = known.find((node) => node?.id === one.replica)?.ports ?? []
+      return { start: 1, ready: false, ports: ports.map(({ port }) => port), ...one }
+    })
+  }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { leaseSeconds } from '../../../src/model/bounds.ts'
 import type { HostId, ProfileRevisionId, ProjectId, QueueId, ServiceId, WorkerId } from '../../../src/model/id.ts'
 import type { NewService, Reporter } from '../../../src/model/intent.ts'
 import type { ServiceSnapshot } from '../../../src/model/service.ts'
@@ -11,6 +12,9 @@ import { readPlacement } from '../../../src/store/read/readPlacement.ts'
 import { loadSnapshots } from '../../../src/store/read/snapshot.ts'
 import { silent } from '../fixtures/databases.ts'
 import { content, newService, reportOf, settings } from '../fixtures/services.ts'
+
+/** Of all registrations here, so that each is later than those before it of the same state directory. */
+let registrations = 0
 
 /** What a worker says that registers. */
 export function registrationOf(
@@ -26,7 +30,11 @@ export function registrationOf(
     protocolVersion: 1,
     // Its state directory: the same name again is a restart, where nothing else is said.
     instance: `of ${over.name}`,
+    registrationNumber: ++registrations,
     subject: 'worker',
+    asAdmin: false,
+    clean: true,
+    leaseSeconds,
     ...over,
   }
 }

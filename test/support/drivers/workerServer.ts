@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { buildSchema, GraphQLError } from 'graphql'
 import { useServer } from 'graphql-ws/use/ws'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Greeting } from '../../../src/model/workerProtocol.ts'
+import { type Greeting, serverProtocols } from '../../../src/model/workerProtocol.ts'
 import type { Assignment, Report } from '../../../src/worker/assignment.ts'
 import type { LogRequest, RegisterWorkerInput, WireAssignment } from '../../../src/worker/link/api.ts'
 import { freePort } from '../fixtures/freePort.ts'
@@ -34,13 +34,13 @@ const schema = buildSchema(/* GraphQL */ `
   union RenewLeaseResult = RenewLeasePayload | FencedError | ForbiddenError
   union ReportReplicasResult = ReportReplicasPayload | InvalidInputError | FencedError | ForbiddenError
   union AnswerLogRequestResult = AnswerLogRequestPayload | FencedError | ForbiddenError
-  input RegisterWorkerInput { name: String! host: String! addresses: [String!]! cpuMillis: Int! memoryMiB: Int! portRange: PortRangeInput! reservedPorts: [Int!] softwareVersion: String! protocolVersion: Int! running: [ReplicaReportInput!]! instance: String! registrationNumber: Int }
+  input RegisterWorkerInput { name: String! host: String! addresses: [String!]! cpuMillis: Int! memoryMiB: Int! portRange: PortRangeInput! reservedPorts: [Int!] softwareVersion: String! protocolVersion: Int! running: [ReplicaReportInput!]! instance: String! registrationNumber: Int! }
   input PortRangeInput { from: Int! to: Int! }
   input RenewLeaseInput { worker: ID! epoch: Int! }
   input ReportReplicasInput { worker: ID! epoch: Int! sequence: Int! full: Boolean! = false reports: [ReplicaReportInput!]! }
   enum ReportedState { STARTING RUNNING ENDED }
   enum ReportedEndReason { EXITED GAVE_UP START_FAILED PORT_TAKEN STOPPED }
-  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!] }
+  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!]! }
   input AnswerLogRequestInput { worker: ID! epoch: Int! request: ID! stdout: [String!]! stderr: [String!]! truncated: Boolean! }
   type Mutation {
     registerWorker(input: RegisterWorkerInput!): RegisterWorkerResult!
@@ -96,9 +96,7 @@ export class WorkerServer {
   readonly assignments = new Map<string, Assignment>()
   /** Called when a worker asks for its assignments, before the SNAPSHOT is sent. */
   onFollow = (): void => undefined
-  /** Said in the acknowledgement of a connection; a server of before says nothing. */
-  greeting: Partial<Greeting> & Record<string, unknown> = {}
-  /** A registration's number must be above it, where it has one. */
+  /** A registration's number must be above it. */
   newestRegistration = 0
   epoch = 0
   renewals = 0
@@ -155,7 +153,7 @@ export class WorkerServer {
       {
         schema,
         roots: this.#roots(),
-        onConnect: ({ connectionParams }) => connectionParams?.['authorization'] === authorization && this.greeting,
+        onConnect: ({ connectionParams }) => connectionParams?.['authorization'] === authorization && this.#greeting(),
       },
       sockets,
     )
@@ -192,6 +190,11 @@ export class WorkerServer {
     this.#tell({ logRequests: [request] })
   }
 
+  #greeting(): Greeting & Record<string, unknown> {
+    const { leaseSeconds, graceSeconds } = this
+    return { workerProtocol: serverProtocols, workerLease: { leaseSeconds, graceSeconds } }
+  }
+
   #tell(change: Partial<Change>): void {
     const whole: Change = {
       kind: 'DELTA',
@@ -218,12 +221,11 @@ export class WorkerServer {
         },
         registerWorker: ({ input }: { input: RegisterWorkerInput }) => {
           this.registrations.push(input)
-          const { registrationNumber: number, running } = input
           const newest = this.newestRegistration
-          if (typeof number === 'number' && number <= newest)
+          if (input.registrationNumber <= newest)
             return { __typename: 'OvertakenError', code: 'OVERTAKEN', message: 'It is late.', newest }
-          this.newestRegistration = number ?? newest
-          this.#told.push(...running)
+          this.newestRegistration = input.registrationNumber
+          this.#told.push(...input.running)
           this.epoch += 1
           const { epoch, leaseSeconds, graceSeconds } = this
           return {

@@ -3,6 +3,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { Feed } from '../../../src/feed/feed.ts'
 import { SharedSource } from '../../../src/feed/sharedSource.ts'
 import { Tail } from '../../../src/feed/tail.ts'
+import type { AllocatedPort } from '../../../src/model/content.ts'
 import type { ReplicaId } from '../../../src/model/id.ts'
 import type { Reporter } from '../../../src/model/intent.ts'
 import { writeHeartbeat } from '../../../src/store/access/lease.ts'
@@ -86,9 +87,8 @@ eachDatabase((database) => {
     const kill = (replica: string | undefined) =>
       store.committer.submit(id, { kind: 'kill', replica: replica as ReplicaId, actor: 'test' })
     await kill(first?.id)
-    const ended = {
-      ...reportOf({ id: first?.id as ReplicaId, start: 1 }, { state: 'ENDED', ready: false, endReason: 'STOPPED' }),
-    }
+    const placed = { id: first?.id as ReplicaId, start: 1, ports: first?.ports as unknown as readonly AllocatedPort[] }
+    const ended = reportOf(placed, { state: 'ENDED', ready: false, endReason: 'STOPPED' })
     await store.committer.submit(id, { kind: 'report', reporter, sequence: 1, reports: [ended] })
     const next = await follow(reporter, head)
     expect(await next()).toMatchObject({ kind: 'DELTA', assignments: [], removed: expect.arrayContaining([first?.id]) })

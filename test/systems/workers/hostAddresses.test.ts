@@ -133,7 +133,9 @@ eachDatabase((database) => {
     const table = await follow(id)
     const parts = partsOf(store.committer)
     const unclean = registrationOf({ name: `${host}-b`, host, instance: `${host}-b`, addresses: ['10.0.0.9'] })
-    const answer = await registerWorker(parts, unclean, [reportOf({ id: randomUUID() as ReplicaId, start: 1 })])
+    const answer = await registerWorker(parts, unclean, [
+      reportOf({ id: randomUUID() as ReplicaId, start: 1, ports: [] }),
+    ])
     expect(answer).toMatchObject({ kind: 'registered', stop: { length: 1 } })
     expect(await table()).toEqual(mine.map(() => '10.0.0.9'))
     // Back within its grace.
@@ -201,28 +203,5 @@ eachDatabase((database) => {
     expect(await readAdopters(database(), b)).toEqual([other])
     await store.register({ name: `${host}-b`, host, cpuMillis: 1_000, addresses: ['10.0.0.7'], clean: false })
     expect(new Set(await readAdopters(database(), a))).toEqual(new Set([mine, other]))
-  })
-
-  test('an older server, which knows nothing of told addresses, places a replica anew: those of the host before are forgotten', async () => {
-    const { id, workers } = await serving('a')
-    const [{ hostId }] = workers as [Reporter]
-    const [row] = await rowsOf(id)
-    const elsewhere = await store.register({ name: 'elsewhere', host: 'elsewhere', addresses: ['10.0.0.5'] })
-    const told = async () => (await rowsOf(id)).find((now) => now.id === row?.id)?.hostAddresses
-    const write = (sql: string, ...values: string[]) => database().prisma.$executeRawUnsafe(sql, ...values, row?.id)
-    await write(`UPDATE "Replica" SET "ready" = "ready" WHERE "id" = $1`)
-    expect(await told()).toEqual(['10.0.0.1'])
-    await write(`UPDATE "Replica" SET "hostId" = $1 WHERE "id" = $2`, elsewhere.hostId)
-    expect(await told()).toBeNull()
-    expect((await readEndpoint(database(), id))?.addresses.map(({ address }) => address).sort()).toEqual([
-      '10.0.0.1',
-      '10.0.0.5',
-    ])
-    // What is not known is told at the next look, so that the base of what comes then is what subscribers have.
-    await tellServices(partsOf(await another()), [elsewhere.hostId])
-    expect(await told()).toEqual(['10.0.0.5'])
-    // One of this version says both.
-    await write(`UPDATE "Replica" SET "hostId" = $1, "hostAddresses" = '{10.0.0.1}' WHERE "id" = $2`, hostId)
-    expect(await told()).toEqual(['10.0.0.1'])
   })
 })

@@ -199,7 +199,7 @@ describe('a registration', () => {
   test('of another worker under the name of a live one is refused, whatever it says of its state directory: the live one goes on, and is alone with its assignments', async () => {
     const token = await createToken(server.app.database, { subject: 'workers', roles: ['worker'] })
     const client = new ApiClient(server.url, token)
-    const worker = new HandWorker(client, 'alive')
+    const worker = new HandWorker(client, 'alive', server.client)
     await cordonOthers('alive')
     await worker.register([], { instance: 'hard to guess' })
     const secret = 'the-secret-of-alive'
@@ -221,11 +221,12 @@ describe('a registration', () => {
     const offer = {
       ...{ name: 'alive', host: 'alive', addresses: ['10.6.6.6'], cpuMillis: 64_000, memoryMiB: 65_536 },
       ...{ portRange: { from: 20_000, to: 29_999 }, softwareVersion: 'test', protocolVersion: 1 },
+      registrationNumber: 1_000_000,
     }
     const query = `mutation ($input: RegisterWorkerInput!) { registerWorker(input: $input) {
       __typename ... on RegisterWorkerPayload { worker { id } epoch } ... on Error { code message } ... on InvalidInputError { issues { path message } }
     } }`
-    const ran = [{ replica: replica?.id ?? '', start: 1, state: 'RUNNING', ready: true }]
+    const ran = [{ replica: replica?.id ?? '', start: 1, state: 'RUNNING', ready: true, ports: [] }]
     // The same token, with and without the replicas that it would take over.
     for (const by of [client, server.client])
       for (const running of [[], ran]) {
@@ -235,9 +236,12 @@ describe('a registration', () => {
           }>(query, { input: { ...offer, running, ...said } })
           return data === null ? errors.map(({ message }) => message) : data.registerWorker.issues
         }
-        // What gives no state directory is no registration: it does not come as far as to the name.
+        // What gives no state directory, or no number, is no registration: it does not come as far as to the name.
         for (const said of [{}, { instance: null }])
           expect(await refusalOf(said)).toEqual([expect.stringContaining('"String!"')])
+        expect(await refusalOf({ instance: 'hard to guess', registrationNumber: null })).toEqual([
+          expect.stringContaining('"Int!"'),
+        ])
         const taken = {
           path: ['input', 'name'],
           message:
@@ -286,7 +290,7 @@ describe('a drain by the worker itself', () => {
   test('is of its own host, with the token that registered it; it tells how far its services are', async () => {
     const token = await createToken(server.app.database, { subject: 'drains', roles: ['worker'] })
     const client = new ApiClient(server.url, token)
-    const worker = new HandWorker(client, 'drains')
+    const worker = new HandWorker(client, 'drains', server.client)
     await cordonOthers('drains')
     await worker.register()
     await createService(server.client, 'drained', 1)
@@ -514,8 +518,8 @@ describe('reports', () => {
     const claim = { worker: worker.id, epoch: worker.epoch }
     const running = { replica: 'Replica_01890a5d-ac96-774b-bcce-b302099a8057', state: 'RUNNING', ready: true }
     const reports = [
-      { ...running, start: 1 },
-      { ...running, start: 0 },
+      { ...running, start: 1, ports: [] },
+      { ...running, start: 0, ports: [] },
     ]
     expect(await issues('ReportReplicasInput', 'reportReplicas', { ...claim, sequence: 0, reports })).toEqual({
       result: {

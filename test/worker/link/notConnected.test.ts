@@ -170,7 +170,6 @@ test('a server says which lease it gives, before anything is asked', async () =>
   expect(connection.greeting).toEqual({
     workerProtocol: { oldest: expect.any(Number), newest: expect.any(Number) },
     workerLease: { leaseSeconds: 3_599, graceSeconds: 59 },
-    registrationNumbers: true,
   })
   connection.close()
 })

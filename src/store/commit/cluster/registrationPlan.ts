@@ -1,5 +1,4 @@
 import type { Host, Worker } from '../../../generated/prisma/client.ts'
-import { leaseSeconds } from '../../../model/bounds.ts'
 import type { HostId, WorkerId } from '../../../model/id.ts'
 import { decideRegistration, type RegistrationDecision } from '../../../rules/hosts/registration.ts'
 import { whereAlive } from '../../database/aliveReplica.ts'
@@ -112,8 +111,8 @@ function rowOf(
     knownEpoch: known?.epoch ?? 0,
     epoch,
     instance: change.instance,
-    registrationNumber: change.registrationNumber ?? known?.registrationNumber ?? 0,
-    leaseSeconds: change.leaseSeconds ?? leaseSeconds,
+    registrationNumber: change.registrationNumber,
+    leaseSeconds: change.leaseSeconds,
     cpuMillis,
     memoryMiB,
     softwareVersion,

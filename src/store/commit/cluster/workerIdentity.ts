@@ -1,17 +1,13 @@
 import type { Worker } from '../../../generated/prisma/client.ts'
-import { type Identity, identify } from '../../../rules/hosts/registration.ts'
+import { type Identifying, type Identity, identify } from '../../../rules/hosts/registration.ts'
 import { isSame } from '../../../rules/hosts/workerName.ts'
 import type { Database } from '../../database/database.ts'
-import type { RegisterWorker } from '../outcome.ts'
 
 /** With the name of its host. */
 export type KnownWorker = Worker & { readonly host: string }
 
 /** Which worker registers, and whose name it takes over, as the database has them now (R15). */
-export async function readIdentity(
-  { prisma }: Database,
-  change: Omit<RegisterWorker, 'kind'>,
-): Promise<Identity<KnownWorker>> {
+export async function readIdentity({ prisma }: Database, change: Identifying): Promise<Identity<KnownWorker>> {
   const { name, instance } = change
   const rows = await prisma.worker.findMany({
     where: { OR: [{ name }, { instance }] },

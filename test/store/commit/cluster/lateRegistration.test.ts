@@ -139,14 +139,4 @@ eachDatabase((database) => {
     const row = await database().prisma.worker.findUnique({ where: { id: newer.workerId } })
     expect(row).toMatchObject({ hostId: newer.hostId, epoch: newer.epoch, reachability: 'REACHABLE' })
   })
-
-  test('a registration without a number counts as the latest; the numbers go on after it', async () => {
-    const host = await only()
-    const { workerId } = await register(said({ name: host, host, registrationNumber: 2 }))
-    expect(await register(said({ name: host, host }))).toMatchObject({ workerId, epoch: 2 })
-    expect(await registerWorker(partsOf(store), said({ name: host, host, registrationNumber: 2 }), [])).toMatchObject({
-      kind: 'refused',
-    })
-    expect(await register(said({ name: host, host, registrationNumber: 3 }))).toMatchObject({ workerId, epoch: 3 })
-  })
 })

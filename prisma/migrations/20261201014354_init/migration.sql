@@ -188,6 +188,8 @@ CREATE TABLE "Replica" (
     "leaving" "LeaveReason",
     "twinOf" TEXT,
     "hostId" TEXT,
+    "workerId" TEXT,
+    "hostAddresses" TEXT[] DEFAULT ARRAY[]::TEXT[],
     "ports" JSONB NOT NULL DEFAULT '[]',
     "cpuMillis" INTEGER NOT NULL,
     "memoryMiB" INTEGER NOT NULL,
@@ -265,6 +267,7 @@ CREATE TABLE "HostPort" (
     "port" INTEGER NOT NULL,
     "protocol" "PortProtocol" NOT NULL,
     "replicaId" TEXT,
+    "lostWorkerId" TEXT,
     "quarantinedUntil" TIMESTAMPTZ(3),
     "conflicts" INTEGER NOT NULL DEFAULT 0,
 
@@ -280,11 +283,17 @@ CREATE TABLE "Worker" (
     "leaseUntil" TIMESTAMPTZ(3) NOT NULL,
     "reachability" "Reachability" NOT NULL DEFAULT 'REACHABLE',
     "reachabilitySince" TIMESTAMPTZ(3) NOT NULL,
+    "reason" TEXT,
+    "draining" BOOLEAN NOT NULL DEFAULT false,
+    "held" BOOLEAN NOT NULL DEFAULT false,
+    "restored" BOOLEAN NOT NULL DEFAULT false,
     "cpuMillis" INTEGER NOT NULL,
     "memoryMiB" INTEGER NOT NULL,
     "softwareVersion" TEXT NOT NULL,
     "protocolVersion" INTEGER NOT NULL,
     "subject" TEXT NOT NULL,
+    "instance" TEXT NOT NULL,
+    "registrationNumber" INTEGER NOT NULL,
     "registeredAt" TIMESTAMPTZ(3) NOT NULL,
     "lastSeenAt" TIMESTAMPTZ(3) NOT NULL,
 
@@ -377,6 +386,14 @@ CREATE TABLE "Token" (
     CONSTRAINT "Token_pkey" PRIMARY KEY ("id")
 );
 
+-- CreateTable
+CREATE TABLE "TokenChanges" (
+    "id" INTEGER NOT NULL,
+    "count" INTEGER NOT NULL DEFAULT 0,
+
+    CONSTRAINT "TokenChanges_pkey" PRIMARY KEY ("id")
+);
+
 -- CreateIndex
 CREATE UNIQUE INDEX "Project_name_key" ON "Project"("name");
 
@@ -420,6 +437,9 @@ CREATE INDEX "Replica_hostId_state_idx" ON "Replica"("hostId", "state");
 CREATE INDEX "Replica_hostId_id_idx" ON "Replica"("hostId", "id");
 
 -- CreateIndex
+CREATE INDEX "Replica_workerId_state_idx" ON "Replica"("workerId", "state");
+
+-- CreateIndex
 CREATE INDEX "Replica_state_notBefore_idx" ON "Replica"("state", "notBefore");
 
 -- CreateIndex
@@ -435,7 +455,16 @@ CREATE UNIQUE INDEX "Host_name_key" ON "Host"("name");
 CREATE INDEX "HostPort_replicaId_idx" ON "HostPort"("replicaId");
 
 -- CreateIndex
+CREATE INDEX "HostPort_lostWorkerId_idx" ON "HostPort"("lostWorkerId");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "Worker_name_key" ON "Worker"("name");
+
+-- CreateIndex
+CREATE INDEX "Worker_hostId_idx" ON "Worker"("hostId");
+
+-- CreateIndex
+CREATE INDEX "Worker_instance_idx" ON "Worker"("instance");
 
 -- CreateIndex
 CREATE INDEX "Fact_serviceId_revision_idx" ON "Fact"("serviceId", "revision");
@@ -503,6 +532,11 @@ ALTER TABLE "HostPort" ADD CONSTRAINT "HostPort_hostId_fkey" FOREIGN KEY ("hostI
 -- AddForeignKey
 ALTER TABLE "Worker" ADD CONSTRAINT "Worker_hostId_fkey" FOREIGN KEY ("hostId") REFERENCES "Host"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
+-- From here on by hand: what the datamodel can't say.
+
+-- A list that is not there would be one more way of being empty.
+ALTER TABLE "Replica" ALTER COLUMN "hostAddresses" SET NOT NULL;
+
 -- Rows that every commit rewrites keep room for their next version on the same page, so that no index is touched (HOT).
 -- The counter row is the hottest of all: its table stays at one page or a few.
 ALTER TABLE "Feed" SET (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
@@ -516,5 +550,17 @@ ALTER TABLE "Timer" SET (fillfactor = 70);
 
 -- What exists from the start.
 INSERT INTO "Feed" ("id", "head", "floor") VALUES (1, 0, 0);
+INSERT INTO "TokenChanges" ("id", "count") VALUES (1, 0);
 INSERT INTO "Project" ("id", "name", "createdAt") VALUES ('01890a5d-ac96-774b-bcce-b302099a8057', 'default', now());
 INSERT INTO "Queue" ("id", "name", "priority", "createdAt") VALUES ('01890a5d-ac96-774b-bcce-b3020a1c5e2f', 'default', 0, now());
+
+-- Every server hears of a token that is changed or taken away, whoever does it, and reads of it in the same statement as of the facts that were
+-- committed later.
+CREATE FUNCTION "count_token_change"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE "TokenChanges" SET "count" = "count" + 1 WHERE "id" = 1;
+  PERFORM pg_notify('facts', '');
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER "count_token_change" AFTER UPDATE OR DELETE OR TRUNCATE ON "Token" FOR EACH STATEMENT EXECUTE FUNCTION "count_token_change"();
