@@ -83,8 +83,8 @@ export class Feed {
   start(): void {
     this.#position = this.#tail.head
     this.#unsubscribe = this.#tail.subscribe(
-      (facts) => this.#take(facts),
-      () => this.#lose(),
+      (facts) => this.#appendFacts(facts),
+      () => this.#dropTopics(),
     )
   }
 
@@ -168,7 +168,7 @@ export class Feed {
   }
 
   /** Facts were trimmed before they were read here: every subscriber gets a new SNAPSHOT. */
-  #lose(): void {
+  #dropTopics(): void {
     this.#position = this.#tail.head
     const topics = [
       ...[...this.#services.values()].map(({ topic }) => topic),
@@ -179,47 +179,45 @@ export class Feed {
     this.#hosts.clear()
     this.#lists = {}
     for (const topic of topics) topic.lose()
-    this.#reached()
+    this.#resolveReached()
   }
 
-  #take(facts: readonly CommittedFact[]): void {
+  #appendFacts(facts: readonly CommittedFact[]): void {
     for (const fact of facts) {
       this.#position = fact.revision
       this.#lists.events?.append(fact.revision, null)
-      this.#tellTopics(fact)
+      this.#appendFact(fact)
     }
-    this.#reached()
+    this.#resolveReached()
   }
 
-  #tellTopics(fact: CommittedFact): void {
-    const { kind, revision } = fact
+  /** Hands a fact to the topics that it concerns, besides that of events. A kind of fact that no case handles does not compile. */
+  #appendFact({ kind, revision, serviceId, hostId, data }: CommittedFact): void {
     switch (kind) {
-      case 'change': {
-        const { serviceId, data } = fact
-        this.#services.get(serviceId)?.topic.take(revision, data)
+      case 'change':
+        this.#services.get(serviceId)?.topic.applyChange(revision, data)
         for (const host of data.hosts)
           this.#hosts.get(host)?.append(revision, { replicas: data.replicas, registration: false })
         if (data.hosts.length > 0) this.#lists.hosts?.append(revision, data.hosts)
         this.#lists.services?.append(revision, serviceListChangeOf(serviceId, data))
         return
-      }
       case 'host':
-        if (fact.hostId === null) return
-        this.#hosts.get(fact.hostId)?.append(revision, { replicas: [], registration: true })
-        this.#lists.hosts?.append(revision, [fact.hostId])
+        if (hostId === null) return
+        this.#hosts.get(hostId)?.append(revision, { replicas: [], registration: true })
+        this.#lists.hosts?.append(revision, [hostId])
         return
       case 'eventOnly':
       case 'profile':
       case 'project':
       case 'queue':
-        // No frame shows these but those of the event list.
+        // These wake only the followers of events.
         return
       default:
         kind satisfies never
     }
   }
 
-  #reached(): void {
+  #resolveReached(): void {
     for (const waiting of this.#reaching) {
       if (waiting.revision > this.#position) continue
       this.#reaching.delete(waiting)

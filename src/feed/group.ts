@@ -46,7 +46,7 @@ const catchUpsAtOnce = 4
  */
 export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   readonly counts: FeedCounts
-  readonly #o: GroupOptions<Frame, Change, Made>
+  readonly #options: GroupOptions<Frame, Change, Made>
   #follower: Follower<Frame, Change>
   readonly #begun: Promise<void>
   /** Of everybody, in whatever state. */
@@ -63,15 +63,15 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   readonly #closing = new AbortController()
 
   constructor(options: GroupOptions<Frame, Change, Made>) {
-    this.#o = options
+    this.#options = options
     this.counts = options.feed.counts
     this.counts.groups++
-    this.#follower = options.open(() => this.#wake())
-    this.#begun = this.#patiently(() => this.#follower.begin())
+    this.#follower = options.open(() => this.#requestStep())
+    this.#begun = this.#untilDatabaseAnswers(() => this.#follower.begin())
     this.#begun.catch(() => undefined)
     this.#bookmark = setInterval(() => {
       this.#isIdle = true
-      this.#wake()
+      this.#requestStep()
     }, options.feed.bookmarkMillis)
   }
 
@@ -80,61 +80,61 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   }
 
   /** Adds a subscriber. `after`: the last revision that it has; null: none. */
-  join(outlet: FrameSink<Made>, after: Revision | null): Member<Made> {
-    const member = new Member<Made>(this, outlet)
+  join(sink: FrameSink<Made>, after: Revision | null): Member<Made> {
+    const member = new Member<Made>(this, sink)
     this.#attached.add(member)
     this.counts.subscribers++
-    void this.#prepare(member, after)
+    void this.#prepareJoiner(member, after)
     return member
   }
 
   rejoin(member: Member<Made>): void {
     this.#members.delete(member)
     this.#joining.push({ member, after: null, recalled: null })
-    this.#wake()
+    this.#requestStep()
   }
 
   left(member: Member<Made>): void {
     if (!this.#attached.delete(member)) return
     this.counts.subscribers--
     this.#members.delete(member)
-    if (this.#attached.size === 0) this.#close()
+    if (this.#attached.size === 0) this.#closeFollower()
   }
 
   /** Finds out what the subscriber missed. That takes its time, and the group does not wait for it. */
-  async #prepare(member: Member<Made>, after: Revision | null): Promise<void> {
+  async #prepareJoiner(member: Member<Made>, after: Revision | null): Promise<void> {
     try {
       await this.#begun
       let recalled: Recalled<Change> | null = null
       let from = after
       if (from !== null && (from > this.#follower.revision || !this.#follower.remembers(from))) {
-        recalled = await this.#recall(from)
+        recalled = await this.#recallChanges(from)
         if (recalled === null) from = null
       }
       if (member.ended) return
       if (this.#isEnded) throw new FeedRefusal(serviceGone)
       this.#joining.push({ member, after: from, recalled })
-      this.#wake()
+      this.#requestStep()
     } catch (error) {
       member.end(error)
     }
   }
 
-  #wake(): void {
+  #requestStep(): void {
     this.#isStale = true
     if (this.#isRunning || this.#isEnded) return
     this.#isRunning = true
-    void this.#run()
+    void this.#runSteps()
   }
 
-  async #run(): Promise<void> {
+  async #runSteps(): Promise<void> {
     // Wake-ups come while facts are still being handed out.
     await null
     try {
       await this.#begun
       while (this.#isStale && !this.#isEnded) {
         this.#isStale = false
-        await this.#step()
+        await this.#takeStep()
       }
     } catch (error) {
       for (const member of [...this.#attached]) member.end(error)
@@ -143,28 +143,28 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     }
   }
 
-  async #step(): Promise<void> {
-    if (this.#follower.lost) await this.#reopen()
+  async #takeStep(): Promise<void> {
+    if (this.#follower.lost) await this.#reopenFollower()
     const recalled = await this.#recallForgotten()
     // One instant from here …
     const { revision, goneAt } = this.#follower
     const members = [...this.#members]
-    if (goneAt !== null) return this.#finish(goneAt)
-    const frames = members.length > 0 && this.#cursor !== null ? this.#next(this.#cursor, recalled) : []
+    if (goneAt !== null) return this.#finishMembers(goneAt)
+    const frames = members.length > 0 && this.#cursor !== null ? this.#nextFrames(this.#cursor, recalled) : []
     this.#cursor = revision
-    this.#admit()
+    this.#admitJoiners()
     // … to here.
     for (const frame of frames) {
-      for (const part of await this.#expand(frame)) {
+      for (const part of await this.#expandFrame(frame)) {
         this.counts.groupFrames++
-        await this.#handOut(await this.#make(part), members)
+        await this.#handOutFrame(await this.#makePart(part), members)
       }
     }
   }
 
   /** The frames that the members get now. */
-  #next(cursor: Revision, recalled: Recalled<Change> | null): readonly Frame[] {
-    const changes = this.#changes(cursor, recalled)
+  #nextFrames(cursor: Revision, recalled: Recalled<Change> | null): readonly Frame[] {
+    const changes = this.#changesSince(cursor, recalled)
     if (changes === null) {
       for (const member of [...this.#members]) member.restart()
       return []
@@ -178,13 +178,13 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   }
 
   /** The changes in (cursor, now], of memory and of what was recalled; null: they are not all known. */
-  #changes(cursor: Revision, recalled: Recalled<Change> | null): readonly Entry<Change>[] | null {
+  #changesSince(cursor: Revision, recalled: Recalled<Change> | null): readonly Entry<Change>[] | null {
     if (recalled === null) return this.#follower.since(cursor)
     const rest = this.#follower.since(recalled.head)
     return rest === null ? null : [...recalled.changes, ...rest]
   }
 
-  #admit(): void {
+  #admitJoiners(): void {
     const waiting: Joiner<Change, Made>[] = []
     const sharing = new Map<Revision | null, CatchUp<Frame, Made> | null>()
     for (const joiner of this.#joining) {
@@ -195,7 +195,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
           waiting.push(joiner)
           continue
         }
-        sharing.set(after, this.#catchUp(after, recalled))
+        sharing.set(after, this.#startCatchUp(after, recalled))
       }
       this.#members.add(member)
       member.admit(sharing.get(after) ?? null)
@@ -204,25 +204,25 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   }
 
   /** The frame that brings who has `after` to this instant; null: nothing happened since. */
-  #catchUp(after: Revision | null, recalled: Recalled<Change> | null): CatchUp<Frame, Made> | null {
-    const changes = after === null ? null : this.#changes(after, recalled)
+  #startCatchUp(after: Revision | null, recalled: Recalled<Change> | null): CatchUp<Frame, Made> | null {
+    const changes = after === null ? null : this.#changesSince(after, recalled)
     if (changes?.length === 0) return null
     const frame = after === null || changes === null ? this.#follower.snapshot() : this.#follower.delta(after, changes)
     if (frame === null) return null
     this.#catchUps++
-    const catchUp = new CatchUp(this.#expand(frame), (part: Frame) => {
+    const catchUp = new CatchUp(this.#expandFrame(frame), (part: Frame) => {
       this.counts.catchUpFrames++
-      return this.#make(part)
+      return this.#makePart(part)
     })
     const done = () => {
       this.#catchUps--
-      if (this.#joining.length > 0) this.#wake()
+      if (this.#joining.length > 0) this.#requestStep()
     }
     catchUp.part(0).then(done, done)
     return catchUp
   }
 
-  async #handOut(made: Made, members: readonly Member<Made>[]): Promise<void> {
+  async #handOutFrame(made: Made, members: readonly Member<Made>[]): Promise<void> {
     this.#isIdle = false
     this.#bookmark.refresh()
     for (const [index, member] of members.entries()) {
@@ -234,10 +234,10 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   /** Reads what memory has no more of what the group has not told yet. */
   async #recallForgotten(): Promise<Recalled<Change> | null> {
     if (this.#cursor === null || this.#members.size === 0 || this.#follower.since(this.#cursor) !== null) return null
-    return this.#recall(this.#cursor)
+    return this.#recallChanges(this.#cursor)
   }
 
-  #patiently<T>(work: () => Promise<T>): Promise<T> {
+  #untilDatabaseAnswers<T>(work: () => Promise<T>): Promise<T> {
     return untilDatabaseAnswers(work, this.#closing.signal)
   }
 
@@ -245,49 +245,49 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
    * Reads the changes after `from` from the database. The database may be ahead of this server's tail, so this waits
    * until the follower is there too: what was recalled is then all in the past, and memory continues where it ends.
    */
-  async #recall(from: Revision): Promise<Recalled<Change> | null> {
-    const recalled = await this.#patiently(() => this.#follower.recall(from))
-    if (recalled !== null) await this.#o.feed.reach(recalled.head)
+  async #recallChanges(from: Revision): Promise<Recalled<Change> | null> {
+    const recalled = await this.#untilDatabaseAnswers(() => this.#follower.recall(from))
+    if (recalled !== null) await this.#options.feed.reach(recalled.head)
     return recalled
   }
 
-  #expand(frame: Frame): Promise<readonly Frame[]> {
-    return this.#patiently(() => this.#follower.expand(frame))
+  #expandFrame(frame: Frame): Promise<readonly Frame[]> {
+    return this.#untilDatabaseAnswers(() => this.#follower.expand(frame))
   }
 
-  #make(part: Frame): Promise<Made> {
-    return this.#patiently(() => this.#o.make(part))
+  #makePart(part: Frame): Promise<Made> {
+    return this.#untilDatabaseAnswers(() => this.#options.make(part))
   }
 
-  async #reopen(): Promise<void> {
+  async #reopenFollower(): Promise<void> {
     this.#follower.close()
-    this.#follower = this.#o.open(() => this.#wake())
-    await this.#patiently(() => this.#follower.begin())
+    this.#follower = this.#options.open(() => this.#requestStep())
+    await this.#untilDatabaseAnswers(() => this.#follower.begin())
     for (const member of [...this.#members]) member.restart()
   }
 
-  async #finish(goneAt: Revision): Promise<void> {
+  async #finishMembers(goneAt: Revision): Promise<void> {
     const began = [...this.#attached].filter((member) => member.began || this.#members.has(member))
-    const [frame] = await this.#expand(this.#follower.gone(goneAt))
+    const [frame] = await this.#expandFrame(this.#follower.gone(goneAt))
     if (frame !== undefined && began.length > 0) {
-      const made = await this.#make(frame)
+      const made = await this.#makePart(frame)
       this.counts.groupFrames++
       for (const member of began) member.finish(made)
     }
     // Who had no frame yet hears that there is nothing.
     for (const { member } of this.#joining) if (!member.began) member.end(new FeedRefusal(serviceGone))
-    this.#close()
+    this.#closeFollower()
   }
 
   /** Lets go of the follower. Members that still have frames to send go on without the group. */
-  #close(): void {
+  #closeFollower(): void {
     if (this.#isEnded) return
     this.#isEnded = true
     this.counts.groups--
     clearInterval(this.#bookmark)
     this.#closing.abort()
     this.#follower.close()
-    this.#o.onEnd()
+    this.#options.onEnd()
   }
 }
 

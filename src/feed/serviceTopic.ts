@@ -59,11 +59,11 @@ export class ServiceTopic extends Topic<ServiceTopicChange> {
     this.restart(reading.revision)
     const early = this.#early
     this.#early = []
-    for (const { revision, data } of early) this.take(revision, data)
+    for (const { revision, data } of early) this.applyChange(revision, data)
   }
 
   /** The next `change` of the service. */
-  take(revision: Revision, data: ServiceFactData): void {
+  applyChange(revision: Revision, data: ServiceFactData): void {
     if (this.#table === null) {
       this.#early.push({ revision, data })
       return

@@ -11,15 +11,15 @@ export class SharedRead<Reading> {
   }
 
   get(): Promise<Reading> {
-    if (this.#running === null) return this.#start()
+    if (this.#running === null) return this.#startReading()
     this.#next ??= this.#running.then(
-      () => this.#start(),
-      () => this.#start(),
+      () => this.#startReading(),
+      () => this.#startReading(),
     )
     return this.#next
   }
 
-  #start(): Promise<Reading> {
+  #startReading(): Promise<Reading> {
     this.#next = null
     const running = this.#read().finally(() => {
       if (this.#running === running) this.#running = null

@@ -24,17 +24,17 @@ export class SharedSource<Frame, Change> implements AsyncIterable<Frame> {
   }
 
   /** Subscribes in the group of all who have this key. `make` is of the first of them. */
-  join<Made>(key: string, make: (frame: Frame) => Promise<Made>, outlet: FrameSink<Made>): Attachment {
+  join<Made>(key: string, make: (frame: Frame) => Promise<Made>, sink: FrameSink<Made>): Attachment {
     const { groups } = this.#feed
     const group = (groups.get(key) as unknown as Group<Frame, Change, Made> | undefined) ?? this.#newGroup(key, make)
-    return group.join(outlet, this.#after)
+    return group.join(sink, this.#after)
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<Frame, undefined, undefined> {
-    return new PulledSubscription<Frame>((outlet) => {
+    return new PulledSubscription<Frame>((sink) => {
       const feed = this.#feed
       return new Group({ feed, open: this.#open, make: async (frame: Frame) => frame, onEnd: () => undefined }).join(
-        outlet,
+        sink,
         this.#after,
       )
     })

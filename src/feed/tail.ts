@@ -62,10 +62,10 @@ export class Tail {
 
   async start(): Promise<void> {
     const wakeTo = (head: Revision) => {
-      if (head > this.#head) this.#wake()
+      if (head > this.#head) this.#wakeReader()
     }
-    const onMessage = (payload: string) => (/^\d+$/.test(payload) ? wakeTo(BigInt(payload)) : this.#wake())
-    this.#leave.push(await this.#database.listen('facts', onMessage, () => this.#wake()))
+    const onMessage = (payload: string) => (/^\d+$/.test(payload) ? wakeTo(BigInt(payload)) : this.#wakeReader())
+    this.#leave.push(await this.#database.listen('facts', onMessage, () => this.#wakeReader()))
     // Read after LISTEN: what comes in between is notified.
     const { head, tokenChanges } = await readFacts(this.#database, null, 0)
     this.#head = head
@@ -73,7 +73,7 @@ export class Tail {
     this.#leave.push(this.#committer.onCommitted(wakeTo))
     this.#isLive = true
     this.#isStarted = true
-    this.#wake()
+    this.#wakeReader()
   }
 
   async stop(): Promise<void> {
@@ -94,18 +94,18 @@ export class Tail {
     return () => this.#subscribers.delete(subscriber)
   }
 
-  #wake(): void {
+  #wakeReader(): void {
     // Before the start nobody knows where to read from; it ends with a look at all that came meanwhile.
     if (!this.#isStarted || this.#isStopped) return
     this.#isMore = true
-    this.#reading ??= this.#read().finally(() => {
+    this.#reading ??= this.#readOn().finally(() => {
       this.#reading = null
       // Woken between the last look of that reading and now: PGlite answers in microtasks, so there is such a moment.
-      if (this.#isMore) this.#wake()
+      if (this.#isMore) this.#wakeReader()
     })
   }
 
-  async #read(): Promise<void> {
+  async #readOn(): Promise<void> {
     let failures = 0
     while (this.#isMore && !this.#isStopped) {
       this.#isMore = false
@@ -116,8 +116,8 @@ export class Tail {
           this.#tokenChanges = page.tokenChanges
         }
         if (page.floor > this.#head || page.head < this.#head)
-          this.#lose(page.floor > this.#head ? page.floor : page.head)
-        else this.#deliver(page.facts)
+          this.#skipLostFacts(page.floor > this.#head ? page.floor : page.head)
+        else this.#deliverFacts(page.facts)
         if (this.#head < page.head) this.#isMore = true
         this.#isLive = !this.#isStopped
         failures = 0
@@ -126,12 +126,12 @@ export class Tail {
         this.#isMore = true
         this.#isLive = false
         this.#log.warn({ err: error }, 'The fact log could not be read; trying again.')
-        await this.#pause(Math.min(longestWaitMillis, 20 * 2 ** failures))
+        await this.#waitToRetry(Math.min(longestWaitMillis, 20 * 2 ** failures))
       }
     }
   }
 
-  #deliver(facts: readonly CommittedFact[]): void {
+  #deliverFacts(facts: readonly CommittedFact[]): void {
     for (const [index, { revision, serviceId }] of facts.entries()) {
       const expected = this.#head + 1n + BigInt(index)
       if (revision !== expected) throw new Error(`The fact log has revision ${revision} where ${expected} must be.`)
@@ -140,21 +140,21 @@ export class Tail {
     const last = facts.at(-1)
     if (!last) return
     this.#head = last.revision
-    for (const { listener } of this.#subscribers) this.#tell(() => listener(facts))
+    for (const { listener } of this.#subscribers) this.#callListener(() => listener(facts))
   }
 
-  #lose(head: Revision): void {
+  #skipLostFacts(head: Revision): void {
     this.#log.warn(
       { from: this.#head.toString(), to: head.toString() },
       'Facts were trimmed, or a backup restored, while this server did not follow.',
     )
     this.#head = head
     this.#committer.cache.clear()
-    for (const { onLost } of this.#subscribers) this.#tell(onLost)
+    for (const { onLost } of this.#subscribers) this.#callListener(onLost)
   }
 
   /** A listener's mistake must not stop the others, nor make them hear a fact twice. */
-  #tell(call: () => void): void {
+  #callListener(call: () => void): void {
     try {
       call()
     } catch (error) {
@@ -162,7 +162,7 @@ export class Tail {
     }
   }
 
-  #pause(millis: number): Promise<void> {
+  #waitToRetry(millis: number): Promise<void> {
     return new Promise((resolve) => {
       const go = () => {
         this.#retry = null

@@ -38,19 +38,19 @@ export class Topic<Change> {
 
   lose(): void {
     this.#lost = true
-    this.#wake()
+    this.#wakeSubscribers()
   }
 
   append(revision: Revision, change: Change): void {
     this.#log.append(revision, change)
-    this.#wake()
+    this.#wakeSubscribers()
   }
 
   protected restart(floor: Revision): void {
     this.#log = new ChangeLog(floor)
   }
 
-  #wake(): void {
+  #wakeSubscribers(): void {
     for (const wake of this.#wakes) wake()
   }
 }

@@ -12,7 +12,7 @@ export class SocketDrain {
 
   constructor(stream: Duplex) {
     this.#stream = stream
-    stream.on('drain', () => this.#drained())
+    stream.on('drain', () => this.#callWaiting())
   }
 
   get isFull(): boolean {
@@ -24,7 +24,7 @@ export class SocketDrain {
     this.#waiting.add(callback)
   }
 
-  #drained(): void {
+  #callWaiting(): void {
     for (const callback of this.#waiting) {
       if (this.isFull) return
       this.#waiting.delete(callback)

@@ -19,12 +19,12 @@ export class StreamGate {
   async enter(): Promise<void> {
     if (this.#waiting === 0 && !this.#response.writableNeedDrain) return
     this.#waiting++
-    this.#turn = this.#turn.then(() => this.#drained())
+    this.#turn = this.#turn.then(() => this.#untilDrained())
     await this.#turn
     this.#waiting--
   }
 
-  async #drained(): Promise<void> {
+  async #untilDrained(): Promise<void> {
     while (this.#response.writableNeedDrain) {
       const waited = new AbortController()
       const options = { signal: waited.signal }

@@ -22,7 +22,7 @@ export interface GraphQLContext {
   readonly viewer: Viewer | null
   readonly pages: PageLoaders
   /** Where a subscription's frames go when they go past the executor's results. */
-  readonly outlet?: ResultSink
+  readonly sink?: ResultSink
 }
 
 export function createContext(app: ServerContext, viewer: Viewer | null): GraphQLContext {

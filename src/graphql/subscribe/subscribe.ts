@@ -20,11 +20,11 @@ export async function subscribe(
   const context = args.contextValue as GraphQLContext
   if (!(source instanceof SharedSource)) throw new Error('A subscription of the schema is no SharedSource.')
   const key = groupKey(args, source.identity)
-  const join = (outlet: Parameters<typeof source.join<Executed>>[2]) =>
-    source.join(key, (frame) => executeFrame(args, frame), outlet)
-  const { outlet } = context
+  const join = (sink: Parameters<typeof source.join<Executed>>[2]) =>
+    source.join(key, (frame) => executeFrame(args, frame), sink)
+  const { sink } = context
   return new SubscriptionResults(
     context,
-    outlet === undefined ? new PulledSubscription(join) : new PushedSubscription(join, outlet),
+    sink === undefined ? new PulledSubscription(join) : new PushedSubscription(join, sink),
   )
 }

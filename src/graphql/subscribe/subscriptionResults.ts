@@ -26,7 +26,7 @@ export class SubscriptionResults implements AsyncGenerator<ExecutionResult, unde
   async next(): Promise<IteratorResult<ExecutionResult, undefined>> {
     if (this.#closed) return { value: undefined, done: true }
     const { app, viewer } = this.#context
-    if (viewer !== null) this.#unfollow ??= app.sessions.follow(viewer, () => this.#forbid())
+    if (viewer !== null) this.#unfollow ??= app.sessions.follow(viewer, () => this.#endAsForbidden())
     let failure: unknown = null
     try {
       const frame = await this.#frames.next()
@@ -62,7 +62,7 @@ export class SubscriptionResults implements AsyncGenerator<ExecutionResult, unde
     return this
   }
 
-  #forbid(): void {
+  #endAsForbidden(): void {
     this.#isForbidden = true
     this.#context.app.feed.counts.cut++
     void this.#frames.return()
