@@ -19,7 +19,7 @@ export interface HostTopicChange {
   readonly registration: boolean
 }
 
-/** What the topics of lists tell of one fact. */
+/** The change that each topic of a list makes of one fact. */
 export interface ListTopics {
   readonly services: ServiceListChange
   /** Hosts that changed, or whose use did. */
@@ -42,11 +42,11 @@ export interface ServiceSubscription extends Subscription<ServiceTopic> {
 export interface FeedOptions {
   readonly database: Database
   readonly tail: Pick<Tail, 'head' | 'subscribe'>
-  /** Of silence after which a subscriber gets a BOOKMARK; left out: 15 s (R16). */
+  /** A subscriber gets a BOOKMARK after so long a silence; 15 s when it is left out (R16). */
   readonly bookmarkMillis?: number
 }
 
-/** Changes of a list are small, and all services make them. */
+/** A list keeps more changes than a service does, because they are small and all services make them. */
 const listChangesKept = 4_096
 
 type Lists = { [Name in keyof ListTopics]?: Topic<ListTopics[Name]> }
@@ -59,9 +59,9 @@ export class Feed {
   readonly database: Database
   readonly bookmarkMillis: number
   readonly counts = new FeedCounts()
-  /** Services by their names, for subscriptions that begin at once. */
+  /** Looks services up by name once for all subscriptions that begin at the same time. */
   readonly lookUps = new SharedReads<ServiceId | null>()
-  /** Of subscriptions that are alike, by what makes them so. */
+  /** The groups of subscriptions that are alike, by the key that says what makes them so. */
   readonly groups: Groups = new Map()
   readonly #tail: FeedOptions['tail']
   readonly #services = new Map<
@@ -95,12 +95,12 @@ export class Feed {
     this.#reaching.clear()
   }
 
-  /** Every fact up to it is in the topics. */
+  /** The topics have every fact up to this revision. */
   get position(): Revision {
     return this.#position
   }
 
-  /** Open topics: nobody subscribes where there are none. */
+  /** How many topics are open. There are none when nobody subscribes. */
   get topics(): number {
     return this.#services.size + this.#hosts.size + Object.keys(this.#lists).length
   }
@@ -167,7 +167,7 @@ export class Feed {
     return name === 'events' ? new EventsTopic(this.#position) : new Topic(this.#position, listChangesKept)
   }
 
-  /** Facts were trimmed before they were read here: every subscriber gets a new SNAPSHOT. */
+  /** Drops all topics after facts were trimmed unread: every subscriber gets a new SNAPSHOT. */
   #dropTopics(): void {
     this.#position = this.#tail.head
     const topics = [

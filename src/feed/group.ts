@@ -9,7 +9,7 @@ import type { FrameSink } from './frameSink.ts'
 import { Member, type MemberGroup } from './member.ts'
 import { untilDatabaseAnswers } from './untilDatabaseAnswers.ts'
 
-/** What a group needs of the feed. */
+/** A group needs only this of the feed. */
 interface GroupFeed {
   readonly counts: FeedCounts
   /** A group is silent for this long before its members get a BOOKMARK. */
@@ -23,7 +23,7 @@ export interface GroupOptions<Frame, Change, Made> {
   readonly open: OpenFollower<Frame, Change>
   /** Makes a frame for all members alike. A failure ends those that it was for, but for the database's trouble, which is waited out. */
   readonly make: (frame: Frame) => Promise<Made>
-  /** Called once: nobody is in it any more, and nobody may join. */
+  /** Called once, when nobody is in the group any more and nobody may join it. */
   readonly onEnd: () => void
 }
 
@@ -34,9 +34,9 @@ interface Joiner<Change, Made> {
   readonly recalled: Recalled<Change> | null
 }
 
-/** Members that are handed a frame before other work gets a turn. */
+/** So many members are handed a frame before other work gets a turn. */
 const membersPerTurn = 256
-/** Catch-up frames that are made at a time; who joins meanwhile shares the next. */
+/** At most so many catch-up frames are made at a time. Subscribers who join meanwhile share the next. */
 const catchUpsAtOnce = 4
 
 /**
@@ -49,7 +49,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   readonly #options: GroupOptions<Frame, Change, Made>
   #follower: Follower<Frame, Change>
   readonly #begun: Promise<void>
-  /** Of everybody, in whatever state. */
+  /** Everybody who joined and has not left, in whatever state. */
   readonly #attached = new Set<Member<Made>>()
   readonly #members = new Set<Member<Made>>()
   #joining: Joiner<Change, Made>[] = []
@@ -101,7 +101,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     if (this.#attached.size === 0) this.#closeFollower()
   }
 
-  /** Finds out what the subscriber missed. That takes its time, and the group does not wait for it. */
+  /** Finds out what the subscriber missed. This may need the database, so the group does not wait for it. */
   async #prepareJoiner(member: Member<Made>, after: Revision | null): Promise<void> {
     try {
       await this.#begun
@@ -162,7 +162,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     }
   }
 
-  /** The frames that the members get now. */
+  /** Makes the frames that the members get now. */
   #nextFrames(cursor: Revision, recalled: Recalled<Change> | null): readonly Frame[] {
     const changes = this.#changesSince(cursor, recalled)
     if (changes === null) {
@@ -177,7 +177,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     return [this.#follower.bookmark(revision)]
   }
 
-  /** The changes in (cursor, now], of memory and of what was recalled; null: they are not all known. */
+  /** The changes in (cursor, now], from memory and from what was recalled. Null when they are not all known. */
   #changesSince(cursor: Revision, recalled: Recalled<Change> | null): readonly Entry<Change>[] | null {
     if (recalled === null) return this.#follower.since(cursor)
     const rest = this.#follower.since(recalled.head)
@@ -203,7 +203,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     this.#joining = waiting
   }
 
-  /** The frame that brings who has `after` to this instant; null: nothing happened since. */
+  /** Begins the frame that brings those who have `after` to this instant. Null when nothing happened since. */
   #startCatchUp(after: Revision | null, recalled: Recalled<Change> | null): CatchUp<Frame, Made> | null {
     const changes = after === null ? null : this.#changesSince(after, recalled)
     if (changes?.length === 0) return null
@@ -231,7 +231,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     }
   }
 
-  /** Reads what memory has no more of what the group has not told yet. */
+  /** Reads changes that the group has not sent yet and memory no longer has. */
   async #recallForgotten(): Promise<Recalled<Change> | null> {
     if (this.#cursor === null || this.#members.size === 0 || this.#follower.since(this.#cursor) !== null) return null
     return this.#recallChanges(this.#cursor)

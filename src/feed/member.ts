@@ -1,19 +1,19 @@
 import type { FeedCounts } from './feedCounts.ts'
 import type { FrameSink } from './frameSink.ts'
 
-/** Frames that wait for one subscriber; more of them are given up for one SNAPSHOT (R16). */
+/** At most so many frames wait for one subscriber. When there are more, they are given up for one SNAPSHOT (R16). */
 export const mostPending = 256
 
-/** The frame that comes before the group's. */
+/** The parts of the frame that a member gets before it gets the group's frames. */
 interface CatchUpParts<Made> {
   count(): Promise<number>
   part(index: number): Promise<Made>
 }
 
-/** What a member needs of its group. */
+/** A member needs only this of its group. */
 export interface MemberGroup<Made> {
   readonly counts: FeedCounts
-  /** It fell behind and can take frames again: it needs a SNAPSHOT. */
+  /** The member fell behind and can take frames again, so the group gives it a SNAPSHOT. */
   rejoin(member: Member<Made>): void
   left(member: Member<Made>): void
 }
@@ -30,10 +30,10 @@ export class Member<Made> {
   readonly #sink: FrameSink<Made>
   #queue: Made[] = []
   #state: 'joining' | 'catchingUp' | 'following' | 'fallenBehind' | 'ended' = 'joining'
-  /** The last frame is in the queue. */
+  /** True once the last frame is in the queue. */
   #isFinishing = false
   #began = false
-  /** It fell behind while it is still catching up. */
+  /** True when it fell behind while it was still catching up. */
   #isBehindCatchUp = false
   #resumeCatchUp: (() => void) | null = null
   readonly #pump = () => this.pump()
@@ -47,7 +47,7 @@ export class Member<Made> {
     return this.#state === 'ended'
   }
 
-  /** It has had a frame. */
+  /** Whether it has had a frame. */
   get began(): boolean {
     return this.#began
   }
@@ -60,7 +60,7 @@ export class Member<Made> {
     else void this.#sendCatchUp(catchUp)
   }
 
-  /** The next frame of the group. */
+  /** Sends the next frame of the group, or lets it wait. */
   push(made: Made): void {
     if (this.#state === 'following' && this.#queue.length === 0 && this.#sink.ready) {
       this.#sendFrame(made)
@@ -76,13 +76,13 @@ export class Member<Made> {
     this.#sink.whenReady(this.#pump)
   }
 
-  /** What the group told is not all known: a SNAPSHOT is needed. */
+  /** Makes the member begin again with a SNAPSHOT, because not all changes since its last frame are known. */
   restart(): void {
     this.#fallBehind()
     this.pump()
   }
 
-  /** The group's last frame: nothing before it matters to one that fell behind. */
+  /** Sends the group's last frame. A member that fell behind needs nothing before it. */
   finish(made: Made): void {
     if (this.ended) return
     if (this.#state === 'fallenBehind' || this.#state === 'joining') this.#state = 'following'
@@ -108,12 +108,12 @@ export class Member<Made> {
     else if (this.#state === 'fallenBehind') this.#rejoinGroup()
   }
 
-  /** Ends it; `error` null: the last frame said why. Whatever waits is dropped. */
+  /** Ends the subscription and drops whatever waits. `error` is null when the last frame said why. */
   end(error: unknown): void {
     if (this.#leaveGroup()) this.#sink.end(error)
   }
 
-  /** The subscriber has gone. */
+  /** Lets go of a subscriber that went away by itself. */
   close(): void {
     this.#leaveGroup()
   }

@@ -5,7 +5,7 @@ interface Waiting<Made> {
   readonly reject: (error: unknown) => void
 }
 
-/** What a stream needs of its membership. */
+/** A subscription needs only this of its membership in a group. */
 export interface Attachment {
   pump(): void
   close(): void

@@ -9,7 +9,7 @@ export interface TailOptions {
   readonly database: Database
   readonly committer: Committer
   readonly log: Logger
-  /** Tokens were changed or removed. Awaited before facts that were committed later are told. */
+  /** Called when tokens were changed or removed, and awaited before later facts are handed out, so that no revoked token sees them. */
   readonly onTokensChanged?: () => Promise<void>
 }
 
@@ -50,12 +50,12 @@ export class Tail {
     this.#onTokensChanged = onTokensChanged ?? (async () => undefined)
   }
 
-  /** The revision up to which all subscribers have been told. */
+  /** All subscribers have had the facts up to this revision. */
   get head(): Revision {
     return this.#head
   }
 
-  /** Facts come as they are committed; false before the start and while the database does not answer. */
+  /** True while facts come as they are committed: false before the start and while the database does not answer. */
   get live(): boolean {
     return this.#isLive
   }
@@ -87,7 +87,7 @@ export class Tail {
     await this.#reading
   }
 
-  /** `onLost`: this server was away for so long that facts were trimmed in between; what was built from them must be read anew. */
+  /** `onLost` is called when facts were trimmed before this server read them: what was built from facts must be read again. */
   subscribe(listener: Listener, onLost: () => void = () => undefined): () => void {
     const subscriber = { listener, onLost }
     this.#subscribers.add(subscriber)

@@ -17,11 +17,11 @@ export const eventStreamPath = '/graphql/stream'
 const eventStreamType = 'text/event-stream'
 const tokenHeader = 'x-graphql-event-stream-token'
 
-/** A response and what waits for its reader. */
+/** A response, and the gate that keeps results back while its reader is slow. */
 interface EventStream {
   readonly response: ServerResponse
   readonly gate: StreamGate
-  /** The stream of the single connection mode that the request names. */
+  /** It names a stream of the single connection mode; null where an operation has a stream of its own. */
   readonly token: string | null
 }
 
@@ -127,7 +127,7 @@ export class EventStreams {
     return (stream.token === null ? undefined : this.#streams.get(stream.token)) ?? stream
   }
 
-  /** Its reader can come back with `after`: no end is told. */
+  /** Cuts a stream on which too much waits. No end is sent, so that its reader comes back with `after`. */
   #cutIfFull({ response }: EventStream): void {
     if (response.writableLength <= mostBytesWaiting || response.destroyed) return
     this.#app.feed.counts.closed++

@@ -37,7 +37,7 @@ export class StreamGate {
   }
 }
 
-/** The results as they are, but each is asked for only when the stream takes more; what happens meanwhile is the feed's to bound (R16). */
+/** Passes results on as they are, but asks for each only when the stream takes more. The feed bounds what waits meanwhile (R16). */
 export function gated<Result>(
   results: AsyncGenerator<Result, undefined, undefined>,
   gate: StreamGate,

@@ -3,8 +3,8 @@ import type { Attachment } from '../../feed/pulledSubscription.ts'
 import type { Executed, ResultSink } from '../kit/resultSink.ts'
 
 /**
- * A subscription whose frames go straight to the transport's sink. What is left to read is its end: `next` waits for it, so that the transport
- * knows the operation as one that is going on, and can end it by `return`.
+ * A subscription whose frames go straight to the transport's sink. Only its end is left to read: `next` waits for it, so that the transport takes the
+ * operation as running and can end it by `return`.
  */
 export class PushedSubscription implements FrameSink<Executed> {
   readonly #join: (sink: FrameSink<Executed>) => Attachment

@@ -9,8 +9,8 @@ import { PushedSubscription } from './pushedSubscription.ts'
 import { SubscriptionResults } from './subscriptionResults.ts'
 
 /**
- * Subscribes like graphql-js, but alike subscriptions share their frames' execution, and each frame is executed in a context of its own. An
- * error is one last result with that error: the connection and its other operations live on.
+ * Subscribes like graphql-js, but subscriptions that are alike share the execution of their frames, and each frame is executed in a context of its
+ * own. An error becomes the last result, so that the connection and its other operations live on.
  */
 export async function subscribe(
   args: ExecutionArgs,

@@ -4,13 +4,13 @@ import { ForbiddenError } from '../kit/refusalError.ts'
 import type { Executed } from '../kit/resultSink.ts'
 import { failureOf } from './executed.ts'
 
-/** Frames that were executed, in order; `return` also ends a `next` that waits. */
+/** Gives executed frames in order. `return` also ends a `next` that waits. */
 export interface ExecutedFrames {
   next(): Promise<IteratorResult<Executed, undefined>>
   return(): Promise<unknown>
 }
 
-/** The results of one subscription. An error is the last of them; so is FORBIDDEN, as soon as the caller's token is no longer valid (R16). */
+/** Gives the results of one subscription. An error is the last of them, and so is FORBIDDEN as soon as the caller's token is no longer valid (R16). */
 export class SubscriptionResults implements AsyncGenerator<ExecutionResult, undefined, undefined> {
   readonly #context: GraphQLContext
   readonly #frames: ExecutedFrames
