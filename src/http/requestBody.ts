@@ -9,7 +9,7 @@ export const requestBytes = 1_048_576
  * bound is ever kept. Null also when the caller goes away, who gets no answer whatever it is.
  */
 export async function readBody(request: IncomingMessage): Promise<string | null> {
-  if (Number(request.headers['content-length'] ?? 0) > requestBytes) return null
+  if (Number(request.headers['content-length'] ?? 0) > requestBytes || request.destroyed) return null
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -26,6 +26,8 @@ export async function readBody(request: IncomingMessage): Promise<string | null>
     }
     request.on('data', keep)
     request.once('end', () => resolve(Buffer.concat(chunks).toString()))
+    // A caller who goes away early ends the request without `end`.
+    request.once('close', () => resolve(null))
     request.once('error', () => resolve(null))
   })
 }
