@@ -1,6 +1,6 @@
 /**
- * The frame that brings subscribers to where their group is, in parts. The first part is made at once, once for all of them; a later one when
- * the first subscriber can take it, so that a slow one costs no memory. Those who ask for a part while it is being made share it.
+ * A catch-up is the frame that brings subscribers to where their group is, in parts. The first part is made at once for all of them. A later part is
+ * made when a subscriber can take it, so that a slow subscriber costs no memory; those who ask while it is being made share it.
  */
 export class CatchUp<Frame, Made> {
   readonly #parts: Promise<readonly Frame[]>

@@ -1,15 +1,15 @@
 import type { Revision } from '../model/id.ts'
 
-/** Changes of a service that are kept in memory; older ones are read from the fact log. */
+/** So many changes of a service stay in memory. A subscriber that needs older ones has them read from the fact log. */
 export const changesKept = 256
 
-/** One change of what a topic is about, and its position. */
+/** An entry is one change of what a topic is about, with its position in the fact log. */
 export interface Entry<Change> {
   readonly revision: Revision
   readonly change: Change
 }
 
-/** The last changes of one topic, oldest first, shared by all subscribers of the topic. */
+/** Keeps the last changes of one topic, oldest first, once for all subscribers of the topic. */
 export class ChangeLog<Change> {
   readonly #entries: Entry<Change>[] = []
   readonly #kept: number

@@ -1,13 +1,13 @@
 import type { EndpointAddress } from '../model/endpoint.ts'
 import { sameAddress } from '../rules/endpoint/endpoint.ts'
 
-/** What became of one address in one change; null: it was not, or is not, in the table. */
+/** An address before and after one change. Null means that it was not, or is not, in the table. */
 export interface AddressChange {
   readonly before: EndpointAddress | null
   readonly after: EndpointAddress | null
 }
 
-/** Which addresses a subscriber sees. */
+/** A view decides which addresses a subscriber sees. */
 export interface EndpointView {
   /** The name of a port; null: all of them. */
   readonly port: string | null

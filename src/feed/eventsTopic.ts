@@ -2,7 +2,7 @@ import type { Revision } from '../model/id.ts'
 import type { Entry } from './changeLog.ts'
 import { Topic } from './topic.ts'
 
-/** Says that there may be events. They are read by their revisions, so that no change has to be remembered. */
+/** Tells its followers that there may be events. These are read by their revisions, so that no change has to be remembered. */
 export class EventsTopic extends Topic<null> {
   readonly #floor: Revision
 

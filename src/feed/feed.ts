@@ -19,7 +19,7 @@ export interface HostTopicChange {
   readonly registration: boolean
 }
 
-/** What the topics of lists tell of one fact. */
+/** The change that each topic of a list makes of one fact. */
 export interface ListTopics {
   readonly services: ServiceListChange
   /** Hosts that changed, or whose use did. */
@@ -42,11 +42,11 @@ export interface ServiceSubscription extends Subscription<ServiceTopic> {
 export interface FeedOptions {
   readonly database: Database
   readonly tail: Pick<Tail, 'head' | 'subscribe'>
-  /** Of silence after which a subscriber gets a BOOKMARK; left out: 15 s (R16). */
+  /** A subscriber gets a BOOKMARK after so long a silence; 15 s when it is left out (R16). */
   readonly bookmarkMillis?: number
 }
 
-/** Changes of a list are small, and all services make them. */
+/** A list keeps more changes than a service does, because they are small and all services make them. */
 const listChangesKept = 4_096
 
 type Lists = { [Name in keyof ListTopics]?: Topic<ListTopics[Name]> }
@@ -59,9 +59,9 @@ export class Feed {
   readonly database: Database
   readonly bookmarkMillis: number
   readonly counts = new FeedCounts()
-  /** Services by their names, for subscriptions that begin at once. */
+  /** Looks services up by name once for all subscriptions that begin at the same time. */
   readonly lookUps = new SharedReads<ServiceId | null>()
-  /** Of subscriptions that are alike, by what makes them so. */
+  /** The groups of subscriptions that are alike, by the key that says what makes them so. */
   readonly groups: Groups = new Map()
   readonly #tail: FeedOptions['tail']
   readonly #services = new Map<
@@ -83,8 +83,8 @@ export class Feed {
   start(): void {
     this.#position = this.#tail.head
     this.#unsubscribe = this.#tail.subscribe(
-      (facts) => this.#take(facts),
-      () => this.#lose(),
+      (facts) => this.#appendFacts(facts),
+      () => this.#dropTopics(),
     )
   }
 
@@ -95,12 +95,12 @@ export class Feed {
     this.#reaching.clear()
   }
 
-  /** Every fact up to it is in the topics. */
+  /** The topics have every fact up to this revision. */
   get position(): Revision {
     return this.#position
   }
 
-  /** Open topics: nobody subscribes where there are none. */
+  /** How many topics are open. There are none when nobody subscribes. */
   get topics(): number {
     return this.#services.size + this.#hosts.size + Object.keys(this.#lists).length
   }
@@ -167,8 +167,8 @@ export class Feed {
     return name === 'events' ? new EventsTopic(this.#position) : new Topic(this.#position, listChangesKept)
   }
 
-  /** Facts were trimmed before they were read here: every subscriber gets a new SNAPSHOT. */
-  #lose(): void {
+  /** Drops all topics after facts were trimmed unread: every subscriber gets a new SNAPSHOT. */
+  #dropTopics(): void {
     this.#position = this.#tail.head
     const topics = [
       ...[...this.#services.values()].map(({ topic }) => topic),
@@ -179,47 +179,45 @@ export class Feed {
     this.#hosts.clear()
     this.#lists = {}
     for (const topic of topics) topic.lose()
-    this.#reached()
+    this.#resolveReached()
   }
 
-  #take(facts: readonly CommittedFact[]): void {
+  #appendFacts(facts: readonly CommittedFact[]): void {
     for (const fact of facts) {
       this.#position = fact.revision
       this.#lists.events?.append(fact.revision, null)
-      this.#tellTopics(fact)
+      this.#appendFact(fact)
     }
-    this.#reached()
+    this.#resolveReached()
   }
 
-  #tellTopics(fact: CommittedFact): void {
-    const { kind, revision } = fact
+  /** Hands a fact to the topics that it concerns, besides that of events. A kind of fact that no case handles does not compile. */
+  #appendFact({ kind, revision, serviceId, hostId, data }: CommittedFact): void {
     switch (kind) {
-      case 'change': {
-        const { serviceId, data } = fact
-        this.#services.get(serviceId)?.topic.take(revision, data)
+      case 'change':
+        this.#services.get(serviceId)?.topic.applyChange(revision, data)
         for (const host of data.hosts)
           this.#hosts.get(host)?.append(revision, { replicas: data.replicas, registration: false })
         if (data.hosts.length > 0) this.#lists.hosts?.append(revision, data.hosts)
         this.#lists.services?.append(revision, serviceListChangeOf(serviceId, data))
         return
-      }
       case 'host':
-        if (fact.hostId === null) return
-        this.#hosts.get(fact.hostId)?.append(revision, { replicas: [], registration: true })
-        this.#lists.hosts?.append(revision, [fact.hostId])
+        if (hostId === null) return
+        this.#hosts.get(hostId)?.append(revision, { replicas: [], registration: true })
+        this.#lists.hosts?.append(revision, [hostId])
         return
       case 'eventOnly':
       case 'profile':
       case 'project':
       case 'queue':
-        // No frame shows these but those of the event list.
+        // These wake only the followers of events.
         return
       default:
         kind satisfies never
     }
   }
 
-  #reached(): void {
+  #resolveReached(): void {
     for (const waiting of this.#reaching) {
       if (waiting.revision > this.#position) continue
       this.#reaching.delete(waiting)

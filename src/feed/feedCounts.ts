@@ -1,4 +1,4 @@
-/** What the feed has done since the start, and what it holds now: for /metrics and tests. */
+/** Counts what the feed has done since the start and what it holds now, for /metrics and tests. */
 export class FeedCounts {
   /** Subscriptions that are open, and groups of alike ones. */
   subscribers = 0

@@ -10,7 +10,7 @@ export class FeedRefusal extends Error {
   }
 }
 
-/** Whoever subscribes to a service in the moment of its end gets this instead of a frame. */
+/** A caller who subscribes at the moment when the service ends gets this instead of a frame. */
 export const serviceGone: Refusal = {
   code: 'NOT_FOUND',
   message: 'The service was deleted before the subscription began: look at `services` for those that exist.',

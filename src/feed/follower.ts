@@ -2,19 +2,19 @@ import type { Revision } from '../model/id.ts'
 import type { Entry } from './changeLog.ts'
 
 /**
- * What a kind of subscription follows, and the frames it makes of it. All but `begin`, `recall` and `expand` answers at once, from memory, so
- * that several answers in a row are of one instant.
+ * A follower knows what one kind of subscription follows, and makes its frames. All methods but `begin`, `recall` and `expand` answer at once and
+ * from memory, so that several answers in a row describe the same instant.
  */
 export interface Follower<Frame, Change> {
-  /** To be awaited before anything else. Throws FeedRefusal NOT_FOUND when there is nothing to follow. */
+  /** Must be awaited before anything else is asked. Throws FeedRefusal NOT_FOUND when there is nothing to follow. */
   begin(): Promise<void>
   /** Every change up to it is known here. */
   readonly revision: Revision
-  /** Facts were missed: open another follower, whose SNAPSHOT starts anew. */
+  /** True once facts were missed: the group opens another follower and sends its SNAPSHOT. */
   readonly lost: boolean
-  /** Not null: it is gone, and `gone` is the last frame. */
+  /** Not null once what is followed was deleted: then `gone` makes the last frame. */
   readonly goneAt: Revision | null
-  /** Whether a subscriber that has `cursor` can go on from memory; otherwise what came after it is recalled. */
+  /** Whether a subscriber that has `cursor` can go on from memory. If not, `recall` reads what came after it. */
   remembers(cursor: Revision): boolean
   /** The changes after `cursor`; null when memory has not all of them. */
   since(cursor: Revision): readonly Entry<Change>[] | null
@@ -23,25 +23,25 @@ export interface Follower<Frame, Change> {
   snapshot(): Frame
   /** The net of these changes, the newest of which is the newest of all now; null: nothing that subscribers see. */
   delta(from: Revision, changes: readonly Entry<Change>[]): Frame | null
-  /** What is told beside the changes and belongs to no revision, once; null when there is nothing. */
+  /** Makes a frame, once, of what belongs to no revision, such as requests for logs; null when there is nothing. */
   aside?(revision: Revision): Frame | null
   bookmark(revision: Revision): Frame
   gone(revision: Revision): Frame
-  /** The frame as it is sent: in parts, where it is large; none, where it has nothing to tell after all. */
+  /** Reads what the frame shows, and splits a large one into parts. There is no part when nothing is to be shown after all. */
   expand(frame: Frame): Promise<readonly Frame[]>
   close(): void
 }
 
-/** Changes that memory had no more, up to `head`. */
+/** Changes up to `head` that were no longer in memory and were read from the database. */
 export interface Recalled<Change> {
   readonly head: Revision
   readonly changes: readonly Entry<Change>[]
 }
 
-/** How a follower is opened; `wake` is called when there may be something new. */
+/** Opens a follower, which calls `wake` when there may be something new. */
 export type OpenFollower<Frame, Change> = (wake: () => void) => Follower<Frame, Change>
 
-/** A list in parts of at most `size`, at least one; whether each is the last. */
+/** Splits a list into parts of at most `size`; an empty list is one empty part. */
 export function partsOf<T>(
   list: readonly T[],
   size: number,

@@ -9,7 +9,7 @@ import type { FrameSink } from './frameSink.ts'
 import { Member, type MemberGroup } from './member.ts'
 import { untilDatabaseAnswers } from './untilDatabaseAnswers.ts'
 
-/** What a group needs of the feed. */
+/** A group needs only this of the feed. */
 interface GroupFeed {
   readonly counts: FeedCounts
   /** A group is silent for this long before its members get a BOOKMARK. */
@@ -23,7 +23,7 @@ export interface GroupOptions<Frame, Change, Made> {
   readonly open: OpenFollower<Frame, Change>
   /** Makes a frame for all members alike. A failure ends those that it was for, but for the database's trouble, which is waited out. */
   readonly make: (frame: Frame) => Promise<Made>
-  /** Called once: nobody is in it any more, and nobody may join. */
+  /** Called once, when nobody is in the group any more and nobody may join it. */
   readonly onEnd: () => void
 }
 
@@ -34,9 +34,9 @@ interface Joiner<Change, Made> {
   readonly recalled: Recalled<Change> | null
 }
 
-/** Members that are handed a frame before other work gets a turn. */
+/** So many members are handed a frame before other work gets a turn. */
 const membersPerTurn = 256
-/** Catch-up frames that are made at a time; who joins meanwhile shares the next. */
+/** At most so many catch-up frames are made at a time. Subscribers who join meanwhile share the next. */
 const catchUpsAtOnce = 4
 
 /**
@@ -46,10 +46,10 @@ const catchUpsAtOnce = 4
  */
 export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   readonly counts: FeedCounts
-  readonly #o: GroupOptions<Frame, Change, Made>
+  readonly #options: GroupOptions<Frame, Change, Made>
   #follower: Follower<Frame, Change>
   readonly #begun: Promise<void>
-  /** Of everybody, in whatever state. */
+  /** Everybody who joined and has not left, in whatever state. */
   readonly #attached = new Set<Member<Made>>()
   readonly #members = new Set<Member<Made>>()
   #joining: Joiner<Change, Made>[] = []
@@ -63,15 +63,15 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   readonly #closing = new AbortController()
 
   constructor(options: GroupOptions<Frame, Change, Made>) {
-    this.#o = options
+    this.#options = options
     this.counts = options.feed.counts
     this.counts.groups++
-    this.#follower = options.open(() => this.#wake())
-    this.#begun = this.#patiently(() => this.#follower.begin())
+    this.#follower = options.open(() => this.#requestStep())
+    this.#begun = this.#untilDatabaseAnswers(() => this.#follower.begin())
     this.#begun.catch(() => undefined)
     this.#bookmark = setInterval(() => {
       this.#isIdle = true
-      this.#wake()
+      this.#requestStep()
     }, options.feed.bookmarkMillis)
   }
 
@@ -80,61 +80,61 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   }
 
   /** Adds a subscriber. `after`: the last revision that it has; null: none. */
-  join(outlet: FrameSink<Made>, after: Revision | null): Member<Made> {
-    const member = new Member<Made>(this, outlet)
+  join(sink: FrameSink<Made>, after: Revision | null): Member<Made> {
+    const member = new Member<Made>(this, sink)
     this.#attached.add(member)
     this.counts.subscribers++
-    void this.#prepare(member, after)
+    void this.#prepareJoiner(member, after)
     return member
   }
 
   rejoin(member: Member<Made>): void {
     this.#members.delete(member)
     this.#joining.push({ member, after: null, recalled: null })
-    this.#wake()
+    this.#requestStep()
   }
 
   left(member: Member<Made>): void {
     if (!this.#attached.delete(member)) return
     this.counts.subscribers--
     this.#members.delete(member)
-    if (this.#attached.size === 0) this.#close()
+    if (this.#attached.size === 0) this.#closeFollower()
   }
 
-  /** Finds out what the subscriber missed. That takes its time, and the group does not wait for it. */
-  async #prepare(member: Member<Made>, after: Revision | null): Promise<void> {
+  /** Finds out what the subscriber missed. This may need the database, so the group does not wait for it. */
+  async #prepareJoiner(member: Member<Made>, after: Revision | null): Promise<void> {
     try {
       await this.#begun
       let recalled: Recalled<Change> | null = null
       let from = after
       if (from !== null && (from > this.#follower.revision || !this.#follower.remembers(from))) {
-        recalled = await this.#recall(from)
+        recalled = await this.#recallChanges(from)
         if (recalled === null) from = null
       }
       if (member.ended) return
       if (this.#isEnded) throw new FeedRefusal(serviceGone)
       this.#joining.push({ member, after: from, recalled })
-      this.#wake()
+      this.#requestStep()
     } catch (error) {
       member.end(error)
     }
   }
 
-  #wake(): void {
+  #requestStep(): void {
     this.#isStale = true
     if (this.#isRunning || this.#isEnded) return
     this.#isRunning = true
-    void this.#run()
+    void this.#runSteps()
   }
 
-  async #run(): Promise<void> {
+  async #runSteps(): Promise<void> {
     // Wake-ups come while facts are still being handed out.
     await null
     try {
       await this.#begun
       while (this.#isStale && !this.#isEnded) {
         this.#isStale = false
-        await this.#step()
+        await this.#takeStep()
       }
     } catch (error) {
       for (const member of [...this.#attached]) member.end(error)
@@ -143,28 +143,28 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     }
   }
 
-  async #step(): Promise<void> {
-    if (this.#follower.lost) await this.#reopen()
+  async #takeStep(): Promise<void> {
+    if (this.#follower.lost) await this.#reopenFollower()
     const recalled = await this.#recallForgotten()
     // One instant from here …
     const { revision, goneAt } = this.#follower
     const members = [...this.#members]
-    if (goneAt !== null) return this.#finish(goneAt)
-    const frames = members.length > 0 && this.#cursor !== null ? this.#next(this.#cursor, recalled) : []
+    if (goneAt !== null) return this.#finishMembers(goneAt)
+    const frames = members.length > 0 && this.#cursor !== null ? this.#nextFrames(this.#cursor, recalled) : []
     this.#cursor = revision
-    this.#admit()
+    this.#admitJoiners()
     // … to here.
     for (const frame of frames) {
-      for (const part of await this.#expand(frame)) {
+      for (const part of await this.#expandFrame(frame)) {
         this.counts.groupFrames++
-        await this.#handOut(await this.#make(part), members)
+        await this.#handOutFrame(await this.#makePart(part), members)
       }
     }
   }
 
-  /** The frames that the members get now. */
-  #next(cursor: Revision, recalled: Recalled<Change> | null): readonly Frame[] {
-    const changes = this.#changes(cursor, recalled)
+  /** Makes the frames that the members get now. */
+  #nextFrames(cursor: Revision, recalled: Recalled<Change> | null): readonly Frame[] {
+    const changes = this.#changesSince(cursor, recalled)
     if (changes === null) {
       for (const member of [...this.#members]) member.restart()
       return []
@@ -177,14 +177,14 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     return [this.#follower.bookmark(revision)]
   }
 
-  /** The changes in (cursor, now], of memory and of what was recalled; null: they are not all known. */
-  #changes(cursor: Revision, recalled: Recalled<Change> | null): readonly Entry<Change>[] | null {
+  /** The changes in (cursor, now], from memory and from what was recalled. Null when they are not all known. */
+  #changesSince(cursor: Revision, recalled: Recalled<Change> | null): readonly Entry<Change>[] | null {
     if (recalled === null) return this.#follower.since(cursor)
     const rest = this.#follower.since(recalled.head)
     return rest === null ? null : [...recalled.changes, ...rest]
   }
 
-  #admit(): void {
+  #admitJoiners(): void {
     const waiting: Joiner<Change, Made>[] = []
     const sharing = new Map<Revision | null, CatchUp<Frame, Made> | null>()
     for (const joiner of this.#joining) {
@@ -195,7 +195,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
           waiting.push(joiner)
           continue
         }
-        sharing.set(after, this.#catchUp(after, recalled))
+        sharing.set(after, this.#startCatchUp(after, recalled))
       }
       this.#members.add(member)
       member.admit(sharing.get(after) ?? null)
@@ -203,26 +203,26 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     this.#joining = waiting
   }
 
-  /** The frame that brings who has `after` to this instant; null: nothing happened since. */
-  #catchUp(after: Revision | null, recalled: Recalled<Change> | null): CatchUp<Frame, Made> | null {
-    const changes = after === null ? null : this.#changes(after, recalled)
+  /** Begins the frame that brings those who have `after` to this instant. Null when nothing happened since. */
+  #startCatchUp(after: Revision | null, recalled: Recalled<Change> | null): CatchUp<Frame, Made> | null {
+    const changes = after === null ? null : this.#changesSince(after, recalled)
     if (changes?.length === 0) return null
     const frame = after === null || changes === null ? this.#follower.snapshot() : this.#follower.delta(after, changes)
     if (frame === null) return null
     this.#catchUps++
-    const catchUp = new CatchUp(this.#expand(frame), (part: Frame) => {
+    const catchUp = new CatchUp(this.#expandFrame(frame), (part: Frame) => {
       this.counts.catchUpFrames++
-      return this.#make(part)
+      return this.#makePart(part)
     })
     const done = () => {
       this.#catchUps--
-      if (this.#joining.length > 0) this.#wake()
+      if (this.#joining.length > 0) this.#requestStep()
     }
     catchUp.part(0).then(done, done)
     return catchUp
   }
 
-  async #handOut(made: Made, members: readonly Member<Made>[]): Promise<void> {
+  async #handOutFrame(made: Made, members: readonly Member<Made>[]): Promise<void> {
     this.#isIdle = false
     this.#bookmark.refresh()
     for (const [index, member] of members.entries()) {
@@ -231,13 +231,13 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     }
   }
 
-  /** Reads what memory has no more of what the group has not told yet. */
+  /** Reads changes that the group has not sent yet and memory no longer has. */
   async #recallForgotten(): Promise<Recalled<Change> | null> {
     if (this.#cursor === null || this.#members.size === 0 || this.#follower.since(this.#cursor) !== null) return null
-    return this.#recall(this.#cursor)
+    return this.#recallChanges(this.#cursor)
   }
 
-  #patiently<T>(work: () => Promise<T>): Promise<T> {
+  #untilDatabaseAnswers<T>(work: () => Promise<T>): Promise<T> {
     return untilDatabaseAnswers(work, this.#closing.signal)
   }
 
@@ -245,49 +245,49 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
    * Reads the changes after `from` from the database. The database may be ahead of this server's tail, so this waits
    * until the follower is there too: what was recalled is then all in the past, and memory continues where it ends.
    */
-  async #recall(from: Revision): Promise<Recalled<Change> | null> {
-    const recalled = await this.#patiently(() => this.#follower.recall(from))
-    if (recalled !== null) await this.#o.feed.reach(recalled.head)
+  async #recallChanges(from: Revision): Promise<Recalled<Change> | null> {
+    const recalled = await this.#untilDatabaseAnswers(() => this.#follower.recall(from))
+    if (recalled !== null) await this.#options.feed.reach(recalled.head)
     return recalled
   }
 
-  #expand(frame: Frame): Promise<readonly Frame[]> {
-    return this.#patiently(() => this.#follower.expand(frame))
+  #expandFrame(frame: Frame): Promise<readonly Frame[]> {
+    return this.#untilDatabaseAnswers(() => this.#follower.expand(frame))
   }
 
-  #make(part: Frame): Promise<Made> {
-    return this.#patiently(() => this.#o.make(part))
+  #makePart(part: Frame): Promise<Made> {
+    return this.#untilDatabaseAnswers(() => this.#options.make(part))
   }
 
-  async #reopen(): Promise<void> {
+  async #reopenFollower(): Promise<void> {
     this.#follower.close()
-    this.#follower = this.#o.open(() => this.#wake())
-    await this.#patiently(() => this.#follower.begin())
+    this.#follower = this.#options.open(() => this.#requestStep())
+    await this.#untilDatabaseAnswers(() => this.#follower.begin())
     for (const member of [...this.#members]) member.restart()
   }
 
-  async #finish(goneAt: Revision): Promise<void> {
+  async #finishMembers(goneAt: Revision): Promise<void> {
     const began = [...this.#attached].filter((member) => member.began || this.#members.has(member))
-    const [frame] = await this.#expand(this.#follower.gone(goneAt))
+    const [frame] = await this.#expandFrame(this.#follower.gone(goneAt))
     if (frame !== undefined && began.length > 0) {
-      const made = await this.#make(frame)
+      const made = await this.#makePart(frame)
       this.counts.groupFrames++
       for (const member of began) member.finish(made)
     }
     // Who had no frame yet hears that there is nothing.
     for (const { member } of this.#joining) if (!member.began) member.end(new FeedRefusal(serviceGone))
-    this.#close()
+    this.#closeFollower()
   }
 
   /** Lets go of the follower. Members that still have frames to send go on without the group. */
-  #close(): void {
+  #closeFollower(): void {
     if (this.#isEnded) return
     this.#isEnded = true
     this.counts.groups--
     clearInterval(this.#bookmark)
     this.#closing.abort()
     this.#follower.close()
-    this.#o.onEnd()
+    this.#options.onEnd()
   }
 }
 

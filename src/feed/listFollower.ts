@@ -4,19 +4,19 @@ import type { Feed, ListTopics, Subscription } from './feed.ts'
 import type { Follower, OpenFollower, Recalled } from './follower.ts'
 import type { Topic } from './topic.ts'
 
-/** The frames of one kind of list. */
+/** Makes the frames of one kind of list. */
 export interface ListFrames<Frame, Change> {
-  /** What frames tell is trimmed by itself, so that only the database knows from where on all of it is there. */
+  /** Set for events: they are trimmed apart from facts, so that only the database knows how far back they are complete. */
   readonly changesAreKeptApart?: true
   snapshot(revision: Revision): Frame
   delta(from: Revision, revision: Revision, changes: readonly Change[]): Frame | null
   bookmark(revision: Revision): Frame
   expand(frame: Frame): Promise<readonly Frame[]>
-  /** The changes after `cursor` from the database; null when they are not all kept, or not yet made. */
+  /** Reads the changes after `cursor` from the database. Null when they are not all kept, or when `cursor` is in the future. */
   recall(cursor: Revision): Promise<Recalled<Change> | null>
 }
 
-/** Follows a list; lists are never gone. */
+/** Follows a list. A list is never deleted, so that such a subscription has no GONE. */
 export function listFollower<Name extends keyof ListTopics, Frame>(
   feed: Feed,
   name: Name,

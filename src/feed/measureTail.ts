@@ -2,7 +2,7 @@ import type { Meter } from '../model/metrics.ts'
 import type { Clock } from '../store/database/clock.ts'
 import type { Tail } from './tail.ts'
 
-/** Counts the facts that the tail brings and how late they are, by the one clock. Returns the end of it. */
+/** Measures how many facts the tail brings and how late they are by the database's clock. Call what it returns to end it. */
 export function measureTail(tail: Pick<Tail, 'subscribe'>, clock: Clock, meter: Meter): () => void {
   return tail.subscribe(
     (facts) => {

@@ -1,53 +1,53 @@
 import type { FeedCounts } from './feedCounts.ts'
 import type { FrameSink } from './frameSink.ts'
 
-/** Frames that wait for one subscriber; more of them are given up for one SNAPSHOT (R16). */
+/** At most so many frames wait for one subscriber. When there are more, they are given up for one SNAPSHOT (R16). */
 export const mostPending = 256
 
-/** The frame that comes before the group's. */
+/** The parts of the frame that a member gets before it gets the group's frames. */
 interface CatchUpParts<Made> {
   count(): Promise<number>
   part(index: number): Promise<Made>
 }
 
-/** What a member needs of its group. */
+/** A member needs only this of its group. */
 export interface MemberGroup<Made> {
   readonly counts: FeedCounts
-  /** It fell behind and can take frames again: it needs a SNAPSHOT. */
+  /** The member fell behind and can take frames again, so the group gives it a SNAPSHOT. */
   rejoin(member: Member<Made>): void
   left(member: Member<Made>): void
 }
 
 /**
- * One subscriber in a group. Frames go to its outlet at once while that takes them, otherwise they wait here; they are shared with the other
+ * One subscriber in a group. Frames go to its sink at once while that takes them, otherwise they wait here; they are shared with the other
  * members, so that waiting costs a reference each.
  *
  * States: joining (its catch-up frame is not known yet) → catching up (the frame is sent in parts, later frames wait behind it) → following →
- * fallen behind (too many waited; they are dropped) → joining again, once the outlet takes frames → … → ended.
+ * fallen behind (too many waited; they are dropped) → joining again, once the sink takes frames → … → ended.
  */
 export class Member<Made> {
   readonly #group: MemberGroup<Made>
-  readonly #outlet: FrameSink<Made>
+  readonly #sink: FrameSink<Made>
   #queue: Made[] = []
   #state: 'joining' | 'catchingUp' | 'following' | 'fallenBehind' | 'ended' = 'joining'
-  /** The last frame is in the queue. */
+  /** True once the last frame is in the queue. */
   #isFinishing = false
   #began = false
-  /** It fell behind while it is still catching up. */
+  /** True when it fell behind while it was still catching up. */
   #isBehindCatchUp = false
   #resumeCatchUp: (() => void) | null = null
   readonly #pump = () => this.pump()
 
-  constructor(group: MemberGroup<Made>, outlet: FrameSink<Made>) {
+  constructor(group: MemberGroup<Made>, sink: FrameSink<Made>) {
     this.#group = group
-    this.#outlet = outlet
+    this.#sink = sink
   }
 
   get ended(): boolean {
     return this.#state === 'ended'
   }
 
-  /** It has had a frame. */
+  /** Whether it has had a frame. */
   get began(): boolean {
     return this.#began
   }
@@ -57,13 +57,13 @@ export class Member<Made> {
     if (this.#state !== 'joining') return
     this.#state = catchUp === null ? 'following' : 'catchingUp'
     if (catchUp === null) this.pump()
-    else void this.#catchUp(catchUp)
+    else void this.#sendCatchUp(catchUp)
   }
 
-  /** The next frame of the group. */
+  /** Sends the next frame of the group, or lets it wait. */
   push(made: Made): void {
-    if (this.#state === 'following' && this.#queue.length === 0 && this.#outlet.ready) {
-      this.#send(made)
+    if (this.#state === 'following' && this.#queue.length === 0 && this.#sink.ready) {
+      this.#sendFrame(made)
       return
     }
     if (this.#state !== 'following' && this.#state !== 'catchingUp') return
@@ -73,16 +73,16 @@ export class Member<Made> {
     } else if (!this.#isBehindCatchUp) {
       this.#queue.push(made)
     }
-    this.#outlet.whenReady(this.#pump)
+    this.#sink.whenReady(this.#pump)
   }
 
-  /** What the group told is not all known: a SNAPSHOT is needed. */
+  /** Makes the member begin again with a SNAPSHOT, because not all changes since its last frame are known. */
   restart(): void {
     this.#fallBehind()
     this.pump()
   }
 
-  /** The group's last frame: nothing before it matters to one that fell behind. */
+  /** Sends the group's last frame. A member that fell behind needs nothing before it. */
   finish(made: Made): void {
     if (this.ended) return
     if (this.#state === 'fallenBehind' || this.#state === 'joining') this.#state = 'following'
@@ -92,33 +92,33 @@ export class Member<Made> {
     this.pump()
   }
 
-  /** Sends what waits, as far as the outlet takes it. */
+  /** Sends what waits, as far as the sink takes it. */
   pump(): void {
     if (this.#state === 'catchingUp') {
       this.#resumeCatchUp?.()
       return
     }
-    while (this.#state === 'following' && this.#outlet.ready) {
+    while (this.#state === 'following' && this.#sink.ready) {
       const made = this.#queue.shift()
       if (made === undefined) break
-      this.#send(made)
+      this.#sendFrame(made)
     }
     if (this.#state === 'following' && this.#queue.length === 0 && this.#isFinishing) this.end(null)
-    else if (this.#state === 'following' && this.#queue.length > 0) this.#outlet.whenReady(this.#pump)
-    else if (this.#state === 'fallenBehind') this.#rejoin()
+    else if (this.#state === 'following' && this.#queue.length > 0) this.#sink.whenReady(this.#pump)
+    else if (this.#state === 'fallenBehind') this.#rejoinGroup()
   }
 
-  /** Ends it; `error` null: the last frame said why. Whatever waits is dropped. */
+  /** Ends the subscription and drops whatever waits. `error` is null when the last frame said why. */
   end(error: unknown): void {
-    if (this.#leave()) this.#outlet.end(error)
+    if (this.#leaveGroup()) this.#sink.end(error)
   }
 
-  /** The subscriber has gone. */
+  /** Lets go of a subscriber that went away by itself. */
   close(): void {
-    this.#leave()
+    this.#leaveGroup()
   }
 
-  #leave(): boolean {
+  #leaveGroup(): boolean {
     if (this.ended) return false
     this.#state = 'ended'
     this.#queue = []
@@ -133,25 +133,25 @@ export class Member<Made> {
     else if (this.#state === 'catchingUp') this.#isBehindCatchUp = true
   }
 
-  #rejoin(): void {
-    if (!this.#outlet.ready) {
-      this.#outlet.whenReady(this.#pump)
+  #rejoinGroup(): void {
+    if (!this.#sink.ready) {
+      this.#sink.whenReady(this.#pump)
       return
     }
     this.#state = 'joining'
     this.#group.rejoin(this)
   }
 
-  async #catchUp(catchUp: CatchUpParts<Made>): Promise<void> {
+  async #sendCatchUp(catchUp: CatchUpParts<Made>): Promise<void> {
     try {
       const count = await catchUp.count()
       for (let index = 0; index < count; index++) {
-        await this.#outletReady()
+        await this.#untilSinkReady()
         if (this.ended) return
         const made = await catchUp.part(index)
-        await this.#outletReady()
+        await this.#untilSinkReady()
         if (this.ended) return
-        this.#send(made)
+        this.#sendFrame(made)
       }
     } catch (error) {
       this.end(error)
@@ -163,19 +163,19 @@ export class Member<Made> {
     this.pump()
   }
 
-  async #outletReady(): Promise<void> {
-    while (!this.ended && !this.#outlet.ready) {
+  async #untilSinkReady(): Promise<void> {
+    while (!this.ended && !this.#sink.ready) {
       await new Promise<void>((resolve) => {
         this.#resumeCatchUp = resolve
-        this.#outlet.whenReady(this.#pump)
+        this.#sink.whenReady(this.#pump)
       })
       this.#resumeCatchUp = null
     }
   }
 
-  #send(made: Made): void {
+  #sendFrame(made: Made): void {
     this.#began = true
     this.#group.counts.delivered++
-    this.#outlet.send(made)
+    this.#sink.send(made)
   }
 }

@@ -5,7 +5,7 @@ interface Waiting<Made> {
   readonly reject: (error: unknown) => void
 }
 
-/** What a stream needs of its membership. */
+/** A subscription needs only this of its membership in a group. */
 export interface Attachment {
   pump(): void
   close(): void
@@ -16,14 +16,14 @@ export interface Attachment {
  * connection leaves no listener.
  */
 export class PulledSubscription<Made> implements AsyncGenerator<Made, undefined, undefined>, FrameSink<Made> {
-  readonly #join: (outlet: FrameSink<Made>) => Attachment
+  readonly #join: (sink: FrameSink<Made>) => Attachment
   #member: Attachment | null = null
   readonly #waiting: Waiting<Made>[] = []
   #ended = false
   #error: unknown = null
 
   /** `join` is called at the first `next`: a stream that nobody reads holds nothing. */
-  constructor(join: (outlet: FrameSink<Made>) => Attachment) {
+  constructor(join: (sink: FrameSink<Made>) => Attachment) {
     this.#join = join
   }
 

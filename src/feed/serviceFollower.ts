@@ -8,7 +8,7 @@ import type { Follower, OpenFollower, Recalled } from './follower.ts'
 import { isCreation } from './serviceListChange.ts'
 import { type ServiceTopicChange, serviceChangeOf } from './serviceTopic.ts'
 
-/** The frames of one kind of subscription to a service. `addresses`: the endpoint table at the frame's revision. */
+/** Makes the frames of one kind of subscription to a service. `addresses` is the endpoint table at the frame's revision. */
 export interface ServiceFrames<Frame> {
   snapshot(revision: Revision, addresses: readonly EndpointAddress[]): Frame
   delta(revision: Revision, changes: readonly ServiceTopicChange[], addresses: readonly EndpointAddress[]): Frame | null
@@ -17,7 +17,7 @@ export interface ServiceFrames<Frame> {
   expand?(frame: Frame): Promise<readonly Frame[]>
 }
 
-/** Follows a service, for frames of one kind. */
+/** Opens a follower of a service that makes frames of one kind. */
 export function serviceFollower<Frame>(
   feed: Feed,
   serviceId: ServiceId,
@@ -71,7 +71,7 @@ class ServiceFollower<Frame> implements Follower<Frame, ServiceTopicChange> {
     return this.#topic.since(cursor)
   }
 
-  /** A cursor from before the service was created is of another service of its name: it gets a SNAPSHOT. */
+  /** A cursor from before the service was created belongs to an earlier service of the same name, so it gets a SNAPSHOT. */
   async recall(cursor: Revision): Promise<Recalled<ServiceTopicChange> | null> {
     const read = await readServiceFacts(this.#feed.database, this.#serviceId, cursor)
     if (read === null || read.facts.some(({ data }) => isCreation(data))) return null

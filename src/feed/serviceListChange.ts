@@ -2,7 +2,7 @@ import type { ServiceStatus } from '../generated/prisma/enums.ts'
 import type { ServiceFactData } from '../model/fact.ts'
 import type { ServiceId } from '../model/id.ts'
 
-/** One change of a service, as followers of lists need it: enough to tell whether it enters or leaves a list. */
+/** A change of a service as followers of lists need it: it is enough to tell whether the service enters or leaves a list. */
 export interface ServiceListChange {
   readonly serviceId: ServiceId
   /** Null: the service was created by the change. */

@@ -5,7 +5,7 @@ import type { EndpointReading } from '../store/read/readEndpoint.ts'
 import type { AddressChange } from './endpointNet.ts'
 import { Topic } from './topic.ts'
 
-/** One change of a service, as its subscribers need it. */
+/** A change of a service as its subscribers need it. */
 export interface ServiceTopicChange {
   readonly addresses: ReadonlyMap<string, AddressChange>
   /** Replicas created, changed or ended, and of those the ones that have ended. */
@@ -14,7 +14,7 @@ export interface ServiceTopicChange {
   readonly rollouts: readonly RolloutId[]
 }
 
-/** What a fact says to a service's subscribers. */
+/** Turns a fact into the change that the service's subscribers need. */
 export function serviceChangeOf(data: ServiceFactData): ServiceTopicChange {
   const { replicas, ended, rollouts } = data
   const before = new Map(data.replaced.map((address) => [address.id, address]))
@@ -25,8 +25,8 @@ export function serviceChangeOf(data: ServiceFactData): ServiceTopicChange {
 }
 
 /**
- * What all subscribers of one service share: its endpoint table and its last changes, kept by the facts. It is opened before the table is
- * read, so no fact can fall between the two: facts that come during the read wait, and those that the reading already has are left out.
+ * Keeps what all subscribers of one service share: its endpoint table and its last changes. It is opened before the table is read, so that no fact
+ * is lost between the two: facts that come during the read wait, and those that the reading already contains are left out.
  */
 export class ServiceTopic extends Topic<ServiceTopicChange> {
   readonly serviceId: ServiceId
@@ -41,7 +41,7 @@ export class ServiceTopic extends Topic<ServiceTopicChange> {
     this.serviceId = serviceId
   }
 
-  /** Set once the service is deleted: nothing changes any more. */
+  /** It is set once the service is deleted, because nothing changes any more. */
   get goneAt(): Revision | null {
     return this.#goneAt
   }
@@ -59,11 +59,11 @@ export class ServiceTopic extends Topic<ServiceTopicChange> {
     this.restart(reading.revision)
     const early = this.#early
     this.#early = []
-    for (const { revision, data } of early) this.take(revision, data)
+    for (const { revision, data } of early) this.applyChange(revision, data)
   }
 
-  /** The next `change` of the service. */
-  take(revision: Revision, data: ServiceFactData): void {
+  /** Applies the next `change` of the service to the table. */
+  applyChange(revision: Revision, data: ServiceFactData): void {
     if (this.#table === null) {
       this.#early.push({ revision, data })
       return

@@ -1,5 +1,5 @@
 /**
- * Reads for many callers at once. A caller never gets a reading that began before its call; those who come while one runs share the next.
+ * Reads once for many callers. A caller never gets a reading that began before its call; callers who come while one runs share the next.
  */
 export class SharedRead<Reading> {
   readonly #read: () => Promise<Reading>
@@ -11,15 +11,15 @@ export class SharedRead<Reading> {
   }
 
   get(): Promise<Reading> {
-    if (this.#running === null) return this.#start()
+    if (this.#running === null) return this.#startReading()
     this.#next ??= this.#running.then(
-      () => this.#start(),
-      () => this.#start(),
+      () => this.#startReading(),
+      () => this.#startReading(),
     )
     return this.#next
   }
 
-  #start(): Promise<Reading> {
+  #startReading(): Promise<Reading> {
     this.#next = null
     const running = this.#read().finally(() => {
       if (this.#running === running) this.#running = null
@@ -29,7 +29,7 @@ export class SharedRead<Reading> {
   }
 }
 
-/** Shared reads by what they read; one is forgotten when nobody waits for it. */
+/** Keeps shared reads by the name of what they read. A read is forgotten when nobody waits for it. */
 export class SharedReads<Reading> {
   readonly #reads = new Map<string, { readonly read: SharedRead<Reading>; waiting: number }>()
 

@@ -6,12 +6,12 @@ import { Group } from './group.ts'
 import { type Attachment, PulledSubscription } from './pulledSubscription.ts'
 
 /**
- * What a subscription's resolver answers: what to follow, from where, and what tells it from others. Iterated by itself it is a subscription
- * alone; `join` shares it.
+ * A subscription's resolver answers with this. It says what to follow, from which revision, and what tells this subscription from others. Iterated
+ * directly it is a subscription of its own; `join` shares the work with others that are alike.
  */
 export class SharedSource<Frame, Change> implements AsyncIterable<Frame> {
   readonly #feed: Feed
-  /** What is followed, and how: two of the same make the same frames. */
+  /** It names what is followed and how: two sources of the same identity make the same frames. */
   readonly identity: string
   readonly #after: Revision | null
   readonly #open: OpenFollower<Frame, Change>
@@ -23,18 +23,18 @@ export class SharedSource<Frame, Change> implements AsyncIterable<Frame> {
     this.#open = open
   }
 
-  /** Subscribes in the group of all who have this key. `make` is of the first of them. */
-  join<Made>(key: string, make: (frame: Frame) => Promise<Made>, outlet: FrameSink<Made>): Attachment {
+  /** Joins the group of all subscribers with this key. The group makes its frames with the `make` of the first of them. */
+  join<Made>(key: string, make: (frame: Frame) => Promise<Made>, sink: FrameSink<Made>): Attachment {
     const { groups } = this.#feed
     const group = (groups.get(key) as unknown as Group<Frame, Change, Made> | undefined) ?? this.#newGroup(key, make)
-    return group.join(outlet, this.#after)
+    return group.join(sink, this.#after)
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<Frame, undefined, undefined> {
-    return new PulledSubscription<Frame>((outlet) => {
+    return new PulledSubscription<Frame>((sink) => {
       const feed = this.#feed
       return new Group({ feed, open: this.#open, make: async (frame: Frame) => frame, onEnd: () => undefined }).join(
-        outlet,
+        sink,
         this.#after,
       )
     })

@@ -9,7 +9,7 @@ export interface TailOptions {
   readonly database: Database
   readonly committer: Committer
   readonly log: Logger
-  /** Tokens were changed or removed. Awaited before facts that were committed later are told. */
+  /** Called when tokens were changed or removed, and awaited before later facts are handed out, so that no revoked token sees them. */
   readonly onTokensChanged?: () => Promise<void>
 }
 
@@ -50,22 +50,22 @@ export class Tail {
     this.#onTokensChanged = onTokensChanged ?? (async () => undefined)
   }
 
-  /** The revision up to which all subscribers have been told. */
+  /** All subscribers have had the facts up to this revision. */
   get head(): Revision {
     return this.#head
   }
 
-  /** Facts come as they are committed; false before the start and while the database does not answer. */
+  /** True while facts come as they are committed: false before the start and while the database does not answer. */
   get live(): boolean {
     return this.#isLive
   }
 
   async start(): Promise<void> {
     const wakeTo = (head: Revision) => {
-      if (head > this.#head) this.#wake()
+      if (head > this.#head) this.#wakeReader()
     }
-    const onMessage = (payload: string) => (/^\d+$/.test(payload) ? wakeTo(BigInt(payload)) : this.#wake())
-    this.#leave.push(await this.#database.listen('facts', onMessage, () => this.#wake()))
+    const onMessage = (payload: string) => (/^\d+$/.test(payload) ? wakeTo(BigInt(payload)) : this.#wakeReader())
+    this.#leave.push(await this.#database.listen('facts', onMessage, () => this.#wakeReader()))
     // Read after LISTEN: what comes in between is notified.
     const { head, tokenChanges } = await readFacts(this.#database, null, 0)
     this.#head = head
@@ -73,7 +73,7 @@ export class Tail {
     this.#leave.push(this.#committer.onCommitted(wakeTo))
     this.#isLive = true
     this.#isStarted = true
-    this.#wake()
+    this.#wakeReader()
   }
 
   async stop(): Promise<void> {
@@ -87,25 +87,25 @@ export class Tail {
     await this.#reading
   }
 
-  /** `onLost`: this server was away for so long that facts were trimmed in between; what was built from them must be read anew. */
+  /** `onLost` is called when facts were trimmed before this server read them: what was built from facts must be read again. */
   subscribe(listener: Listener, onLost: () => void = () => undefined): () => void {
     const subscriber = { listener, onLost }
     this.#subscribers.add(subscriber)
     return () => this.#subscribers.delete(subscriber)
   }
 
-  #wake(): void {
+  #wakeReader(): void {
     // Before the start nobody knows where to read from; it ends with a look at all that came meanwhile.
     if (!this.#isStarted || this.#isStopped) return
     this.#isMore = true
-    this.#reading ??= this.#read().finally(() => {
+    this.#reading ??= this.#readOn().finally(() => {
       this.#reading = null
       // Woken between the last look of that reading and now: PGlite answers in microtasks, so there is such a moment.
-      if (this.#isMore) this.#wake()
+      if (this.#isMore) this.#wakeReader()
     })
   }
 
-  async #read(): Promise<void> {
+  async #readOn(): Promise<void> {
     let failures = 0
     while (this.#isMore && !this.#isStopped) {
       this.#isMore = false
@@ -116,8 +116,8 @@ export class Tail {
           this.#tokenChanges = page.tokenChanges
         }
         if (page.floor > this.#head || page.head < this.#head)
-          this.#lose(page.floor > this.#head ? page.floor : page.head)
-        else this.#deliver(page.facts)
+          this.#skipLostFacts(page.floor > this.#head ? page.floor : page.head)
+        else this.#deliverFacts(page.facts)
         if (this.#head < page.head) this.#isMore = true
         this.#isLive = !this.#isStopped
         failures = 0
@@ -126,12 +126,12 @@ export class Tail {
         this.#isMore = true
         this.#isLive = false
         this.#log.warn({ err: error }, 'The fact log could not be read; trying again.')
-        await this.#pause(Math.min(longestWaitMillis, 20 * 2 ** failures))
+        await this.#waitToRetry(Math.min(longestWaitMillis, 20 * 2 ** failures))
       }
     }
   }
 
-  #deliver(facts: readonly CommittedFact[]): void {
+  #deliverFacts(facts: readonly CommittedFact[]): void {
     for (const [index, { revision, serviceId }] of facts.entries()) {
       const expected = this.#head + 1n + BigInt(index)
       if (revision !== expected) throw new Error(`The fact log has revision ${revision} where ${expected} must be.`)
@@ -140,21 +140,21 @@ export class Tail {
     const last = facts.at(-1)
     if (!last) return
     this.#head = last.revision
-    for (const { listener } of this.#subscribers) this.#tell(() => listener(facts))
+    for (const { listener } of this.#subscribers) this.#callListener(() => listener(facts))
   }
 
-  #lose(head: Revision): void {
+  #skipLostFacts(head: Revision): void {
     this.#log.warn(
       { from: this.#head.toString(), to: head.toString() },
       'Facts were trimmed, or a backup restored, while this server did not follow.',
     )
     this.#head = head
     this.#committer.cache.clear()
-    for (const { onLost } of this.#subscribers) this.#tell(onLost)
+    for (const { onLost } of this.#subscribers) this.#callListener(onLost)
   }
 
   /** A listener's mistake must not stop the others, nor make them hear a fact twice. */
-  #tell(call: () => void): void {
+  #callListener(call: () => void): void {
     try {
       call()
     } catch (error) {
@@ -162,7 +162,7 @@ export class Tail {
     }
   }
 
-  #pause(millis: number): Promise<void> {
+  #waitToRetry(millis: number): Promise<void> {
     return new Promise((resolve) => {
       const go = () => {
         this.#retry = null

@@ -1,7 +1,7 @@
 import type { Revision } from '../model/id.ts'
 import { ChangeLog, changesKept, type Entry } from './changeLog.ts'
 
-/** What all who follow one thing share: its last changes. It exists while somebody follows it. */
+/** Keeps the last changes of one thing for all who follow it. It exists only while somebody does. */
 export class Topic<Change> {
   readonly #wakes = new Set<() => void>()
   #log: ChangeLog<Change>
@@ -12,12 +12,12 @@ export class Topic<Change> {
     this.#log = new ChangeLog(head, kept)
   }
 
-  /** Facts were missed: what is known here is no longer kept right. Subscribers begin anew, on another topic. */
+  /** True once facts were missed, so that what is known here may be wrong. Subscribers begin again on another topic. */
   get lost(): boolean {
     return this.#lost
   }
 
-  /** Of the newest change, or where the topic began. */
+  /** The revision of the newest change, or the one at which the topic began. */
   get revision(): Revision {
     return this.#log.head
   }
@@ -38,19 +38,19 @@ export class Topic<Change> {
 
   lose(): void {
     this.#lost = true
-    this.#wake()
+    this.#wakeSubscribers()
   }
 
   append(revision: Revision, change: Change): void {
     this.#log.append(revision, change)
-    this.#wake()
+    this.#wakeSubscribers()
   }
 
   protected restart(floor: Revision): void {
     this.#log = new ChangeLog(floor)
   }
 
-  #wake(): void {
+  #wakeSubscribers(): void {
     for (const wake of this.#wakes) wake()
   }
 }

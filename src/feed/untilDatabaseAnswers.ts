@@ -4,7 +4,7 @@ import { databaseErrorOf } from '../store/database/databaseErrors.ts'
 const firstWaitMillis = 20
 const longestWaitMillis = 2_000
 
-/** Does `work`, again and again with growing pauses while it fails by the database's trouble. Rejects with any other error, and when `signal` aborts. */
+/** Repeats `work` with growing pauses while the database does not answer. It rejects with any other error, and when `signal` aborts. */
 export async function untilDatabaseAnswers<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let waitMillis = firstWaitMillis; ; waitMillis = Math.min(longestWaitMillis, 2 * waitMillis)) {
     try {

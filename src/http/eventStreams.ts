@@ -1,25 +1,28 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { type ExecutionResult, execute, type GraphQLSchema } from 'graphql'
 import { createHandler, type Handler } from 'graphql-sse'
 import { createContext, type Viewer } from '../graphql/kit/context.ts'
 import { subscribe } from '../graphql/subscribe/subscribe.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
-import { Documents } from './documents.ts'
+import type { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
+import { readBody, sendTooLarge } from './requestBody.ts'
+import { sendJson } from './sendJson.ts'
 import { mostBytesWaiting } from './socketSink.ts'
 import { gated, StreamGate } from './streamGate.ts'
 
 export const eventStreamPath = '/graphql/stream'
 
-const requestBytes = 1_048_576
+const eventStreamType = 'text/event-stream'
 const tokenHeader = 'x-graphql-event-stream-token'
 
-/** A response and what waits for its reader. */
+/** A response, and the gate that keeps results back while its reader is slow. */
 interface EventStream {
   readonly response: ServerResponse
   readonly gate: StreamGate
+  /** It names a stream of the single connection mode; null where an operation has a stream of its own. */
+  readonly token: string | null
 }
 
 /**
@@ -34,12 +37,11 @@ export class EventStreams {
   /** Open streams of the single connection mode, by their tokens. */
   readonly #streams = new Map<string, EventStream>()
 
-  constructor(app: ServerContext, schema: GraphQLSchema) {
+  constructor(app: ServerContext, schema: GraphQLSchema, documents: Documents) {
     this.#app = app
-    const documents = new Documents(schema)
     this.#handle = createHandler<IncomingMessage, EventStream, Record<PropertyKey, unknown>>({
-      authenticate: ({ raw }) => streamToken(raw),
-      onConnect: ({ raw, context }) => this.#opened(raw, context),
+      authenticate: ({ raw, context }) => streamToken(raw, context.token),
+      onConnect: ({ context }) => this.#keepStream(context),
       onSubscribe: ({ raw }, { query, operationName, variables }) => {
         const checked = documents.check(query)
         if ('errors' in checked) return { data: null, errors: checked.errors }
@@ -50,12 +52,12 @@ export class EventStreams {
       validate: () => [],
       execute,
       subscribe,
-      onOperation: async (_context, { raw, context }, _args, result) => {
+      onOperation: async (_context, { context }, _args, result) => {
         const results = await result
-        return isGenerator(results) ? gated(results, (this.#streamOf(raw) ?? context).gate) : results
+        return isGenerator(results) ? gated(results, this.#resultsOf(context).gate) : results
       },
-      onNext: (_context, { raw, context }, result) => {
-        this.#cutIfFull(this.#streamOf(raw) ?? context)
+      onNext: (_context, { context }, result) => {
+        this.#cutIfFull(this.#resultsOf(context))
         return result.errors === undefined
           ? undefined
           : { ...result, errors: result.errors.map((error) => maskError(error, app.log)) }
@@ -63,70 +65,73 @@ export class EventStreams {
     })
   }
 
+  /** Answers a request to the protocol's own path, in either mode. */
   async handle(request: IncomingMessage, response: ServerResponse, viewer: Viewer): Promise<void> {
-    const refusal = this.#refusal(request)
-    if (refusal === null) {
-      this.#viewers.set(request, viewer)
-      return this.#answer(request, response)
+    const token = tokenOf(request)
+    if (request.method !== 'POST') return this.#answer(request, response, viewer, '', token)
+    // The library queues results for a stream that nobody reads.
+    if (token !== null && !this.#streams.has(token)) {
+      const message = 'This event stream is not open: open it before you send operations.'
+      return sendJson(response, 404, { errors: [{ message }] })
     }
-    const [status, message] = refusal
-    response
-      .writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' })
-      .end(JSON.stringify({ errors: [{ message }] }))
+    const body = await readBody(request)
+    return body === null ? sendTooLarge(response) : this.#answer(request, response, viewer, body, token)
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [body, { status, statusText, headers }] = await this.#handle({
+  /** Answers one operation with an event stream of its own: a distinct connection. */
+  answerOne(request: IncomingMessage, response: ServerResponse, viewer: Viewer, body: string): Promise<void> {
+    // The library knows no list of media types: whoever calls this has found that the caller takes events.
+    request.headers.accept = eventStreamType
+    return this.#answer(request, response, viewer, body, null)
+  }
+
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    viewer: Viewer,
+    body: string,
+    token: string | null,
+  ): Promise<void> {
+    this.#viewers.set(request, viewer)
+    const [answer, { status, statusText, headers }] = await this.#handle({
       method: request.method ?? '',
       url: request.url ?? '',
       headers: { get: (name) => String(request.headers[name] ?? '') || null },
-      body: () => text(request),
+      body,
       raw: request,
-      context: { response, gate: new StreamGate(response) },
+      context: { response, gate: new StreamGate(response), token },
     })
-    // Kept, so that the server knows an event stream when it stops.
+    // The headers are set one by one, so that the server knows an event stream by them when it stops.
     for (const [name, value] of Object.entries(headers ?? {})) if (value !== undefined) response.setHeader(name, value)
     response.writeHead(status, statusText)
-    if (body === null || typeof body === 'string') {
-      response.end(body ?? '')
+    if (answer === null || typeof answer === 'string') {
+      response.end(answer ?? '')
       return
     }
-    const ended = () => void body.return()
-    response.once('close', ended)
-    if (response.destroyed) ended()
-    for await (const event of body) response.write(event)
+    const endOperation = () => void answer.return()
+    response.once('close', endOperation)
+    if (response.destroyed) endOperation()
+    for await (const event of answer) response.write(event)
     response.end()
   }
 
-  #opened(request: IncomingMessage, stream: EventStream): void {
-    const token = tokenOf(request)
+  #keepStream(stream: EventStream): void {
+    const { token, response } = stream
     if (token === null || this.#streams.has(token)) return
     this.#streams.set(token, stream)
-    stream.response.once('close', () => this.#streams.delete(token))
+    response.once('close', () => this.#streams.delete(token))
   }
 
-  /** Of the single connection mode: where the results of the operation go that this request sends. */
-  #streamOf(request: IncomingMessage): EventStream | undefined {
-    const token = tokenOf(request)
-    return token === null ? undefined : this.#streams.get(token)
+  /** The stream that the results of a request's operation go into: in the single connection mode not its own. */
+  #resultsOf(stream: EventStream): EventStream {
+    return (stream.token === null ? undefined : this.#streams.get(stream.token)) ?? stream
   }
 
-  /** Its reader can come back with `after`: no end is told. */
+  /** Cuts a stream on which too much waits. No end is sent, so that its reader comes back with `after`. */
   #cutIfFull({ response }: EventStream): void {
     if (response.writableLength <= mostBytesWaiting || response.destroyed) return
     this.#app.feed.counts.closed++
     response.destroy()
-  }
-
-  /** The library reads a body whole, and queues results for streams that nobody reads: both are refused before it. */
-  #refusal(request: IncomingMessage): readonly [status: number, message: string] | null {
-    if (request.method !== 'POST') return null
-    const length = request.headers['content-length']
-    if (length === undefined) return [411, 'The request has no Content-Length.']
-    if (Number(length) > requestBytes) return [413, `The request is larger than ${requestBytes} bytes.`]
-    const token = tokenOf(request)
-    if (token === null || this.#streams.has(token)) return null
-    return [404, 'This event stream is not open: open it before you send operations.']
   }
 }
 
@@ -139,11 +144,14 @@ function tokenOf(request: IncomingMessage): string | null {
  * The name of the stream that the caller has or gets. It ends in a fingerprint of the caller's Authorization, so that nobody sends results
  * into a stream of someone else.
  */
-function streamToken(request: IncomingMessage): string | [string, { status: number; statusText: string }] {
+function streamToken(
+  request: IncomingMessage,
+  named: string | null,
+): string | [string, { status: number; statusText: string }] {
   const fingerprint = createHash('sha256')
     .update(request.headers.authorization ?? '')
     .digest('base64url')
-  const token = tokenOf(request) ?? `${randomUUID()}.${fingerprint}`
+  const token = named ?? `${randomUUID()}.${fingerprint}`
   if (token.endsWith(`.${fingerprint}`)) return token
   return ['This event stream belongs to another token.', { status: 403, statusText: 'Forbidden' }]
 }

@@ -8,15 +8,17 @@ import { unauthenticated } from '../graphql/kit/requestErrors.ts'
 import { databaseErrorOf } from '../store/database/databaseErrors.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
 import { authenticate } from './authenticate.ts'
+import { Documents } from './documents.ts'
 import { EventStreams, eventStreamPath } from './eventStreams.ts'
 import { GraphiqlPage } from './graphiqlPage.ts'
+import { GraphqlRoute } from './graphqlRoute.ts'
 import { unreadiness } from './health.ts'
 import { maskError } from './maskError.ts'
 import type { Metrics } from './metrics.ts'
 import { sendMetrics } from './metricsPage.ts'
+import { sendJson } from './sendJson.ts'
 import { SuspendDetector } from './suspendDetector.ts'
 import { WebSockets } from './webSockets.ts'
-import { createYogaServer, type Yoga } from './yoga.ts'
 
 const finishWithinMillis = 5_000
 
@@ -24,7 +26,7 @@ const finishWithinMillis = 5_000
 export class HttpServer {
   readonly #app: ServerContext
   readonly #metrics: Metrics
-  readonly #yoga: Yoga
+  readonly #graphql: GraphqlRoute
   readonly #streams: EventStreams
   readonly #page = new GraphiqlPage()
   readonly #sockets: WebSockets
@@ -36,8 +38,9 @@ export class HttpServer {
   constructor(app: ServerContext, schema: GraphQLSchema, metrics: Metrics) {
     this.#app = app
     this.#metrics = metrics
-    this.#yoga = createYogaServer(app, schema)
-    this.#streams = new EventStreams(app, schema)
+    const documents = new Documents(schema)
+    this.#streams = new EventStreams(app, schema, documents)
+    this.#graphql = new GraphqlRoute(app, schema, documents, this.#streams)
     this.#sleep = new SuspendDetector(() => {
       app.log.warn('This process was stopped for long: what waited for it is not taken, and clients connect again.')
       this.#sockets.restart()
@@ -100,7 +103,7 @@ export class HttpServer {
     switch (path) {
       case '/graphql':
         if (GraphiqlPage.isVisit(request)) return this.#page.send(request, response)
-        return this.#authenticated(request, response, (viewer) => this.#yoga(request, response, { viewer }))
+        return this.#authenticated(request, response, (viewer) => this.#graphql.handle(request, response, viewer))
       case eventStreamPath:
         return this.#authenticated(request, response, (viewer) => this.#streams.handle(request, response, viewer))
       case '/healthz':
@@ -147,8 +150,4 @@ function pathOf(request: IncomingMessage): string {
 
 function sendText(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${text}\n`)
-}
-
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify(body))
 }

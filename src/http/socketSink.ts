@@ -2,29 +2,29 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { Executed, ResultSink } from '../graphql/kit/resultSink.ts'
 
-/** A socket on which more bytes than this wait is closed: its reader can come back with `after`. */
+/** A socket on which more bytes than this (16 MiB) wait is closed, because its reader can come back with `after`. */
 export const mostBytesWaiting = 16_777_216
 
-/** What waits until a socket takes more, in the order of its coming. */
+/** Calls those who wait until a socket takes more, first come, first served. */
 export class SocketDrain {
   readonly #stream: Duplex
   readonly #waiting = new Set<() => void>()
 
   constructor(stream: Duplex) {
     this.#stream = stream
-    stream.on('drain', () => this.#drained())
+    stream.on('drain', () => this.#callWaiting())
   }
 
   get isFull(): boolean {
     return this.#stream.writableNeedDrain
   }
 
-  /** Calls back once. Who waits already keeps its place. */
+  /** Calls back once. A callback that waits already keeps its place. */
   wait(callback: () => void): void {
     this.#waiting.add(callback)
   }
 
-  #drained(): void {
+  #callWaiting(): void {
     for (const callback of this.#waiting) {
       if (this.isFull) return
       this.#waiting.delete(callback)
@@ -34,8 +34,8 @@ export class SocketDrain {
 }
 
 /**
- * Where the frames of one subscription on a WebSocket go. A frame's bytes are written once for all who get it; only the message's beginning,
- * with the operation's id, is each subscriber's own. (The protocol is graphql-transport-ws: a message `next` is its id, type and payload.)
+ * Sends the frames of one subscription over a WebSocket. A frame is encoded once for all who get it; only the beginning of the message, with the
+ * operation's id, differs. (The protocol is graphql-transport-ws: a message `next` is its id, type and payload.)
  */
 export class SocketSink implements ResultSink {
   readonly #socket: WebSocket

@@ -19,12 +19,12 @@ export class StreamGate {
   async enter(): Promise<void> {
     if (this.#waiting === 0 && !this.#response.writableNeedDrain) return
     this.#waiting++
-    this.#turn = this.#turn.then(() => this.#drained())
+    this.#turn = this.#turn.then(() => this.#untilDrained())
     await this.#turn
     this.#waiting--
   }
 
-  async #drained(): Promise<void> {
+  async #untilDrained(): Promise<void> {
     while (this.#response.writableNeedDrain) {
       const waited = new AbortController()
       const options = { signal: waited.signal }
@@ -37,7 +37,7 @@ export class StreamGate {
   }
 }
 
-/** The results as they are, but each is asked for only when the stream takes more; what happens meanwhile is the feed's to bound (R16). */
+/** Passes results on as they are, but asks for each only when the stream takes more. The feed bounds what waits meanwhile (R16). */
 export function gated<Result>(
   results: AsyncGenerator<Result, undefined, undefined>,
   gate: StreamGate,

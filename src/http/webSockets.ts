@@ -204,7 +204,7 @@ function makeProtocol(app: ServerContext, schema: GraphQLSchema): Server<Connect
         variableValues: payload.variables,
         contextValue: {
           ...createContext(app, extra.viewer),
-          outlet: new SocketSink(extra.socket, extra.drain, id, encode),
+          sink: new SocketSink(extra.socket, extra.drain, id, encode),
         },
       }
     },

@@ -1,12 +1,9 @@
-import { type ExecutionArgs, execute, type GraphQLSchema } from 'graphql'
+import { type ExecutionArgs, execute, GraphQLError, type GraphQLSchema } from 'graphql'
 import { createYoga, type YogaServerInstance } from 'graphql-yoga'
 import { createContext, type GraphQLContext, type Viewer } from '../graphql/kit/context.ts'
-import { subscribe } from '../graphql/subscribe/subscribe.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
 import { maskError } from './maskError.ts'
-
-/** The largest body of a request. */
-const requestBytes = 1_048_576
+import { requestBytes } from './requestBody.ts'
 
 export interface Requester extends Record<string, unknown> {
   readonly viewer: Viewer
@@ -14,7 +11,7 @@ export interface Requester extends Record<string, unknown> {
 
 export type Yoga = YogaServerInstance<Requester, GraphQLContext>
 
-/** GraphQL over HTTP: queries and mutations as JSON, subscriptions as server-sent events. */
+/** Queries and mutations over HTTP, answered as JSON. */
 export function createYogaServer(app: ServerContext, schema: GraphQLSchema): Yoga {
   return createYoga<Requester, GraphQLContext>({
     schema,
@@ -35,9 +32,17 @@ export function createYogaServer(app: ServerContext, schema: GraphQLSchema): Yog
         // The executor of the WebSocket, so that both transports answer alike.
         onExecute: ({ setExecuteFn }: { setExecuteFn: (fn: (args: ExecutionArgs) => unknown) => void }) =>
           setExecuteFn(execute),
-        onSubscribe: ({ setSubscribeFn }: { setSubscribeFn: (fn: (args: ExecutionArgs) => unknown) => void }) =>
-          setSubscribeFn(subscribe),
+        onSubscribe: ({ setResultAndStopExecution }: { setResultAndStopExecution: (result: unknown) => void }) =>
+          setResultAndStopExecution({ errors: [noEvents()] }),
       },
     ],
   })
+}
+
+/** A subscription comes here only when event streams could not take it. */
+function noEvents(): GraphQLError {
+  return new GraphQLError(
+    'A subscription is answered with server-sent events: send it as JSON, with "Accept: text/event-stream", or over a WebSocket.',
+    { extensions: { code: 'NOT_ACCEPTABLE', http: { status: 406 } } },
+  )
 }

@@ -9,8 +9,8 @@ const open = () => new ServiceTopic('service' as ServiceId)
 describe('the topic of a service', () => {
   test('facts that come during the first reading are applied after it, and those that it has are left out', () => {
     const topic = open()
-    topic.take(5n, changeOf({ upserted: [address(0)] }))
-    topic.take(7n, changeOf({ removed: [address(0).id], upserted: [address(1)] }))
+    topic.applyChange(5n, changeOf({ upserted: [address(0)] }))
+    topic.applyChange(7n, changeOf({ removed: [address(0).id], upserted: [address(1)] }))
     topic.begin({ revision: 5n, addresses: [address(0)] })
     expect(topic.revision).toBe(7n)
     expect(topic.addresses).toEqual([address(1)])
@@ -21,7 +21,7 @@ describe('the topic of a service', () => {
   test('a reading that is ahead of the facts is not undone by them', () => {
     const topic = open()
     topic.begin({ revision: 9n, addresses: [address(1)] })
-    topic.take(8n, changeOf({ upserted: [address(0)] }))
+    topic.applyChange(8n, changeOf({ upserted: [address(0)] }))
     expect(topic.addresses).toEqual([address(1)])
     expect(topic.revision).toBe(9n)
   })
@@ -31,9 +31,9 @@ describe('the topic of a service', () => {
     topic.begin({ revision: 1n, addresses: [] })
     let woken = 0
     const leave = topic.subscribe(() => woken++)
-    topic.take(2n, changeOf({ upserted: [address(0)] }))
+    topic.applyChange(2n, changeOf({ upserted: [address(0)] }))
     leave()
-    topic.take(3n, changeOf({ removed: [address(0).id] }))
+    topic.applyChange(3n, changeOf({ removed: [address(0).id] }))
     expect(woken).toBe(1)
     expect(topic.subscribers).toBe(0)
   })
@@ -42,7 +42,7 @@ describe('the topic of a service', () => {
     const topic = open()
     topic.begin({ revision: 0n, addresses: [] })
     for (let revision = 1n; revision <= BigInt(changesKept) + 1n; revision++) {
-      topic.take(revision, changeOf({ upserted: [address(0, { ready: revision % 2n === 0n })] }))
+      topic.applyChange(revision, changeOf({ upserted: [address(0, { ready: revision % 2n === 0n })] }))
     }
     expect(topic.since(0n)).toBeNull()
     expect(topic.since(1n)).toHaveLength(changesKept)
@@ -51,9 +51,9 @@ describe('the topic of a service', () => {
   test('is gone at the change that says when the service was deleted', () => {
     const topic = open()
     topic.begin({ revision: 1n, addresses: [] })
-    topic.take(2n, changeOf({ after: { deletionRequestedAt: 5 } }))
+    topic.applyChange(2n, changeOf({ after: { deletionRequestedAt: 5 } }))
     expect(topic.goneAt).toBeNull()
-    topic.take(3n, changeOf({ after: { deletedAt: 6 } }))
+    topic.applyChange(3n, changeOf({ after: { deletedAt: 6 } }))
     expect(topic.goneAt).toBe(3n)
   })
 })

@@ -115,13 +115,84 @@ describe('the single connection mode', () => {
     expect(sent.status).toBe(404)
   })
 
-  test('a body that is too large, or of unknown length, is not read', async () => {
-    const post = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } }
-    expect(
-      (await fetch(url, { ...post, body: operation('1', `# ${'x'.repeat(2_000_000)}\n{ viewer { subject } }`) }))
-        .status,
-    ).toBe(413)
-    const chunks = new Blob([operation('1')]).stream()
-    expect((await fetch(url, { ...post, body: chunks, duplex: 'half' } as RequestInit)).status).toBe(411)
+  test('a body that is too large is refused, whether or not its length is known', async () => {
+    const post = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, duplex: 'half' }
+    const large = operation('1', `# ${'x'.repeat(2_000_000)}\n{ viewer { subject } }`)
+    expect((await fetch(url, { ...post, body: large })).status).toBe(413)
+    expect((await fetch(url, { ...post, body: new Blob([large]).stream() } as RequestInit)).status).toBe(413)
+  })
+})
+
+describe('at /graphql', () => {
+  const subscription = 'subscription { servicesChanged { kind } }'
+  const mutation = 'mutation { deleteService(input: { service: { name: "unknown" } }) { __typename } }'
+
+  async function ask(query: string, accept: string, init: RequestInit = {}) {
+    const stop = new AbortController()
+    const response = await fetch(server.url, {
+      method: 'POST',
+      headers: { ...headers, accept, 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+      signal: stop.signal,
+      ...init,
+    })
+    return { response, stop: () => stop.abort(), type: response.headers.get('content-type')?.split(';', 1)[0] }
+  }
+
+  // GraphiQL and graphql-sse; urql for subscriptions; urql for anything; curl.
+  const takers = [
+    'text/event-stream',
+    'text/event-stream, multipart/mixed',
+    'application/graphql-response+json, application/json, text/event-stream, multipart/mixed',
+    '*/*',
+  ]
+
+  test.each(takers)('a subscription is an event stream for who accepts %s', async (accept) => {
+    const { response, stop, type } = await ask(subscription, accept)
+    expect([response.status, type]).toEqual([200, 'text/event-stream'])
+    stop()
+    const byGet = await fetch(`${server.url}?${new URLSearchParams({ query: subscription })}`, {
+      headers: { ...headers, accept },
+      signal: AbortSignal.timeout(10_000),
+    })
+    expect(byGet.headers.get('content-type')).toContain('text/event-stream')
+    await byGet.body?.cancel()
+    await until(() => server.app.feed.topics === 0, 'the feed has no topic')
+  })
+
+  test('a query is JSON for who accepts both, and an event stream for who accepts nothing else', async () => {
+    for (const accept of takers.slice(2)) {
+      const { response } = await ask('{ viewer { subject } }', accept)
+      expect(await response.json()).toEqual({ data: { viewer: { subject: 'admin' } } })
+    }
+    const { response } = await ask('{ viewer { subject } }', 'text/event-stream')
+    expect(await response.text()).toContain(
+      'event: next\ndata: {"data":{"viewer":{"subject":"admin"}}}\n\nevent: complete\n',
+    )
+  })
+
+  test('who accepts only JSON is told how to subscribe', async () => {
+    const { response } = await ask(subscription, 'application/json')
+    expect(response.status).toBe(406)
+    expect(await response.json()).toMatchObject({ errors: [{ message: expect.stringContaining('text/event-stream') }] })
+    expect(server.app.feed.counts.subscribers).toBe(0)
+  })
+
+  test('a mutation by GET is refused', async () => {
+    const response = await fetch(`${server.url}?${new URLSearchParams({ query: mutation })}`, {
+      headers: { ...headers, accept: 'text/event-stream' },
+    })
+    expect(response.status).toBe(405)
+  })
+
+  test('a body of unknown length is taken, up to its bound', async () => {
+    for (const accept of takers) {
+      const body = (query: string) => ({ body: new Blob([JSON.stringify({ query })]).stream(), duplex: 'half' })
+      const { response, stop, type } = await ask('', accept, body(subscription) as RequestInit)
+      expect([response.status, type]).toEqual([200, 'text/event-stream'])
+      stop()
+      const large = await ask('', accept, body(`# ${'x'.repeat(2_000_000)}\n${subscription}`) as RequestInit)
+      expect(large.response.status).toBe(413)
+    }
   })
 })

@@ -6,7 +6,7 @@ import type { ListFrames } from '../listFollower.ts'
 
 type Kind = 'SNAPSHOT' | 'DELTA' | 'BOOKMARK'
 
-/** Events that one frame has at most. */
+/** A frame has at most so many events. */
 export const eventsPerFrame = 500
 
 /** A frame about events, which never change. */
@@ -17,7 +17,7 @@ export interface EventFrame<Event> {
   readonly events: () => Promise<readonly Event[]>
 }
 
-/** Events that a view shows, in (after, upTo]. */
+/** Reads the events that a view shows, in (after, upTo]. */
 export interface EventView<Event> {
   /** The newest, oldest of them first. */
   readonly newest: (upTo: Revision, most: number) => Promise<readonly Event[]>

@@ -12,7 +12,7 @@ type Kind = 'SNAPSHOT' | 'DELTA' | 'BOOKMARK'
 export interface HostFrame {
   readonly kind: Kind
   readonly revision: Revision
-  /** The final part. */
+  /** Whether this is the final part. */
   readonly last: boolean
   readonly hosts: readonly HostId[]
   readonly removed: readonly HostId[]

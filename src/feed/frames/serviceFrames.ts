@@ -34,14 +34,14 @@ export function rolloutFrames(serviceId: ServiceId): ServiceFrames<ServiceFrame>
   }
 }
 
-/** Objects in one frame of a list (R16). */
+/** A part of a frame has at most so many objects (R16). */
 export const listPart = 500
 
 /** A part of a frame about the replicas of a service; they are read when it is made, never older than `revision`. */
 export interface ReplicaFrame {
   readonly kind: Kind
   readonly revision: Revision
-  /** The final part. */
+  /** Whether this is the final part. */
   readonly last: boolean
   readonly replicas: readonly ReplicaId[]
   /** Those that have ended: they are among `replicas` a last time. */

@@ -9,9 +9,9 @@ import { listPart } from './serviceFrames.ts'
 
 type Kind = 'SNAPSHOT' | 'DELTA' | 'BOOKMARK'
 
-/** Which services a list shows. The status is the one condition that can change in a service's life. */
+/** A view decides which services a list shows. The status is the one condition that can change in a service's life. */
 export interface ServiceListView {
-  /** Null: whatever the status. */
+  /** Null when the status does not matter. */
   readonly statuses: ReadonlySet<ServiceStatus> | null
   /** Of `ids` (null: of all services that are not gone, and with the status) those that the other conditions hold for. */
   readonly matching: (ids: readonly ServiceId[] | null) => Promise<readonly ServiceId[]>
@@ -21,10 +21,10 @@ export interface ServiceListView {
 export interface ServiceListFrame {
   readonly kind: Kind
   readonly revision: Revision
-  /** The final part. */
+  /** Whether this is the final part. */
   readonly last: boolean
   readonly services: readonly ServiceId[]
-  /** What left the list. */
+  /** Services that left the list. */
   readonly removed: readonly ServiceId[]
 }
 

@@ -21,8 +21,8 @@ export interface GraphQLContext {
   /** Null: no valid token; every operation is refused then. */
   readonly viewer: Viewer | null
   readonly pages: PageLoaders
-  /** Where a subscription's frames go when they go past the executor's results. */
-  readonly outlet?: ResultSink
+  /** A transport that sets this gets a subscription's frames directly, not as the executor's results. */
+  readonly sink?: ResultSink
 }
 
 export function createContext(app: ServerContext, viewer: Viewer | null): GraphQLContext {

@@ -1,22 +1,14 @@
 import { type EndpointFrame, endpointFrames } from '../../feed/frames/endpointFrames.ts'
-import { serviceFollower } from '../../feed/serviceFollower.ts'
-import { SharedSource } from '../../feed/sharedSource.ts'
 import { Endpoint, EndpointAddress } from '../endpoint/endpoint.ts'
 import { builder } from '../kit/builder.ts'
-import { ChangeKind } from './changeKind.ts'
-import { subscribedService } from './subscribedService.ts'
-import { afterDescription } from './subscriptionArgs.ts'
+import { frameFields } from './frameFields.ts'
+import { afterArg, followService, serviceArgs } from './sources.ts'
 
 const EndpointChange = builder.objectRef<EndpointFrame>('EndpointChange').implement({
   description:
     'A frame of endpointChanged, exact at its revision. It covers every change after the previous frame: drop `removed`, then set `added` by id, and the table is right.',
   fields: (t) => ({
-    kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
-    revision: t.field({
-      type: 'Revision',
-      description: 'Its position in the fact log.',
-      resolve: (frame) => frame.revision,
-    }),
+    ...frameFields(t),
     endpoint: t.field({
       type: Endpoint,
       nullable: true,
@@ -42,20 +34,17 @@ builder.subscriptionField('endpointChanged', (t) =>
     description:
       'Follows the endpoint of a service: a SNAPSHOT first, then a DELTA for every change that the view shows. No such service: the error NOT_FOUND; deleted later: GONE, and the subscription ends.',
     args: {
-      project: t.arg.string({ required: true, defaultValue: 'default', description: "The project's name." }),
-      service: t.arg.string({ required: true, description: "The service's name." }),
+      ...serviceArgs,
       port: t.arg.string({ description: 'Only addresses of the port with this name.' }),
       includeNotReady: t.arg.boolean({
         defaultValue: false,
         description: 'Also addresses of replicas that are not ready.',
       }),
-      after: t.arg({ type: 'Revision', description: afterDescription }),
+      ...afterArg,
     },
-    subscribe: async (_root, { project, service, port, includeNotReady, after }, context) => {
-      const id = await subscribedService(context, { project, name: service })
+    subscribe: (_root, { project, service, port, includeNotReady, after }, context) => {
       const view = { port: port ?? null, includeNotReady: includeNotReady ?? false }
-      const { feed } = context.app
-      return new SharedSource(feed, `endpoint ${id}`, after, serviceFollower(feed, id, endpointFrames(id, view)))
+      return followService(context, { project, name: service }, after, 'endpoint', (id) => endpointFrames(id, view))
     },
     resolve: (frame) => frame,
   }),

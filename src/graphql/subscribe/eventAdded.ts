@@ -1,22 +1,15 @@
 import { type EventFrame, type EventView, eventFrames, eventsPerFrame } from '../../feed/frames/eventFrames.ts'
-import { listFollower } from '../../feed/listFollower.ts'
-import { SharedSource } from '../../feed/sharedSource.ts'
 import { type Event as EventRow, Prisma, type PrismaClient } from '../../generated/prisma/client.ts'
 import type { Revision } from '../../model/id.ts'
 import { Event, EventFilter, type EventFilterValue, eventFilterSql } from '../event/event.ts'
 import { builder } from '../kit/builder.ts'
-import { ChangeKind } from './changeKind.ts'
-import { afterDescription } from './subscriptionArgs.ts'
+import { frameFields } from './frameFields.ts'
+import { afterArg, followList } from './sources.ts'
 
 const EventChange = builder.objectRef<EventFrame<EventRow>>('EventChange').implement({
   description: `A frame of eventAdded: every event that matches the filter after the previous frame, up to its own revision. It has at most ${eventsPerFrame}; where there are more, the next frame has them.`,
   fields: (t) => ({
-    kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
-    revision: t.field({
-      type: 'Revision',
-      description: 'Its position in the fact log.',
-      resolve: (frame) => frame.revision,
-    }),
+    ...frameFields(t),
     events: t.field({
       type: [Event],
       description: `The events, oldest first. On a SNAPSHOT the newest ${eventsPerFrame} that match and are kept; the query events has all.`,
@@ -31,15 +24,12 @@ builder.subscriptionField('eventAdded', (t) =>
     description: 'Follows events: a SNAPSHOT with the newest first, then every event, in order.',
     args: {
       filter: t.arg({ type: EventFilter, description: 'Which ones; left out: all.' }),
-      after: t.arg({ type: 'Revision', description: afterDescription }),
+      ...afterArg,
     },
-    subscribe: (_root, { filter, after }, { app: { feed, database } }) =>
-      new SharedSource(
-        feed,
-        'events',
-        after,
-        listFollower(feed, 'events', eventFrames(database, viewOf(database.prisma, filter))),
-      ),
+    subscribe: (_root, { filter, after }, context) => {
+      const { database } = context.app
+      return followList(context, 'events', after, eventFrames(database, viewOf(database.prisma, filter)))
+    },
     resolve: (frame) => frame,
   }),
 )

@@ -5,7 +5,7 @@ import { createContext, type GraphQLContext } from '../kit/context.ts'
 import { errorOf } from '../kit/refusalError.ts'
 import type { Executed } from '../kit/resultSink.ts'
 
-/** A frame that could not be made: without it the next ones would not abut, so it ends the subscription. */
+/** A frame could not be made. Without it the next one would leave a gap, so this ends the subscription. */
 export class FrameFailure extends Error {
   readonly errors: readonly GraphQLError[]
 
@@ -16,8 +16,8 @@ export class FrameFailure extends Error {
 }
 
 /**
- * Executes a subscription's document on one frame, in a context of its own: nothing that was loaded for one frame answers the next. The
- * database's trouble is thrown as it came, also where only a part of the frame is missing for it: the frame can be made later.
+ * Executes a subscription's document on one frame, in a context of its own: nothing that was loaded for one frame answers the next. An
+ * error of the database is thrown as it came, even when only a part of the frame is missing, because the frame can be made later.
  */
 export async function executeFrame(args: ExecutionArgs, frame: unknown): Promise<Executed> {
   const { app, viewer } = args.contextValue as GraphQLContext
@@ -28,7 +28,7 @@ export async function executeFrame(args: ExecutionArgs, frame: unknown): Promise
   return { result, bytes: null }
 }
 
-/** What ended a subscription, as its last result. */
+/** Makes the last result of a subscription from the error that ended it. */
 export function failureOf(error: unknown): ExecutionResult {
   if (error instanceof FrameFailure) return { errors: error.errors }
   if (error instanceof FeedRefusal) return { errors: [errorOf(error.refusal)] }

@@ -3,8 +3,8 @@ import { canonicalJson } from '../../model/canonicalJson.ts'
 import { type GraphQLContext, viewScope } from '../kit/context.ts'
 
 /**
- * What makes subscriptions alike: they follow the same, by the same document and operation, with the same variables (but for the one that is
- * `after`, which only concerns a subscriber's first frame), and their callers may see the same.
+ * Subscriptions with the same key share their frames. They follow the same thing by the same document and operation, with the same variables, and
+ * their callers may see the same. The variable of `after` does not count, because it concerns only a subscriber's first frame.
  */
 export function groupKey(args: ExecutionArgs, identity: string): string {
   const { document, operationName, variableValues, contextValue } = args
@@ -19,7 +19,7 @@ export function groupKey(args: ExecutionArgs, identity: string): string {
   ])
 }
 
-/** The variable that the subscription's `after` is given by. Its type fits nowhere else in the document. */
+/** Finds the variable that gives the subscription's `after`. No other argument can use it, because none has its type. */
 function afterVariable({ document, operationName }: ExecutionArgs): string | null {
   const operation = getOperationAST(document, operationName)
   for (const selection of operation?.selectionSet.selections ?? []) {

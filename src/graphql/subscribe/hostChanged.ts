@@ -1,24 +1,14 @@
 import { type HostFrame, hostFrames } from '../../feed/frames/hostFrames.ts'
-import { listFollower } from '../../feed/listFollower.ts'
-import { SharedSource } from '../../feed/sharedSource.ts'
 import { builder } from '../kit/builder.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
-import { ChangeKind } from './changeKind.ts'
-import { afterDescription } from './subscriptionArgs.ts'
+import { partFields } from './frameFields.ts'
+import { afterArg, followList } from './sources.ts'
 
 const HostChange = builder.objectRef<HostFrame>('HostChange').implement({
   description:
     'A frame of hostChanged, in parts where there are many. It covers every change after the previous frame, up to its own revision.',
   fields: (t) => ({
-    kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
-    revision: t.field({
-      type: 'Revision',
-      description: 'Its position in the fact log.',
-      resolve: (frame) => frame.revision,
-    }),
-    last: t.exposeBoolean('last', {
-      description: 'Whether this is the final part of the frame; parts have at most 500 hosts.',
-    }),
+    ...partFields(t, 'hosts'),
     hosts: t.prismaField({
       type: ['Host'],
       description:
@@ -39,9 +29,8 @@ builder.subscriptionField('hostChanged', (t) =>
   t.field({
     type: HostChange,
     description: 'Follows all hosts: a SNAPSHOT first, then every change.',
-    args: { after: t.arg({ type: 'Revision', description: afterDescription }) },
-    subscribe: (_root, { after }, { app: { feed, database } }) =>
-      new SharedSource(feed, 'hosts', after, listFollower(feed, 'hosts', hostFrames(database))),
+    args: afterArg,
+    subscribe: (_root, { after }, context) => followList(context, 'hosts', after, hostFrames(context.app.database)),
     resolve: (frame) => frame,
   }),
 )

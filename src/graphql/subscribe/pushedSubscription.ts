@@ -3,21 +3,21 @@ import type { Attachment } from '../../feed/pulledSubscription.ts'
 import type { Executed, ResultSink } from '../kit/resultSink.ts'
 
 /**
- * A subscription whose frames go straight to the transport's outlet. What is left to read is its end: `next` waits for it, so that the transport
- * knows the operation as one that is going on, and can end it by `return`.
+ * A subscription whose frames go straight to the transport's sink. Only its end is left to read: `next` waits for it, so that the transport takes the
+ * operation as running and can end it by `return`.
  */
 export class PushedSubscription implements FrameSink<Executed> {
-  readonly #join: (outlet: FrameSink<Executed>) => Attachment
-  readonly #outlet: ResultSink
+  readonly #join: (sink: FrameSink<Executed>) => Attachment
+  readonly #sink: ResultSink
   readonly #ended: Promise<IteratorResult<never, undefined>>
   #resolve: (result: IteratorResult<never, undefined>) => void = () => undefined
   #reject: (error: unknown) => void = () => undefined
   #member: Attachment | null = null
   #isOver = false
 
-  constructor(join: (outlet: FrameSink<Executed>) => Attachment, outlet: ResultSink) {
+  constructor(join: (sink: FrameSink<Executed>) => Attachment, sink: ResultSink) {
     this.#join = join
-    this.#outlet = outlet
+    this.#sink = sink
     this.#ended = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -26,15 +26,15 @@ export class PushedSubscription implements FrameSink<Executed> {
   }
 
   get ready(): boolean {
-    return this.#outlet.ready
+    return this.#sink.ready
   }
 
   whenReady(callback: () => void): void {
-    this.#outlet.whenReady(callback)
+    this.#sink.whenReady(callback)
   }
 
   send(executed: Executed): void {
-    this.#outlet.send(executed)
+    this.#sink.send(executed)
   }
 
   end(error: unknown): void {

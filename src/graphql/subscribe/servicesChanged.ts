@@ -1,27 +1,17 @@
 import { type ServiceListFrame, type ServiceListView, serviceListFrames } from '../../feed/frames/serviceListFrames.ts'
-import { listFollower } from '../../feed/listFollower.ts'
-import { SharedSource } from '../../feed/sharedSource.ts'
 import { Prisma, type PrismaClient } from '../../generated/prisma/client.ts'
 import type { ServiceId } from '../../model/id.ts'
 import { builder } from '../kit/builder.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
 import { lastingConditions, ServiceFilter, type ServiceFilterValue } from '../service/serviceQueries.ts'
-import { ChangeKind } from './changeKind.ts'
-import { afterDescription } from './subscriptionArgs.ts'
+import { partFields } from './frameFields.ts'
+import { afterArg, followList } from './sources.ts'
 
 const ServiceListChange = builder.objectRef<ServiceListFrame>('ServiceListChange').implement({
   description:
     'A frame of servicesChanged, in parts where there are many. It covers every change after the previous frame, up to its own revision.',
   fields: (t) => ({
-    kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
-    revision: t.field({
-      type: 'Revision',
-      description: 'Its position in the fact log.',
-      resolve: (frame) => frame.revision,
-    }),
-    last: t.exposeBoolean('last', {
-      description: 'Whether this is the final part of the frame; parts have at most 500 services.',
-    }),
+    ...partFields(t, 'services'),
     services: t.prismaField({
       type: ['Service'],
       description:
@@ -48,16 +38,12 @@ builder.subscriptionField('servicesChanged', (t) =>
     description: 'Follows the services that match a filter: a SNAPSHOT first, then every change.',
     args: {
       filter: t.arg({ type: ServiceFilter, description: 'Which ones; left out: all.' }),
-      after: t.arg({ type: 'Revision', description: afterDescription }),
+      ...afterArg,
     },
-    subscribe: (_root, { filter, after }, { app: { feed, database } }) => {
+    subscribe: (_root, { filter, after }, context) => {
+      const { database } = context.app
       const view = viewOf(database.prisma, filter)
-      return new SharedSource(
-        feed,
-        'services',
-        after,
-        listFollower(feed, 'services', serviceListFrames(database, view)),
-      )
+      return followList(context, 'services', after, serviceListFrames(database, view))
     },
     resolve: (frame) => frame,
   }),

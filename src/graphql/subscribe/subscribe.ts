@@ -9,8 +9,8 @@ import { PushedSubscription } from './pushedSubscription.ts'
 import { SubscriptionResults } from './subscriptionResults.ts'
 
 /**
- * Subscribes like graphql-js, but alike subscriptions share their frames' execution, and each frame is executed in a context of its own. An
- * error is one last result with that error: the connection and its other operations live on.
+ * Subscribes like graphql-js, but subscriptions that are alike share the execution of their frames, and each frame is executed in a context of its
+ * own. An error becomes the last result, so that the connection and its other operations live on.
  */
 export async function subscribe(
   args: ExecutionArgs,
@@ -20,11 +20,11 @@ export async function subscribe(
   const context = args.contextValue as GraphQLContext
   if (!(source instanceof SharedSource)) throw new Error('A subscription of the schema is no SharedSource.')
   const key = groupKey(args, source.identity)
-  const join = (outlet: Parameters<typeof source.join<Executed>>[2]) =>
-    source.join(key, (frame) => executeFrame(args, frame), outlet)
-  const { outlet } = context
+  const join = (sink: Parameters<typeof source.join<Executed>>[2]) =>
+    source.join(key, (frame) => executeFrame(args, frame), sink)
+  const { sink } = context
   return new SubscriptionResults(
     context,
-    outlet === undefined ? new PulledSubscription(join) : new PushedSubscription(join, outlet),
+    sink === undefined ? new PulledSubscription(join) : new PushedSubscription(join, sink),
   )
 }

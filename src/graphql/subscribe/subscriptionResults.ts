@@ -4,13 +4,13 @@ import { ForbiddenError } from '../kit/refusalError.ts'
 import type { Executed } from '../kit/resultSink.ts'
 import { failureOf } from './executed.ts'
 
-/** Frames that were executed, in order; `return` also ends a `next` that waits. */
+/** Gives executed frames in order. `return` also ends a `next` that waits. */
 export interface ExecutedFrames {
   next(): Promise<IteratorResult<Executed, undefined>>
   return(): Promise<unknown>
 }
 
-/** The results of one subscription. An error is the last of them; so is FORBIDDEN, as soon as the caller's token is no longer valid (R16). */
+/** Gives the results of one subscription. An error is the last of them, and so is FORBIDDEN as soon as the caller's token is no longer valid (R16). */
 export class SubscriptionResults implements AsyncGenerator<ExecutionResult, undefined, undefined> {
   readonly #context: GraphQLContext
   readonly #frames: ExecutedFrames
@@ -26,7 +26,7 @@ export class SubscriptionResults implements AsyncGenerator<ExecutionResult, unde
   async next(): Promise<IteratorResult<ExecutionResult, undefined>> {
     if (this.#closed) return { value: undefined, done: true }
     const { app, viewer } = this.#context
-    if (viewer !== null) this.#unfollow ??= app.sessions.follow(viewer, () => this.#forbid())
+    if (viewer !== null) this.#unfollow ??= app.sessions.follow(viewer, () => this.#endAsForbidden())
     let failure: unknown = null
     try {
       const frame = await this.#frames.next()
@@ -62,7 +62,7 @@ export class SubscriptionResults implements AsyncGenerator<ExecutionResult, unde
     return this
   }
 
-  #forbid(): void {
+  #endAsForbidden(): void {
     this.#isForbidden = true
     this.#context.app.feed.counts.cut++
     void this.#frames.return()

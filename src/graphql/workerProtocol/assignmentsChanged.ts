@@ -4,21 +4,15 @@ import { findRegistration } from '../../systems/workers/workerReports.ts'
 import { builder } from '../kit/builder.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
 import { errorOf } from '../kit/refusalError.ts'
-import { ChangeKind } from '../subscribe/changeKind.ts'
-import { afterDescription } from '../subscribe/subscriptionArgs.ts'
+import { partFields } from '../subscribe/frameFields.ts'
+import { afterArg } from '../subscribe/sources.ts'
 import { Assignment, LogRequest } from './assignment.ts'
 import { claimOf } from './workerProtocol.ts'
 
 const AssignmentChange = builder.objectRef<AssignmentFrame>('AssignmentChange').implement({
   description: 'A frame of assignmentsChanged, in parts of at most 500 assignments.',
   fields: (t) => ({
-    kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: (frame) => frame.kind }),
-    revision: t.field({
-      type: 'Revision',
-      description: 'Its position in the fact log.',
-      resolve: (frame) => frame.revision,
-    }),
-    last: t.exposeBoolean('last', { description: 'Whether this is the final part of the frame.' }),
+    ...partFields(t),
     assignments: t.field({
       type: [Assignment],
       description: 'On a SNAPSHOT all of the worker, on a DELTA those that are new or changed; read now.',
@@ -46,7 +40,7 @@ builder.subscriptionField('assignmentsChanged', (t) =>
     args: {
       worker: t.arg.id({ required: true, description: 'The global id of the worker.' }),
       epoch: t.arg.int({ required: true, description: 'Of its registration.' }),
-      after: t.arg({ type: 'Revision', description: afterDescription }),
+      ...afterArg,
     },
     subscribe: async (_root, { worker, epoch, after }, { app, viewer }) => {
       const registration = await findRegistration(app, claimOf({ worker, epoch }, viewer))

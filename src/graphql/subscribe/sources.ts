@@ -1,0 +1,66 @@
+import type { ListTopics } from '../../feed/feed.ts'
+import { type ListFrames, listFollower } from '../../feed/listFollower.ts'
+import { type ServiceFrames, serviceFollower } from '../../feed/serviceFollower.ts'
+import type { ServiceTopicChange } from '../../feed/serviceTopic.ts'
+import { SharedSource } from '../../feed/sharedSource.ts'
+import type { Revision, ServiceId } from '../../model/id.ts'
+import { builder } from '../kit/builder.ts'
+import type { GraphQLContext } from '../kit/context.ts'
+import { findService, noService } from '../kit/lookup.ts'
+import type { ServiceName } from '../kit/serviceKey.ts'
+
+// What subscriptions follow, and the arguments that name it.
+
+type After = Revision | null | undefined
+
+/** Every subscription takes it, as its last argument. */
+export const afterArg = builder.args((t) => ({
+  after: t.field({
+    type: 'Revision',
+    description:
+      'The last revision that you have: the first frame covers what changed after it. Left out, no longer kept or not yet reached: the first frame is a SNAPSHOT.',
+  }),
+}))
+
+const projectArg = builder.args((t) => ({
+  project: t.string({ required: true, defaultValue: 'default', description: "The project's name." }),
+}))
+
+/** The arguments of a subscription to something of a service. */
+export const serviceArgs = builder.args((t) => ({
+  ...projectArg,
+  service: t.string({ required: true, description: "The service's name." }),
+}))
+
+/** The arguments of the subscription to a service itself. */
+export const ownServiceArgs = builder.args((t) => ({
+  ...projectArg,
+  name: t.string({ required: true, description: "The service's name." }),
+}))
+
+/**
+ * Follows the service of this name. `what` tells subscriptions to the same service apart. Throws NOT_FOUND, a top-level error, when there is no
+ * such service.
+ */
+export async function followService<Frame>(
+  { app: { feed, database } }: GraphQLContext,
+  service: ServiceName,
+  after: After,
+  what: string,
+  framesOf: (id: ServiceId) => ServiceFrames<Frame>,
+): Promise<SharedSource<Frame, ServiceTopicChange>> {
+  const key = JSON.stringify([service.project, service.name])
+  const id = await feed.lookUps.get(key, () => findService(database.prisma, service))
+  if (id === null) throw noService(service, ['name'])
+  return new SharedSource(feed, `${what} ${id}`, after, serviceFollower(feed, id, framesOf(id)))
+}
+
+/** Follows all services, hosts or events. */
+export function followList<Name extends keyof ListTopics & string, Frame>(
+  { app: { feed } }: GraphQLContext,
+  name: Name,
+  after: After,
+  frames: ListFrames<Frame, ListTopics[Name]>,
+): SharedSource<Frame, ListTopics[Name]> {
+  return new SharedSource(feed, name, after, listFollower(feed, name, frames))
+}
