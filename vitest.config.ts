@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { generate } from './src/tools/generate.mjs'
 import { testProjects } from './test/support/projects.ts'
 
-// Here, because the set-ups of the projects import what it makes.
+// This runs first, because the set-ups of the projects import what it generates.
 await generate()
 
 export default defineConfig({

@@ -60,17 +60,17 @@ export interface ServerOptions extends ContextOptions {
 export function startServer(options: ServerOptions): Promise<RunningServer> {
   return startInOrder(options.log, async (started) => {
     const { app, metrics } = await openContext(options, started)
-    return { app, url: await startAll(app, metrics, options, started) }
+    return { app, url: await startActiveParts(app, metrics, options, started) }
   })
 }
 
-/** A server in which nothing happens unasked: it has no timers, no placement and no transport. */
+/** A server without timers, placement and transport, in which nothing happens unless its context is called. */
 export interface QuietServer {
   readonly app: ServerContext
   stop(): Promise<void>
 }
 
-/** Opens what edges and systems stand on, as every server does, for tests of one edge. */
+/** Opens the context that every server has and starts nothing that is active, for tests of the API alone. */
 export function startQuietServer(options: ContextOptions): Promise<QuietServer> {
   return startInOrder(options.log, async (started) => {
     const { app } = await openContext(options, started)
@@ -78,7 +78,7 @@ export function startQuietServer(options: ContextOptions): Promise<QuietServer> 
   })
 }
 
-/** Remembers a part that runs now, and how it is stopped. */
+/** Records that a part runs, and how it is stopped. */
 type Started = (what: string, stop: () => Promise<void> | void) => void
 
 async function startInOrder<Parts extends object>(
@@ -167,8 +167,8 @@ async function openContext(
   return { app, metrics }
 }
 
-/** What happens by itself, and the transport. Returns the URL of the API. */
-async function startAll(
+/** Starts what acts without being called, and the transport. Returns the URL of the API. */
+async function startActiveParts(
   app: ServerContext,
   metrics: Metrics,
   { config, log, workerProgram, env }: ServerOptions,

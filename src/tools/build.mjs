@@ -1,7 +1,8 @@
 import { generate } from './generate.mjs'
 import { isProgram, run, runMain } from './project.mjs'
 
-// `npm run build`: compiles src/ to dist/, only what has changed since the last time: dist/.tsbuildinfo knows.
+// `npm run build` compiles src/ to dist/. dist/.tsbuildinfo tells the compiler which files have changed since the last build;
+// it lies there, because a compiler that finds it without its output writes nothing.
 
 export async function build() {
   await generate()

@@ -4,19 +4,19 @@ import { availableParallelism } from 'node:os'
 import { generate } from './generate.mjs'
 import { env, FailedError, fingerprint, root, runMain } from './project.mjs'
 
-// `npm run check`: all static checks, as many at once as there are cores. Each prints what it found when it ends, and all are run, also when
-// one fails.
+// `npm run check` runs all static checks, as many at once as there are cores. Each prints what it found when it ends. All run,
+// also when one fails.
 
 /**
  * @typedef {object} Check
  * @property {string} what
  * @property {readonly string[]} command
- * @property {boolean} [readsGenerated] it waits for what Prisma makes
- * @property {readonly string[]} [reads] all that its result depends on: while that is as it was when the check passed, it is not run again
+ * @property {boolean} [readsGenerated] whether it reads what Prisma generates and so waits for it
+ * @property {readonly string[]} [reads] everything on which its result depends; while that is as it was when the check passed, it does not run again
  */
 
 /**
- * The longest first, so that no core waits for one at the end.
+ * The longest stand first, so that no core waits for one at the end.
  * @type {readonly Check[]}
  */
 const checks = [
@@ -43,7 +43,7 @@ const checks = [
 const cache = `${root}node_modules/.cache/xce-services`
 const passedFile = `${cache}/passed.json`
 
-/** What the checks read when they passed, by their names. */
+/** Returns hashes of what the checks read when they passed, by their names. */
 function readPassed() {
   try {
     return /** @type {Record<string, string>} */ (JSON.parse(readFileSync(passedFile, 'utf8')))

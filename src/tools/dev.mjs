@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline'
 import { generate } from './generate.mjs'
 import { env, FailedError, root, runMain } from './project.mjs'
 
-// `npm run dev`: compiles src/ whenever it changes, and then starts the server anew, its local worker with it. While src/ does not
-// compile, the last server that did runs on. Ctrl-C ends all. The settings are the server's own, from the environment.
+// `npm run dev` compiles src/ whenever it changes and then restarts the server and its local worker. While src/ does not
+// compile, the previous server runs on. Ctrl-C ends everything. The settings are the server's own, from the environment.
 
 /** @type {import('node:child_process').ChildProcess | null} */
 let server = null
@@ -16,7 +16,7 @@ let ending = false
 let schemaChanged = false
 /** Restarts run one after the other. */
 let restarts = Promise.resolve()
-/** Editors write a file in several steps, and each is compiled: a restart waits so long for the next. */
+/** Editors write a file in several steps, and each is compiled. A restart waits this long for the next step. */
 const calmMillis = 300
 /** @type {NodeJS.Timeout | undefined} */
 let calm
@@ -33,7 +33,7 @@ async function stopServer() {
 async function restartServer() {
   await stopServer()
   if (ending) return
-  // In a process group of its own: Ctrl-C reaches this process only, for a server that gets a second signal ends at once.
+  // The server has a process group of its own, so that Ctrl-C reaches only this process: a second signal would end it at once.
   const started = spawn(process.execPath, ['dist/server.js'], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -49,9 +49,9 @@ function restartSoon() {
   restarts = restarts.then(restartServer)
 }
 
-/** Until the compiler is ended. */
+/** Resolves when the compiler has ended. */
 async function compile() {
-  // npm's tsc is a script that starts the compiler and passes no signal on: a group of its own is ended as a whole.
+  // npm's tsc is a script that starts the compiler and passes no signal on, so both get a group that is ended as a whole.
   const running = spawn('tsc', ['-p', 'tsconfig.build.json', '--watch', '--preserveWatchOutput'], {
     cwd: root,
     env,
@@ -80,7 +80,7 @@ function end() {
 
 async function dev() {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, end)
-  // What Prisma makes is not there for a moment while it makes it: nothing is compiled then.
+  // Prisma removes its output before it writes it again, so nothing is compiled meanwhile.
   watchFile(`${root}prisma/schema.prisma`, { interval: 1_000 }, () => {
     schemaChanged = true
     endCompiler()

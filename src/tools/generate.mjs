@@ -1,20 +1,21 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fingerprint, isProgram, root, run, runMain } from './project.mjs'
 
-// `npm run generate`: makes src/generated/ from prisma/schema.prisma, where it is not there or was made from something else.
+// `npm run generate` makes src/generated/ from prisma/schema.prisma, if it is missing or was made from another schema.
 
-/** The generators write these last. */
+/** These files exist when the generators have finished. */
 const written = ['src/generated/prisma/client.ts', 'src/generated/pothos.ts']
 const inputs = [
   'prisma/schema.prisma',
   'prisma.config.ts',
   'node_modules/prisma/package.json',
   'node_modules/@pothos/plugin-prisma/package.json',
+  'node_modules/prisma-json-types-generator/package.json',
 ]
-/** In the generated folder, so that whoever removes that removes this too. */
+/** It lies in the generated folder, so that it is removed together with the rest. */
 const stamp = `${root}src/generated/.made-from`
 
-/** Costs 4 s where it has to run, and a millisecond where not. */
+/** Takes 4 s when it has to run and a millisecond otherwise. */
 export async function generate() {
   const now = fingerprint(inputs)
   if (now === madeFrom() && written.every((file) => existsSync(root + file))) return
@@ -22,7 +23,7 @@ export async function generate() {
   writeFileSync(stamp, now)
 }
 
-/** Null: nothing is generated, or nobody knows from what. */
+/** Returns null when nothing is generated or nobody knows from what. */
 function madeFrom() {
   try {
     return readFileSync(stamp, 'utf8')

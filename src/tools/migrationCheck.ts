@@ -12,10 +12,10 @@ import { contractionsOf } from './contractions.ts'
 import { loadSchemaEngine } from './schemaEngine.ts'
 
 const remedy =
-  'Take it away one release later, when no server needs it any more, and say so in the first line of the migration: "-- needs NAME", the last migration of the release before.'
+  'Remove it one release later, when no server needs it any more, and say so in the first line of the migration: "-- needs NAME", where NAME is the last migration of the previous release.'
 const schemaPath = path.join(migrationsDirectory, '..', 'schema.prisma')
 
-/** An embedded database to which the migrations are applied, one after the other. Making one takes seconds: there is one for everything. */
+/** An embedded database to which the migrations are applied in order. One serves both checks, because making one takes seconds. */
 export class ShadowDatabase {
   readonly #database: PGlite
   readonly #connection: MigrationConnection
@@ -30,14 +30,14 @@ export class ShadowDatabase {
     }
   }
 
-  /** With all migrations that there are. */
+  /** Opens one to which all migrations are applied. */
   static async open(): Promise<ShadowDatabase> {
     const shadow = new ShadowDatabase(await PGlite.create())
     await shadow.applyNew()
     return shadow
   }
 
-  /** Applies those that were written since the last time. */
+  /** Applies the migrations that were written since the last call. */
   async applyNew(): Promise<void> {
     const known = this.#migrations.length
     this.#migrations = await readMigrations()
@@ -52,7 +52,7 @@ export class ShadowDatabase {
       this.#contractions.push(`${name}: ${needs}, which it needs, is not before it.`)
   }
 
-  /** The SQL that leads from the migrations to schema.prisma; null: they agree. */
+  /** The SQL that leads from the migrations to schema.prisma; null when they are equal. */
   async missingSql(): Promise<string | null> {
     const file = { path: schemaPath, content: await readFile(schemaPath, 'utf8') }
     const engine = await loadSchemaEngine(new PrismaPGlite(this.#database), file)
@@ -67,13 +67,13 @@ export class ShadowDatabase {
   }
 
   /**
-   * What migrations take away from servers of the release before, which run beside this one's, unless a migration says which migration those
-   * know that do not need it.
+   * Lists what the migrations take away from servers of the previous release, which run beside the servers of this one. A
+   * migration may take something away if it names an earlier migration: servers that know that one no longer need it.
    */
   contractionMistakes(): string[] {
     if (this.#contractions.length === 0) return []
     return [
-      `Migrations only expand: servers of the release before go on with the database meanwhile.\n${this.#contractions.join('\n')}\n${remedy}`,
+      `Migrations may only expand the schema, because servers of the previous release use the database meanwhile.\n${this.#contractions.join('\n')}\n${remedy}`,
     ]
   }
 
@@ -82,7 +82,7 @@ export class ShadowDatabase {
   }
 }
 
-/** Empty: schema.prisma says what the migrations make, and no migration takes from older servers what they need. */
+/** One sentence for each difference between schema.prisma and the migrations, and for what migrations take from older servers. */
 export async function migrationMistakes(): Promise<string[]> {
   const shadow = await ShadowDatabase.open()
   try {

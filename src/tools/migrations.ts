@@ -1,18 +1,18 @@
-// npm run migrations -- check      fails when schema.prisma says something that the migrations don't, or one does not only expand
-// npm run migrations -- new NAME   writes the migration that makes them agree
-// Neither compiles anything: a schema is changed while the code does not fit it yet.
+// npm run migrations -- check      fails when schema.prisma and the migrations differ, or a migration does not only expand
+// npm run migrations -- new NAME   writes the migration that makes them equal
+// Neither compiles src/, because a schema changes before the code that uses it.
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { migrationsDirectory } from '../store/database/migrate.ts'
 import { migrationMistakes, ShadowDatabase } from './migrationCheck.ts'
 
-const agreement =
-  'prisma/schema.prisma and prisma/migrations agree, and no migration takes from older servers what they need.'
+const equal =
+  'prisma/schema.prisma and prisma/migrations are equal, and no migration takes away what older servers need.'
 
 async function main([command, name, ...more]: readonly string[]): Promise<number> {
-  if (command === 'check' && name === undefined) return tell(await migrationMistakes(), agreement)
+  if (command === 'check' && name === undefined) return tell(await migrationMistakes(), equal)
   if (command === 'new' && name !== undefined && more.length === 0) return makeMigration(name)
-  console.error('Say "check", or "new" and a name for the migration.')
+  console.error('Give "check", or "new" and a name for the migration.')
   return 2
 }
 
@@ -20,7 +20,7 @@ async function makeMigration(name: string): Promise<number> {
   const shadow = await ShadowDatabase.open()
   try {
     const sql = await shadow.missingSql()
-    if (sql === null) return tell(shadow.contractionMistakes(), agreement)
+    if (sql === null) return tell(shadow.contractionMistakes(), equal)
     const file = await writeMigration(name, sql)
     await shadow.applyNew()
     return tell(shadow.contractionMistakes(), `Wrote ${file}`)

@@ -4,12 +4,12 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// What the tools of development share. They are plain JavaScript, because they run before anything is compiled.
+// The tools of development share these functions. They are plain JavaScript, because they run before anything is compiled.
 
 /** The project's directory, with a slash at its end. */
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Environment in which npm's programs are found, also when npm did not start this process. */
+/** The environment in which the programs of packages are found, also when npm did not start this process. */
 export const env = { ...process.env, PATH: `${root}node_modules/.bin${path.delimiter}${process.env['PATH']}` }
 
 /**
@@ -26,14 +26,14 @@ export async function run(program, ...words) {
   if (ended !== 0) throw new FailedError(`${program} failed (${ended}).`)
 }
 
-/** A program failed and has said why: nobody needs the stack. */
+/** Is thrown after a program has failed and printed why, so nobody needs the stack. */
 export class FailedError extends Error {
   /** @override */
   name = 'FailedError'
 }
 
 /**
- * Whether this module is the program that was started, and not imported by another one.
+ * Says whether Node was started with this module, so that it was not imported by another one.
  * @param {string} url its import.meta.url
  */
 export function isProgram(url) {
@@ -55,7 +55,7 @@ export async function runMain(main) {
 }
 
 /**
- * Of the content of files, and of all that are in folders.
+ * A hash of the content of files; a folder stands for all files in it.
  * @param {readonly string[]} names in the project
  */
 export function fingerprint(names) {

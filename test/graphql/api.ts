@@ -25,7 +25,7 @@ export interface Api {
   data(source: string, variables?: Record<string, unknown>, viewer?: Viewer | null): Promise<Data>
 }
 
-/** The API of a server on a fresh database, embedded unless said otherwise, of which nothing happens by itself. */
+/** The API of a server on a fresh database (embedded by default) without timers, placement and transport. */
 export function openApi(fresh: () => Promise<TestDatabase> = freshEmbedded): () => Api {
   let server: QuietServer
   let test: TestDatabase

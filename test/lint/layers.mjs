@@ -3,7 +3,8 @@ import { cruise } from 'dependency-cruiser'
 import { FailedError, isProgram, root, runMain } from '../../src/tools/project.mjs'
 import { knownCircles, rooms } from './rooms.mjs'
 
-// `npm run lint:layers`: every import in src/ is one that the table in test/lint/rooms.mjs allows, and no files import each other in a circle.
+// `npm run lint:layers` checks that the table in test/lint/rooms.mjs allows every import in src/, and that no files import
+// each other in a circle.
 
 const names = Object.keys(rooms)
 
@@ -11,7 +12,7 @@ const names = Object.keys(rooms)
 const quoted = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /**
- * The files of a room, without those of sub-rooms that are rooms themselves.
+ * A pattern for the files of a room, without those of its sub-rooms that have a line of their own.
  * @param {string} room
  */
 function filesOf(room) {
@@ -22,20 +23,20 @@ function filesOf(room) {
 }
 
 /**
- * Of the files that an entry of the table allows.
+ * A pattern for the files that an entry of the table allows.
  * @param {string} entry
  */
 const filesAllowedBy = (entry) => (entry.endsWith('/**') ? `^src/${quoted(entry.slice(0, -3))}/` : filesOf(entry))
 
 /**
- * Node's modules are what is no file and was found all the same.
+ * A pattern for a package's files. Node's modules are the ones that were found and are not files.
  * @param {string} entry
  */
 const packageAllowedBy = (entry) =>
-  entry === 'node:' ? '^(?!src/|test/|tools/|node_modules/)' : `^node_modules/(@types/)?${quoted(entry)}/`
+  entry === 'node:' ? '^(?!src/|test/|node_modules/)' : `^node_modules/(@types/)?${quoted(entry)}/`
 
 /**
- * One rule for each room: nothing that is not listed.
+ * One rule for each room refuses everything that is not listed.
  * @type {import('dependency-cruiser').IForbiddenRuleType[]}
  */
 const ofRooms = Object.entries(rooms).map(([room, { rooms: others, upward = [], packages }]) => ({
@@ -54,7 +55,7 @@ const rules = [
   { name: 'circle', severity: 'error', from: { path: '^src/', pathNot: '^src/generated/' }, to: { circular: true } },
 ]
 
-/** What is wrong with the table itself. */
+/** Returns the mistakes in the table itself. */
 function tableMistakes() {
   return Object.entries(rooms).flatMap(([room, { rooms: others }], at) =>
     others.flatMap((other) => {
@@ -62,14 +63,14 @@ function tableMistakes() {
       if (all.length === 0 || !all.every((name) => names.includes(name)))
         return [`test/lint/rooms.mjs: ${room} lists ${other}, which is no room.`]
       const later = all.filter((name) => name !== room && names.indexOf(name) >= at)
-      // Of a tree to which it belongs itself, those before it are meant.
+      // For a tree that the room belongs to itself, the entry means the rooms before it.
       if (later.length === 0 || (other.endsWith('/**') && room.startsWith(other.slice(0, -2)))) return []
       return [`test/lint/rooms.mjs: ${room} lists ${other}, which does not stand before it: imports go down.`]
     }),
   )
 }
 
-/** Every mistake as a sentence or more. */
+/** Returns every mistake with what to do about it. */
 export async function layerMistakes() {
   const { modules, summary } = await graph()
   const { violations, totalCruised } = summary
@@ -119,16 +120,17 @@ async function graph() {
 const knownCircleOf = (files) => knownCircles.find((circle) => files.every((file) => circle.includes(file)))
 
 /**
- * Those that are not known, the shortest first. One import that goes up closes hundreds: of those with an import that was told already none is told.
+ * Returns the circles that are not known, the shortest first. One import that goes up closes hundreds of circles, so a circle
+ * is left out when one of its imports was reported already.
  * @param {readonly (readonly string[])[]} circles
  * @param {readonly import('dependency-cruiser').IViolation[]} refused
  */
 function newCircles(circles, refused) {
-  const told = new Set(refused.map(({ from, to }) => `${from} ${to}`))
+  const reported = new Set(refused.map(({ from, to }) => `${from} ${to}`))
   return circles.filter((files) => {
     const imports = files.map((file, at) => `${file} ${files[(at + 1) % files.length]}`)
-    if (knownCircleOf(files) !== undefined || imports.some((one) => told.has(one))) return false
-    for (const one of imports) told.add(one)
+    if (knownCircleOf(files) !== undefined || imports.some((one) => reported.has(one))) return false
+    for (const one of imports) reported.add(one)
     return true
   })
 }
@@ -142,7 +144,7 @@ function homeless({ source }) {
 }
 
 /**
- * `import('x').Type` is the one way to import that the library does not see.
+ * The library does not see `import('x').Type`, so this finds it.
  * @param {import('dependency-cruiser').IModule} module
  */
 function hiddenImports({ source, dependencies }) {
@@ -165,13 +167,11 @@ function sentenceOfImport({ from, to, rule }) {
   const isFile = to.startsWith('src/')
   const allowed = isFile ? [...room.rooms, ...(room.upward ?? [])] : room.packages
   const kinds = isFile ? 'rooms' : 'packages'
-  return `${from} imports ${to}.\n  The room ${rule.name} may import ${allowed.length === 0 ? `no ${kinds}` : `these ${kinds} only: ${allowed.join(', ')}`} (test/lint/rooms.mjs).\n  ${
-    isFile
-      ? 'Move what both need to a room below them, or hand it in as an argument.'
-      : room.packages.length === 0
-        ? 'It is pure: do this outside, and hand the result in as an argument.'
-        : 'Do this in a room that has the package, or list it there if the room is the place for it.'
-  }`
+  const list = allowed.length === 0 ? `no ${kinds}` : `these ${kinds} only: ${allowed.join(', ')}`
+  const remedy = isFile
+    ? 'Move what both need to a room below them, or pass it as an argument.'
+    : 'Do this in a room that may, and pass the result as an argument; or list it there, if the room does I/O anyway.'
+  return `${from} imports ${to}.\n  The room ${rule.name} may import ${list} (test/lint/rooms.mjs).\n  ${remedy}`
 }
 
 /** @param {readonly string[]} files */

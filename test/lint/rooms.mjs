@@ -1,23 +1,25 @@
-// Which room of src/ may import which, and which packages: all that is not listed is refused, imports of types too. `npm run lint:layers`
-// holds it. A room is a folder or a file by its path in src/; what lies in a sub-room that is listed itself does not belong to the room around it.
+// This table says which room of src/ may import which rooms and packages. Everything that it does not list is refused, imports
+// of types too; `npm run lint:layers` checks it. A room is a folder or a file, by its path in src/. Files in a sub-room that
+// has a line of its own do not belong to the room around it.
 //
-// The rooms stand from the ground up: one lists what stands before it only, so that imports go down, and the few that go up have a field of
-// their own. `a/**` are a and its sub-rooms. `node:` are Node's own modules; a room that lists neither these nor packages is pure.
+// The rooms stand from the ground up, and each lists only rooms that stand before it, so that imports go down. The few
+// imports that go up have a field of their own. `a/**` means a and its sub-rooms, and `node:` means Node's own modules.
+// A room is pure when it lists no `node:` and no package that does I/O.
 
 /**
  * @typedef {object} Room
- * @property {readonly string[]} rooms that its files may import, beside each other
- * @property {readonly string[]} packages
- * @property {readonly string[]} [upward] that stand after it and that it imports all the same: it and those know each other
+ * @property {readonly string[]} rooms the rooms that its files may import
+ * @property {readonly string[]} packages the packages that its files may import
+ * @property {readonly string[]} [upward] the rooms after it that it imports all the same, because both know each other
  */
 
 /** @type {Readonly<Record<string, Room>>} */
 export const rooms = {
-  // The words. Pure.
+  // The types and words are pure.
   generated: { rooms: [], packages: ['node:', '@prisma/client', '@prisma/adapter-pg', '@pothos/plugin-prisma'] },
   model: { rooms: ['generated'], packages: [] },
 
-  // The decisions. Pure.
+  // The decisions are pure.
   'rules/draft': { rooms: ['generated', 'model'], packages: [] },
   'rules/hosts': { rooms: ['generated', 'model'], packages: [] },
   'rules/retention': { rooms: ['model'], packages: [] },
@@ -34,48 +36,48 @@ export const rooms = {
   'rules/service': { rooms: ['generated', 'model', 'rules/draft', 'rules/version', 'rules/rollout'], packages: [] },
   'rules/commit': { rooms: ['generated', 'model', 'rules/**'], packages: [] },
 
-  // The decisions on a virtual clock. Pure, but for the file of a scenario.
+  // The simulation plays the decisions on a virtual clock. It is pure except for the files of scenarios.
   simulation: { rooms: ['generated', 'model', 'rules/**'], packages: ['tinyqueue'] },
   'simulation/scenarioFile': {
-    rooms: ['generated', 'model', 'rules/**', 'simulation'],
+    rooms: ['model', 'rules/**', 'simulation'],
     packages: ['picocolors', 'yaml', 'zod'],
   },
   'simulate.ts': { rooms: ['simulation/**'], packages: ['node:', 'picocolors'] },
 
-  // What the server and the worker share.
-  files: { rooms: ['model'], packages: ['node:', 'fs-native-extensions'] },
-  settings: { rooms: ['model', 'files'], packages: ['node:', 'zod'] },
+  // The server and the worker share how files are locked and written, and how settings are declared and read.
+  files: { rooms: [], packages: ['node:', 'fs-native-extensions'] },
+  settings: { rooms: [], packages: ['zod'] },
 
-  // The database.
+  // The store is the only room that opens transactions.
   'store/database': {
     rooms: ['generated', 'model', 'files'],
-    packages: ['node:', '@electric-sql/pglite', '@prisma/adapter-pg', 'fs-native-extensions', 'pg', 'pino'],
+    packages: ['node:', '@electric-sql/pglite', '@prisma/adapter-pg', 'pg', 'pino'],
   },
   'store/rows': { rooms: ['generated', 'model'], packages: [] },
   'store/access': { rooms: ['model', 'store/database'], packages: ['node:'] },
   'store/read': {
     rooms: ['generated', 'model', 'rules/**', 'store/database', 'store/rows'],
-    packages: ['node:'],
+    packages: [],
   },
   'store/commit': {
     rooms: ['generated', 'model', 'rules/**', 'store/database', 'store/rows', 'store/read'],
     packages: ['node:', 'lru-cache', 'pino'],
   },
-  'store/retention': { rooms: ['model', 'rules/retention', 'store/database'], packages: ['node:'] },
-  'store/transfer': { rooms: ['model', 'store/database', 'store/rows'], packages: ['node:', 'pg', 'pino'] },
+  'store/retention': { rooms: ['model', 'rules/retention', 'store/database'], packages: [] },
+  'store/transfer': { rooms: ['model', 'store/database', 'store/rows'], packages: ['node:', 'pino'] },
 
-  // Who follows the facts.
+  // The feed follows the facts.
   feed: { rooms: ['generated', 'model', 'rules/**', 'store/**'], packages: ['node:', 'pino'] },
 
   // The worker talks to the server through the API only.
-  worker: { rooms: ['model'], packages: ['node:', 'pino'] },
+  worker: { rooms: ['model'], packages: [] },
   'worker/machine': { rooms: ['model', 'files', 'worker'], packages: ['node:'] },
-  'worker/files': { rooms: ['model', 'files', 'worker', 'worker/machine'], packages: ['node:', 'pino'] },
+  'worker/files': { rooms: ['files', 'worker', 'worker/machine'], packages: ['node:', 'pino'] },
   'worker/settings': {
-    rooms: ['model', 'files', 'settings', 'worker', 'worker/machine', 'worker/files'],
+    rooms: ['model', 'settings', 'worker/machine', 'worker/files'],
     packages: ['node:', 'pino', 'pino-pretty', 'zod'],
   },
-  'worker/probe': { rooms: ['model', 'worker', 'worker/machine'], packages: ['node:'] },
+  'worker/probe': { rooms: ['model', 'worker/machine'], packages: ['node:'] },
   'worker/process': {
     rooms: ['model', 'files', 'worker', 'worker/machine', 'worker/files', 'worker/probe'],
     packages: ['node:', 'pino'],
@@ -85,35 +87,35 @@ export const rooms = {
     packages: ['node:', 'graphql-ws', 'pino', 'ws'],
   },
   'worker/drain': {
-    rooms: ['model', 'files', 'worker', 'worker/machine', 'worker/files', 'worker/process', 'worker/link'],
+    rooms: ['files', 'worker/machine', 'worker/process', 'worker/link'],
     packages: ['node:', 'pino'],
   },
   'worker.ts': { rooms: ['worker/**'], packages: ['node:'] },
 
-  // Settings of the server, and of the worker on its machine.
+  // The server's settings include those of the worker on its machine.
   config: { rooms: ['model', 'settings', 'worker/settings'], packages: ['node:', 'zod'] },
 
-  // Where time enters.
-  'systems/timers': { rooms: ['model', 'store/**', 'feed'], packages: ['node:', 'pino'] },
+  // Time enters the system here.
+  'systems/timers': { rooms: ['model', 'store/**', 'feed'], packages: ['pino'] },
   'systems/logs': { rooms: ['model', 'store/**'], packages: ['node:', 'pino'] },
-  'systems/tokens': { rooms: ['model', 'store/**', 'feed'], packages: ['node:', 'pino'] },
+  'systems/tokens': { rooms: ['store/**', 'feed'], packages: ['node:'] },
   'systems/localWorker': { rooms: ['config', 'files'], packages: ['node:', 'pino'] },
   'systems/retention': {
-    rooms: ['model', 'rules/**', 'store/**', 'feed', 'systems/timers'],
-    packages: ['node:', 'pino'],
+    rooms: ['model', 'store/**', 'feed', 'systems/timers'],
+    packages: ['pino'],
   },
   'systems/placement': {
-    rooms: ['generated', 'model', 'rules/**', 'simulation', 'store/**', 'feed', 'systems/timers'],
-    packages: ['node:', 'pino'],
+    rooms: ['model', 'rules/**', 'simulation', 'store/**', 'feed', 'systems/timers'],
+    packages: ['pino'],
   },
   'systems/workers': {
-    rooms: ['generated', 'model', 'rules/**', 'store/**', 'feed', 'config', 'systems/timers', 'systems/logs'],
+    rooms: ['generated', 'model', 'rules/**', 'store/**', 'feed', 'systems/timers', 'systems/logs'],
     upward: ['systems'],
-    packages: ['node:', 'pino'],
+    packages: ['pino'],
   },
   systems: { rooms: ['model', 'store/**', 'feed', 'config', 'systems/**'], packages: ['pino'] },
 
-  // The API.
+  // The API has one room for each noun.
   'graphql/kit': {
     rooms: ['generated', 'model', 'store/**', 'feed', 'systems'],
     packages: [
@@ -199,11 +201,11 @@ export const rooms = {
       'graphql/host',
       'graphql/subscribe',
     ],
-    packages: ['zod'],
+    packages: [],
   },
   graphql: { rooms: ['graphql/**'], packages: [] },
 
-  // What carries it.
+  // HTTP carries the API.
   http: {
     rooms: ['model', 'store/**', 'systems/**', 'graphql/**'],
     packages: [
@@ -221,14 +223,14 @@ export const rooms = {
     ],
   },
 
-  // The whole.
+  // The server puts all parts together.
   server: {
-    rooms: ['config', 'files', 'model', 'store/**', 'feed', 'systems/**', 'graphql', 'http'],
+    rooms: ['config', 'files', 'store/**', 'feed', 'systems/**', 'graphql', 'http'],
     packages: ['node:', 'pino', 'pino-pretty', 'uuid'],
   },
   'server.ts': { rooms: ['server'], packages: ['node:'] },
 
-  // Beside it. The demo knows the API as any client does.
+  // These stand beside the server. The demo uses the API as any client does.
   demo: { rooms: [], packages: ['node:', 'cli-table3', 'graphql-ws', 'picocolors', 'ws'] },
   'demo.ts': { rooms: ['demo'], packages: ['node:', 'picocolors'] },
   bin: { rooms: [], packages: ['node:'] },
@@ -250,8 +252,8 @@ export const rooms = {
 }
 
 /**
- * Circles of files that import each other, types included. There were these when the linter began to look; none may be added, and one that is
- * gone must leave the list.
+ * Circles of files that import each other, types included, as lists of their paths. There are none left. A list that names a
+ * file which is in no circle any more fails.
  * @type {readonly (readonly string[])[]}
  */
 export const knownCircles = []

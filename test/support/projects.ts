@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { parseSync } from 'vite'
 import type { TestProjectInlineConfiguration } from 'vitest/config'
 
-// The suite in three projects, by what has to be there before a test begins. Nobody assigns a file to one: what it imports does, so that a
-// test which begins to use a database moves by itself.
+// The suite has three projects, by what has to run before a test begins: nothing, a database, or a database and compiled
+// programs. The imports of a test file decide its project, so that a test which begins to use a database moves automatically.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const fixtures = path.join(root, 'test/support/fixtures')
 
-/** What a test imports that opens databases, and that runs compiled programs. */
+/** A test that imports one of these opens databases, or runs compiled programs. */
 const databases = new Set([path.join(fixtures, 'globalSetup.ts'), 'pg', '@electric-sql/pglite'])
 const programs = new Set([path.join(fixtures, 'built.ts')])
 
@@ -20,7 +20,7 @@ export function testProjects(): TestProjectInlineConfiguration[] {
   return [
     {
       extends: true,
-      // What reaches a database in a way that `projectOf` does not see, such as through src/, fails with a sentence.
+      // A test that reaches a database in a way that `projectOf` does not see, such as through src/, fails with a sentence.
       resolve: {
         alias: ['pg', '@electric-sql/pglite', '@prisma/adapter-pg'].map((name) => ({
           find: name,
@@ -56,7 +56,7 @@ function projectOf(file: string): 'pure' | 'database' | 'program' {
   return reaches(databases) ? 'database' : 'pure'
 }
 
-/** The files that a test file imports when it runs, directly or through others in test/, and the packages that they name. */
+/** Returns the files that a test file imports when it runs, directly or through others in test/, and their packages. */
 function reachedFrom(file: string): ReadonlySet<string> {
   const reached = new Set<string>()
   const waiting = [file]
@@ -72,7 +72,7 @@ function reachedFrom(file: string): ReadonlySet<string> {
 
 const known = new Map<string, readonly string[]>()
 
-/** What a module imports when it runs, types left out: files by their path, packages by their name. */
+/** Returns what a module imports when it runs, without types: files by path, packages by name. */
 function importsOf(file: string): readonly string[] {
   const before = known.get(file)
   if (before !== undefined) return before

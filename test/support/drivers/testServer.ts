@@ -20,7 +20,7 @@ export interface TestServerOptions {
   readonly env?: NodeJS.ProcessEnv
 }
 
-/** A server in this process of which nothing happens by itself, and which nobody reaches but through its context. */
+/** Starts a server without timers, placement and transport in this process, for tests that call its context. */
 export async function quietServer({ kind, options }: TestDatabase): Promise<QuietServer> {
   // Beside PostgreSQL's a server has a directory of its own, which no other server uses.
   const directory = kind === 'embedded' ? options.dataDirectory : mkdtempSync(path.join(tmpdir(), 'xce-test-'))
