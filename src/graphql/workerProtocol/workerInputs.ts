@@ -7,9 +7,10 @@ import type {
 } from '../../model/intent.ts'
 import { hostNameFault } from '../../model/name.ts'
 import { quoted } from '../../model/quoted.ts'
+import type { RegisteringWorker } from '../../model/workerOffer.ts'
 import { protocolFault, serverProtocols } from '../../model/workerProtocol.ts'
 import { builder } from '../kit/builder.ts'
-import type { Check, Fault } from '../kit/check.ts'
+import { type Check, type Fault, noneLeft, type PartOf } from '../kit/check.ts'
 import { enumOf } from '../kit/enumOf.ts'
 import { idOf } from '../kit/globalId.ts'
 import { faultOf } from '../kit/values.ts'
@@ -31,20 +32,7 @@ const ReportedEndReason = enumOf<EndReasonValue>('ReportedEndReason', 'Why a rep
   STOPPED: 'The worker stopped it, as it was told to or because it lost contact.',
 })
 
-/** A report as it comes in; `replica` is a global id. */
-export interface ReportInput {
-  readonly replica: string
-  readonly start: number
-  readonly state: StateValue
-  readonly ready: boolean
-  readonly endReason?: EndReasonValue | null | undefined
-  readonly exitCode?: number | null | undefined
-  readonly exitSignal?: string | null | undefined
-  readonly message?: string | null | undefined
-  readonly ports: readonly number[]
-}
-
-const ReplicaReportInput = builder.inputRef<ReportInput>('ReplicaReportInput').implement({
+const ReplicaReportInput = builder.inputType('ReplicaReportInput', {
   description: 'What a worker sees of one replica.',
   fields: (t) => ({
     replica: t.id({ required: true, description: 'The global id of the replica.' }),
@@ -68,6 +56,9 @@ const ReplicaReportInput = builder.inputRef<ReportInput>('ReplicaReportInput').i
     }),
   }),
 })
+
+/** `replica` is a global id. */
+export type ReportInput = typeof ReplicaReportInput.$inferInput
 
 const PortRangeInput = builder.inputType('PortRangeInput', {
   description: 'A range of ports, both ends included.',
@@ -151,6 +142,12 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
   }),
 })
 
+/** A worker as it tells of itself. What it runs is apart from that. */
+export function registeringOf(input: Omit<typeof RegisterWorkerInput.$inferInput, 'running'>): RegisteringWorker {
+  const worker: PartOf<RegisteringWorker, typeof input> = input
+  return { ...worker, reservedPorts: worker.reservedPorts ?? [] }
+}
+
 export const RenewLeaseInput = builder.inputType('RenewLeaseInput', {
   description: 'A registration whose lease goes on.',
   fields: (t) => ({
@@ -215,18 +212,20 @@ function faultUnless(isRight: boolean, sentence: string): Fault[] {
 
 /** A report as the rules take it; null when its id is no replica's. */
 export function reportOf(input: ReportInput): ReplicaReport | null {
-  const replica = idOf('Replica', input.replica)
-  if (replica === null) return null
+  const { replica, start, state, ready, endReason, exitCode, exitSignal, message, ports, ...rest } = input
+  noneLeft(rest)
+  const id = idOf('Replica', replica)
+  if (id === null) return null
   return {
-    replica: replica as ReplicaId,
-    start: input.start,
-    state: input.state,
-    ready: input.ready,
-    endReason: input.endReason ?? null,
-    exitCode: input.exitCode ?? null,
-    exitSignal: textOf(input.exitSignal, 32),
-    message: textOf(input.message, messageLength),
-    ports: input.ports,
+    replica: id as ReplicaId,
+    start,
+    state,
+    ready,
+    endReason: endReason ?? null,
+    exitCode: exitCode ?? null,
+    exitSignal: textOf(exitSignal, 32),
+    message: textOf(message, messageLength),
+    ports,
   }
 }
 

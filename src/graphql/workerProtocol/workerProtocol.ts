@@ -22,6 +22,7 @@ import {
   RenewLeaseInput,
   type ReportInput,
   ReportReplicasInput,
+  registeringOf,
   reportOf,
 } from './workerInputs.ts'
 
@@ -96,11 +97,10 @@ builder.mutationFields((t) => ({
       'A worker starts: it gets an epoch, and what it still runs is adopted. A host may have several workers, which share its ports: the addresses and the port range that were told last count. Where another worker has the name, InvalidInputError; where a later one of its state directory was taken already, OvertakenError.',
     args: { input: t.arg({ type: RegisterWorkerInput, required: true, description: 'The worker.' }) },
     resolve: async (_root, args, { app, viewer }, info) => {
-      const { running, reservedPorts, ...rest } = args.input
+      const { running, ...input } = args.input
       const { leaseSeconds, graceSeconds } = app.config
       const worker = {
-        ...rest,
-        reservedPorts: reservedPorts ?? [],
+        ...registeringOf(input),
         subject: viewer?.subject ?? '',
         asAdmin: hasRole(viewer, 'admin'),
         leaseSeconds,
