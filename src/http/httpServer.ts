@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { GraphQLSchema } from 'graphql'
+import type { GraphQLError, GraphQLSchema } from 'graphql'
 import type { Viewer } from '../graphql/kit/context.ts'
-import { unauthenticated } from '../graphql/kit/requestErrors.ts'
-import { databaseErrorOf } from '../store/database/databaseErrors.ts'
+import { statusOf } from '../graphql/kit/errorCodes.ts'
+import { requestError, unauthenticated } from '../graphql/kit/requestErrors.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
 import { authenticate } from './authenticate.ts'
 import { Documents } from './documents.ts'
@@ -80,21 +80,18 @@ export class HttpServer {
     response.once('close', () => this.#responses.delete(response))
     if (this.#stopping) response.setHeader('Connection', 'close')
     if (this.#sleep.isWaking()) {
-      const errors = [
-        {
-          message: 'This server was stopped for a while and wakes: send it again.',
-          extensions: { code: 'UNAVAILABLE' },
-        },
-      ]
       response.setHeader('Connection', 'close')
-      return sendJson(response, 503, { errors })
+      return sendError(
+        response,
+        requestError('UNAVAILABLE', 'This server was stopped for a while and wakes: send it again.'),
+      )
     }
     try {
       await this.#route(request, response)
     } catch (error) {
-      const { message, extensions } = maskError(error, this.#app.log)
+      const shown = maskError(error, this.#app.log)
       if (response.headersSent) response.socket?.destroy()
-      else sendJson(response, databaseErrorOf(error) === null ? 500 : 503, { errors: [{ message, extensions }] })
+      else sendError(response, shown)
     }
   }
 
@@ -129,9 +126,8 @@ export class HttpServer {
   ): Promise<void> {
     const viewer = await authenticate(this.#app, request.headers.authorization)
     if (viewer !== null) return handle(viewer)
-    const { message } = unauthenticated()
     response.setHeader('WWW-Authenticate', 'Bearer')
-    sendJson(response, 401, { errors: [{ message, extensions: { code: 'UNAUTHENTICATED' } }] })
+    sendError(response, unauthenticated())
   }
 
   #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
@@ -150,4 +146,9 @@ function pathOf(request: IncomingMessage): string {
 
 function sendText(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${text}\n`)
+}
+
+/** The whole answer is one error. */
+function sendError(response: ServerResponse, { message, extensions: { http: _, ...extensions } }: GraphQLError): void {
+  sendJson(response, statusOf(extensions['code']), { errors: [{ message, extensions }] })
 }

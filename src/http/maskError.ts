@@ -1,6 +1,7 @@
 import { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
 import { v7 } from 'uuid'
+import { requestError } from '../graphql/kit/requestErrors.ts'
 import { DatabaseError, databaseErrorOf } from '../store/database/databaseErrors.ts'
 
 /**
@@ -14,25 +15,16 @@ export function maskError(error: unknown, log: Logger): GraphQLError {
     (original === undefined || original === null || original instanceof GraphQLError)
   )
     return error
-  const { nodes, path } = error instanceof GraphQLError ? error : {}
-  const trouble = databaseErrorOf(original)
-  if (trouble !== null) {
-    const { message } = original instanceof DatabaseError ? original : new DatabaseError(trouble, null)
+  const { nodes = null, path = null } = error instanceof GraphQLError ? error : {}
+  const at = { nodes, path }
+  const kind = databaseErrorOf(original)
+  if (kind !== null) {
+    const { message } = original instanceof DatabaseError ? original : new DatabaseError(kind, null)
     log.warn({ err: original, path }, message)
-    return new GraphQLError(message, {
-      nodes: nodes ?? null,
-      path: path ?? null,
-      extensions: { code: `DATABASE_${trouble}` },
-    })
+    return requestError(`DATABASE_${kind}`, message, {}, at)
   }
   const errorId = v7()
   log.error({ err: original, errorId, path }, `Internal error ${errorId}`)
-  return new GraphQLError(
-    `The server failed to answer this: internal error ${errorId}. Its log has the cause under this id.`,
-    {
-      nodes: nodes ?? null,
-      path: path ?? null,
-      extensions: { code: 'INTERNAL_SERVER_ERROR', errorId },
-    },
-  )
+  const message = `The server failed to answer this: internal error ${errorId}. Its log has the cause under this id.`
+  return requestError('INTERNAL_SERVER_ERROR', message, { errorId }, at)
 }

@@ -2,8 +2,10 @@ import { createSocket } from 'node:dgram'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import path from 'node:path'
+import type { GraphQLInputType } from 'graphql'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { workerIssues } from '../../src/graphql/workerProtocol/workerChecks.ts'
+import { inputIssues } from '../../src/graphql/kit/check.ts'
+import { schema } from '../../src/graphql/schema.ts'
 import { workerProtocolVersion } from '../../src/model/workerProtocol.ts'
 import type { Report } from '../../src/worker/assignment.ts'
 import { describeExit, exitFromStatus } from '../../src/worker/files/exit.ts'
@@ -168,7 +170,10 @@ describe('settings', () => {
     ['a b', false],
   ])('a machine’s own name is a name here and at the server: %s', (name, isOne) => {
     expect('settings' in readWorkerSettings({ ...needed, XCE_WORKER_NAME: name, XCE_WORKER_HOST: name })).toBe(isOne)
-    const rest = {
+    const worker = {
+      name,
+      host: name,
+      protocolVersion: workerProtocolVersion,
       addresses: [],
       cpuMillis: 1,
       memoryMiB: 1,
@@ -178,7 +183,10 @@ describe('settings', () => {
       instance: 'a',
       registrationNumber: 1,
     }
-    expect(workerIssues({ name, host: name, protocolVersion: workerProtocolVersion, ...rest }).length === 0).toBe(isOne)
+    const paths = inputIssues(schema.getType('RegisterWorkerInput') as GraphQLInputType, worker, []).map(
+      ({ path }) => path,
+    )
+    expect(paths).toEqual(isOne ? [] : [['host'], ['name']])
   })
 
   test.each([

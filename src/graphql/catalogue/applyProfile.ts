@@ -1,9 +1,18 @@
+import { bounds } from '../../model/bounds.ts'
+import type { Content } from '../../model/content.ts'
+import { quoted } from '../../model/quoted.ts'
+import { defaultContent } from '../../rules/service/defaults.ts'
+import { portVariableIssues } from '../../rules/version/mergedIssues.ts'
 import type { ClusterOutcome } from '../../store/commit/outcome.ts'
+import { environmentOf, profileEnvironmentField } from '../content/environmentInput.ts'
+import { RestartPolicyInput, restartOf, StopPolicyInput, stopOf } from '../content/policyInput.ts'
+import { portsField, portsOf } from '../content/portInput.ts'
+import { ProbeInput, probeOf, probePortFaults } from '../content/probeInput.ts'
+import { ServiceSettingsInput, settingsWithDefaults } from '../content/settingsInput.ts'
 import { builder } from '../kit/builder.ts'
-import { userMutation } from '../kit/mutation.ts'
-import { appliedOf } from './appliedOf.ts'
-import { checkProfile } from './profileChecks.ts'
-import { ApplyProfileInput } from './profileInput.ts'
+import { type Fault, noneLeft } from '../kit/check.ts'
+import { appliedOf, userMutation } from '../kit/mutation.ts'
+import { checkCommand, nameField, pathFaults, pathLengthFaults, whole } from '../kit/values.ts'
 
 const ApplyProfilePayload = builder
   .objectRef<Extract<ClusterOutcome, { kind: 'profile' }>>('ApplyProfilePayload')
@@ -26,15 +35,92 @@ userMutation({
   name: 'applyProfile',
   description:
     'Makes a profile, or the next revision of it. Services keep the revision they have until they are updated. The same content and settings again make no new revision.',
-  input: ApplyProfileInput,
+  input: {
+    description: 'A whole profile: what is left out has its default, not its former value.',
+    fields: (t) => ({
+      name: t.string(nameField),
+      command: t.stringList({
+        required: true,
+        description: `The program and its arguments, ${bounds.commandWords.min} to ${bounds.commandWords.max} words of together at most ${bounds.commandBytes} bytes; no shell.`,
+        check: checkCommand,
+      }),
+      env: t.field({
+        ...profileEnvironmentField,
+        description: `At most ${bounds.variables.max} variables, each name once. HOME and TMPDIR are the replica's own directory where they are left out.`,
+      }),
+      workingDirectory: t.string({
+        description: `Where the program starts, at most ${bounds.pathLength} characters: an absolute path on the host, or a relative one, without "..", which begins in the replica's own directory and is made there. Null: the replica's own directory. That is empty at first, kept over restarts in place, and removed some time after the replica has ended.`,
+        check: directoryFaults,
+      }),
+      ports: t.field(portsField),
+      cpuMillis: t.int(
+        whole(
+          bounds.cpuMillis,
+          'thousandths of a core',
+          (range) =>
+            `CPU of each replica in thousandths of a core, ${range}; ${defaultContent.cpuMillis} when left out.`,
+        ),
+      ),
+      memoryMiB: t.int(
+        whole(
+          bounds.memoryMiB,
+          'MiB of memory',
+          (range) => `Memory of each replica in MiB, ${range}; ${defaultContent.memoryMiB} when left out.`,
+        ),
+      ),
+      readiness: t.field({
+        type: ProbeInput,
+        description: 'When a replica is ready; left out: when its process is there.',
+      }),
+      liveness: t.field({ type: ProbeInput, description: 'A process that fails it is restarted in place.' }),
+      restart: t.field({ type: RestartPolicyInput, description: 'Restarts in place.' }),
+      stop: t.field({ type: StopPolicyInput, description: 'How replicas are stopped.' }),
+      service: t.field({ type: ServiceSettingsInput, description: 'How its services are kept.' }),
+    }),
+    check: ({ env, readiness, liveness, ...input }) => {
+      const ports = portsOf(input.ports)
+      return [
+        ...under('env', portVariableIssues(env ?? [], ports)),
+        ...under('readiness', probePortFaults(readiness, ports)),
+        ...under('liveness', probePortFaults(liveness, ports)),
+      ]
+    },
+  },
   payload: ApplyProfilePayload,
   errors: [],
   about: (input) => ({ profile: input.name }),
   perform: async (input, { app, viewer, remember }) => {
-    const profile = checkProfile(input)
-    return appliedOf(
-      'profile',
-      await app.committer.write({ kind: 'applyProfile', ...profile, actor: viewer.subject }, remember(null)),
-    )
+    const { name, ports, service, ...own } = input
+    const { command, env, workingDirectory, cpuMillis, memoryMiB, readiness, liveness, restart, stop, ...rest } = own
+    noneLeft(rest)
+    const declared = portsOf(ports)
+    const content: Content = {
+      command,
+      env: environmentOf(env).map(({ value, ...variable }) => ({ ...variable, value: value ?? '' })),
+      workingDirectory: workingDirectory ?? null,
+      ports: declared,
+      cpuMillis: cpuMillis ?? defaultContent.cpuMillis,
+      memoryMiB: memoryMiB ?? defaultContent.memoryMiB,
+      readiness: probeOf(readiness),
+      liveness: probeOf(liveness),
+      restart: restartOf(restart),
+      stop: stopOf(stop),
+    }
+    const settings = settingsWithDefaults(service, declared)
+    const change = { kind: 'applyProfile', name, content, settings, actor: viewer.subject } as const
+    return appliedOf('profile', await app.committer.write(change, remember(null)))
   },
 })
+
+/** Where a program starts: a path on its host, or one in the replica's own directory. */
+function directoryFaults(path: string): Fault[] {
+  if (path.startsWith('/')) return pathFaults('The directory', path)
+  if (path === '') return [{ message: "The directory is empty: leave it out for the replica's own directory." }]
+  if (!path.split('/').includes('..')) return pathLengthFaults('The directory', path)
+  const message = `The directory ${quoted(path)} has ".." in it: a relative one begins in the replica's own directory and can't leave it.`
+  return [{ message }]
+}
+
+function under(field: string, faults: readonly Fault[]): Fault[] {
+  return faults.map(({ path = [], message }) => ({ path: [field, ...path], message }))
+}

@@ -2,13 +2,12 @@ import type { Project as ProjectRow } from '../../generated/prisma/client.ts'
 import { bounds } from '../../model/bounds.ts'
 import type { ClusterOutcome } from '../../store/commit/outcome.ts'
 import { builder } from '../kit/builder.ts'
+import { noneLeft } from '../kit/check.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
-import { keyDescription } from '../kit/inputFields.ts'
-import { userMutation } from '../kit/mutation.ts'
+import { appliedOf, userMutation } from '../kit/mutation.ts'
 import { storable } from '../kit/storableText.ts'
-import { appliedOf } from './appliedOf.ts'
-import { checkProject } from './projectChecks.ts'
+import { nameField, whole } from '../kit/values.ts'
 
 const projects: Listing = {
   name: 'Query.projects',
@@ -58,17 +57,6 @@ builder.queryFields((t) => ({
   ),
 }))
 
-const ApplyProjectInput = builder.inputType('ApplyProjectInput', {
-  description: 'A whole project: what is left out has its default.',
-  fields: (t) => ({
-    name: t.string({ required: true, description: `A DNS-1123 label of at most ${bounds.nameLength} characters.` }),
-    maxReplicas: t.int({
-      description: `The most replicas that may hold quota at once, ${bounds.projectReplicas.min} to ${bounds.projectReplicas.max}; null: no limit. Less than are used now stops none.`,
-    }),
-    idempotencyKey: t.string({ description: keyDescription }),
-  }),
-})
-
 const ApplyProjectPayload = builder
   .objectRef<Extract<ClusterOutcome, { kind: 'project' }>>('ApplyProjectPayload')
   .implement({
@@ -86,16 +74,26 @@ const ApplyProjectPayload = builder
 userMutation({
   name: 'applyProject',
   description: 'Makes a project, or changes its quota.',
-  input: ApplyProjectInput,
+  input: {
+    description: 'A whole project: what is left out has its default.',
+    fields: (t) => ({
+      name: t.string(nameField),
+      maxReplicas: t.int(
+        whole(
+          bounds.projectReplicas,
+          'replicas of a project',
+          (range) =>
+            `The most replicas that may hold quota at once, ${range}; null: no limit. Less than are used now stops none.`,
+        ),
+      ),
+    }),
+  },
   payload: ApplyProjectPayload,
   errors: [],
-  about: (input) => ({ project: input.name }),
-  perform: async (input, { app, viewer, remember }) =>
-    appliedOf(
-      'project',
-      await app.committer.write(
-        { kind: 'applyProject', ...checkProject(input), actor: viewer.subject },
-        remember(null),
-      ),
-    ),
+  about: ({ name }) => ({ project: name }),
+  perform: async ({ name, maxReplicas = null, ...rest }, { app, viewer, remember }) => {
+    noneLeft(rest)
+    const change = { kind: 'applyProject', name, maxReplicas, actor: viewer.subject } as const
+    return appliedOf('project', await app.committer.write(change, remember(null)))
+  },
 })

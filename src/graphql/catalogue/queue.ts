@@ -2,12 +2,11 @@ import type { Queue as QueueRow } from '../../generated/prisma/client.ts'
 import { bounds } from '../../model/bounds.ts'
 import type { ClusterOutcome } from '../../store/commit/outcome.ts'
 import { builder } from '../kit/builder.ts'
+import { noneLeft } from '../kit/check.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
-import { keyDescription } from '../kit/inputFields.ts'
-import { userMutation } from '../kit/mutation.ts'
-import { appliedOf } from './appliedOf.ts'
-import { checkQueue } from './queueChecks.ts'
+import { appliedOf, userMutation } from '../kit/mutation.ts'
+import { nameField, whole } from '../kit/values.ts'
 
 const queues: Listing = {
   name: 'Query.queues',
@@ -45,18 +44,6 @@ builder.queryFields((t) => ({
   ),
 }))
 
-const ApplyQueueInput = builder.inputType('ApplyQueueInput', {
-  description: 'A whole queue.',
-  fields: (t) => ({
-    name: t.string({ required: true, description: `A DNS-1123 label of at most ${bounds.nameLength} characters.` }),
-    priority: t.int({
-      required: true,
-      description: `Higher is placed first, ${bounds.queuePriority.min} to ${bounds.queuePriority.max}.`,
-    }),
-    idempotencyKey: t.string({ description: keyDescription }),
-  }),
-})
-
 const ApplyQueuePayload = builder.objectRef<Extract<ClusterOutcome, { kind: 'queue' }>>('ApplyQueuePayload').implement({
   description: 'The queue was applied.',
   fields: (t) => ({
@@ -72,13 +59,22 @@ const ApplyQueuePayload = builder.objectRef<Extract<ClusterOutcome, { kind: 'que
 userMutation({
   name: 'applyQueue',
   description: 'Makes a queue, or changes its priority. Replicas that wait are placed by the new one.',
-  input: ApplyQueueInput,
+  input: {
+    description: 'A whole queue.',
+    fields: (t) => ({
+      name: t.string(nameField),
+      priority: t.int({
+        required: true,
+        ...whole(bounds.queuePriority, 'priorities', (range) => `Higher is placed first, ${range}.`),
+      }),
+    }),
+  },
   payload: ApplyQueuePayload,
   errors: [],
-  about: (input) => ({ queue: input.name }),
-  perform: async (input, { app, viewer, remember }) =>
-    appliedOf(
-      'queue',
-      await app.committer.write({ kind: 'applyQueue', ...checkQueue(input), actor: viewer.subject }, remember(null)),
-    ),
+  about: ({ name }) => ({ queue: name }),
+  perform: async ({ name, priority, ...rest }, { app, viewer, remember }) => {
+    noneLeft(rest)
+    const change = { kind: 'applyQueue', name, priority, actor: viewer.subject } as const
+    return appliedOf('queue', await app.committer.write(change, remember(null)))
+  },
 })

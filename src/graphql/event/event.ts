@@ -1,6 +1,7 @@
 import { type Event as EventRow, Prisma } from '../../generated/prisma/client.ts'
 import type { EventKind as Kind } from '../../generated/prisma/enums.ts'
 import { builder } from '../kit/builder.ts'
+import { noneLeft } from '../kit/check.ts'
 import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
@@ -66,13 +67,7 @@ export const EventConnection = builder.connectionObject(
   { name: 'EventEdge', description: 'An event and its position.' },
 )
 
-export interface EventFilterValue {
-  readonly projects?: readonly string[] | null | undefined
-  readonly service?: string | null | undefined
-  readonly kinds?: readonly Kind[] | null | undefined
-}
-
-export const EventFilter = builder.inputRef<EventFilterValue>('EventFilter').implement({
+export const EventFilter = builder.inputType('EventFilter', {
   description: 'Which events: all conditions that are given hold. An empty list matches none.',
   fields: (t) => ({
     projects: t.stringList({ description: 'Of one of the projects of these names.' }),
@@ -85,16 +80,19 @@ export const EventFilter = builder.inputRef<EventFilterValue>('EventFilter').imp
   }),
 })
 
+export type EventFilterValue = typeof EventFilter.$inferInput
+
 export function eventFilterSql(filter: EventFilterValue | null | undefined): Filtered {
   refuseUnstorable('filter', filter)
+  const given: EventFilterValue = filter ?? {}
+  const { projects, service, kinds, ...rest } = given
+  noneLeft(rest)
   const conditions: Prisma.Sql[] = []
-  if (filter?.projects)
-    conditions.push(
-      Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${filter.projects}::text[]))`,
-    )
-  if (typeof filter?.service === 'string')
-    conditions.push(Prisma.sql`t."serviceId" IN (SELECT s.id FROM "Service" s WHERE s.name = ${filter.service})`)
-  if (filter?.kinds) conditions.push(Prisma.sql`t.kind = ANY(${filter.kinds}::text[]::"EventKind"[])`)
+  if (projects)
+    conditions.push(Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${projects}::text[]))`)
+  if (typeof service === 'string')
+    conditions.push(Prisma.sql`t."serviceId" IN (SELECT s.id FROM "Service" s WHERE s.name = ${service})`)
+  if (kinds) conditions.push(Prisma.sql`t.kind = ANY(${kinds}::text[]::"EventKind"[])`)
   return { sql: conditions.length === 0 ? null : Prisma.join(conditions, ' AND '), key: JSON.stringify(filter ?? null) }
 }
 

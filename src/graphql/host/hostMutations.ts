@@ -1,53 +1,45 @@
 import type { HostScheduling } from '../../generated/prisma/enums.ts'
 import type { HostId } from '../../model/id.ts'
+import type { RefusalCode } from '../../model/refusal.ts'
 import { notFound, type OperatorChange } from '../../rules/hosts/hostByOperator.ts'
 import { tellServices } from '../../systems/workers/tellServices.ts'
-import { appliedOf } from '../catalogue/appliedOf.ts'
 import { builder } from '../kit/builder.ts'
-import { keyDescription } from '../kit/inputFields.ts'
-import { type Call, userMutation } from '../kit/mutation.ts'
-import { errorOf, InvalidStateError, NoChangeError, NotFoundError } from '../kit/refusalError.ts'
+import { noneLeft } from '../kit/check.ts'
+import { appliedOf, type Call, titleOf, userMutation } from '../kit/mutation.ts'
+import { errorOf } from '../kit/refusalError.ts'
 import { storable } from '../kit/storableText.ts'
 
 // What operators say of hosts (R15). Each is one write, and then one commit of every service that has replicas there.
-
-type Refusal = typeof NoChangeError | typeof InvalidStateError | typeof NotFoundError
 
 interface HostMutation {
   readonly name: string
   readonly description: string
   /** Of the payload. */
   readonly done: string
-  readonly errors: readonly Refusal[]
+  readonly errors: readonly RefusalCode[]
   readonly change: (name: string, actor: string) => OperatorChange
 }
 
 function hostMutation({ name, description, done, errors, change }: HostMutation): void {
-  const title = titleOf(name)
-  const input = builder.inputType(`${title}Input`, {
-    description: 'Which host.',
-    fields: (t) => ({
-      host: t.string({ required: true, description: "The host's name." }),
-      idempotencyKey: t.string({ description: keyDescription }),
-    }),
-  })
   userMutation({
     name,
     description,
-    input,
-    payload: payloadOf(title, done),
-    errors: [NotFoundError, ...errors],
+    input: {
+      description: 'Which host.',
+      fields: (t) => ({ host: t.string({ required: true, description: "The host's name." }) }),
+    },
+    payload: payloadOf(name, done),
+    errors: ['NOT_FOUND', ...errors],
     about: ({ host }) => ({ host }),
-    perform: ({ host }, call) => perform(change(host, call.viewer.subject), call),
+    perform: ({ host, ...rest }, call) => {
+      noneLeft(rest)
+      return perform(change(host, call.viewer.subject), call)
+    },
   })
 }
 
-function titleOf(name: string): string {
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`
-}
-
-function payloadOf(title: string, done: string) {
-  return builder.objectRef<{ readonly hostId: HostId }>(`${title}Payload`).implement({
+function payloadOf(mutation: string, done: string) {
+  return builder.objectRef<{ readonly hostId: HostId }>(`${titleOf(mutation)}Payload`).implement({
     description: done,
     fields: (t) => ({
       host: t.prismaField({
@@ -78,7 +70,7 @@ hostMutation({
   description:
     'A host takes no new replicas; those it has stay, also where it was being drained. Is it cordoned already: NoChangeError.',
   done: 'The host is cordoned.',
-  errors: [NoChangeError],
+  errors: ['NO_CHANGE'],
   change: schedule('CORDONED'),
 })
 hostMutation({
@@ -86,7 +78,7 @@ hostMutation({
   description:
     'A host takes replicas again, and those of its workers that are being drained do; what a drain has not moved yet stays. Is it open already: NoChangeError.',
   done: 'The host is open.',
-  errors: [NoChangeError],
+  errors: ['NO_CHANGE'],
   change: schedule('OPEN'),
 })
 hostMutation({
@@ -94,7 +86,7 @@ hostMutation({
   description:
     'A host takes no new replicas, and those it has leave: an available one is stopped when its replacement has a place elsewhere, within the limits of its service. Is it being drained already: NoChangeError.',
   done: 'The host is being drained.',
-  errors: [NoChangeError],
+  errors: ['NO_CHANGE'],
   change: schedule('DRAINING'),
 })
 hostMutation({
@@ -102,7 +94,7 @@ hostMutation({
   description:
     'Forgets a host that is not reachable and has no replicas, and its workers. A worker that registers on it brings it back. Is it reachable or has replicas: InvalidStateError.',
   done: 'The host is removed: it is in no list any more.',
-  errors: [InvalidStateError],
+  errors: ['INVALID_STATE'],
   change: (name, actor) => ({ kind: 'removeHost', name, actor }),
 })
 hostMutation({
@@ -110,24 +102,23 @@ hostMutation({
   description:
     'An operator’s word that the unreachable workers of a host are gone: they are LOST at once, with the host when none is left, and their replicas are replaced. Has it none, being reachable or lost already: InvalidStateError.',
   done: 'What was unreachable of the host is lost.',
-  errors: [InvalidStateError],
+  errors: ['INVALID_STATE'],
   change: (name, actor) => ({ kind: 'confirmHostLoss', name, actor }),
 })
 
-const RemoveWorkerInput = builder.inputType('RemoveWorkerInput', {
-  description: 'Which worker.',
-  fields: (t) => ({
-    worker: t.string({ required: true, description: "The worker's name." }),
-    idempotencyKey: t.string({ description: keyDescription }),
-  }),
-})
 userMutation({
   name: 'removeWorker',
   description:
     'Forgets a worker that is LOST: an operator’s word that nothing of it runs any more, so that its host may give the ports again that are kept for it. Is it not lost: InvalidStateError.',
-  input: RemoveWorkerInput,
-  payload: payloadOf('RemoveWorker', 'The worker is removed: its host has it no more.'),
-  errors: [NotFoundError, InvalidStateError],
+  input: {
+    description: 'Which worker.',
+    fields: (t) => ({ worker: t.string({ required: true, description: "The worker's name." }) }),
+  },
+  payload: payloadOf('removeWorker', 'The worker is removed: its host has it no more.'),
+  errors: ['NOT_FOUND', 'INVALID_STATE'],
   about: ({ worker }) => ({ worker }),
-  perform: ({ worker }, call) => perform({ kind: 'removeWorker', name: worker, actor: call.viewer.subject }, call),
+  perform: ({ worker, ...rest }, call) => {
+    noneLeft(rest)
+    return perform({ kind: 'removeWorker', name: worker, actor: call.viewer.subject }, call)
+  },
 })

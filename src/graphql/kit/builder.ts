@@ -10,7 +10,7 @@ import { bounds } from '../../model/bounds.ts'
 import type { Instant, Revision } from '../../model/id.ts'
 import { type GraphQLContext, hasRole } from './context.ts'
 import { decodeGlobalId, encodeGlobalId } from './globalId.ts'
-import { ForbiddenError } from './refusalError.ts'
+import { errorOf } from './refusalError.ts'
 import { badUserInput, unauthenticated } from './requestErrors.ts'
 
 /** The kinds of types that every file of this folder shares. */
@@ -51,7 +51,7 @@ export const builder = new SchemaBuilder<ApiTypes>({
       const needed = isOfWorkers(failure) ? "role worker, such as a server's worker-token" : 'role admin'
       const message = `${subject} may not use ${info.parentType.name}.${info.fieldName}: it has the role ${roles.join(', ') || '(none)'}. Use a token with the ${needed}.`
       if (info.fieldName === 'registerWorker') app.workerRefusals.tell({ subject }, message)
-      return new ForbiddenError(message)
+      return errorOf({ code: 'FORBIDDEN', message })
     },
   },
   relay: {

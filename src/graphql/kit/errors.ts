@@ -1,43 +1,29 @@
-import type { Revision } from '../../model/id.ts'
-import type { InputIssue as Issue } from '../../model/refusal.ts'
-import { builder } from './builder.ts'
+import type { FieldMap } from '@pothos/core'
+import type { InputIssue as Issue, RefusalCode, RefusalOf } from '../../model/refusal.ts'
+import { type ApiTypes, builder } from './builder.ts'
 import { enumOf } from './enumOf.ts'
-import {
-  type ErrorCode as Code,
-  ConflictError,
-  FencedError,
-  ForbiddenError,
-  IdempotencyMismatchError,
-  InvalidInputError,
-  InvalidStateError,
-  NameTakenError,
-  NoChangeError,
-  NotFoundError,
-  OvertakenError,
-  QuotaExceededError,
-} from './refusalError.ts'
+import { errorCodes, refusalCodes } from './errorCodes.ts'
+import { errorClasses, type RefusalError } from './refusalError.ts'
 
-const ErrorCode = enumOf<Code>('ErrorCode', 'What kind of failure it is, for programs.', {
-  NOT_FOUND: 'Something the input names does not exist.',
-  INVALID_INPUT: 'A value of the input is out of its bounds: issues says which.',
-  NAME_TAKEN: 'The name is held by another service of the project.',
-  QUOTA_EXCEEDED: 'So many replicas could never fit into the project.',
-  CONFLICT: 'Somebody else changed it since the revision that was expected.',
-  NO_CHANGE: 'There is nothing to do.',
-  FORBIDDEN: 'The token does not allow it.',
-  INVALID_STATE: 'It is in a state that does not allow it.',
-  IDEMPOTENCY_MISMATCH: 'The idempotencyKey was used with another input.',
-  FENCED: 'The epoch is old: stop every replica and register anew.',
-  OVERTAKEN: 'A later registration of the same state directory was taken already.',
-})
+// The types of the errors that are members of results: each is made of its line in errorCodes and its own fields here.
 
-const message = 'A sentence: what happened, to what, and what to do next.'
+const ErrorCode = enumOf<RefusalCode>(
+  'ErrorCode',
+  'What kind of failure it is, for programs.',
+  Object.fromEntries(refusalCodes.map((code) => [code, errorCodes[code].meaning])) as Record<RefusalCode, string>,
+)
 
-const ErrorInterface = builder.interfaceRef<{ readonly code: Code; readonly message: string }>('Error').implement({
+const ErrorInterface = builder.interfaceRef<RefusalError>('Error').implement({
   description: 'A failure that can be expected, as data.',
   fields: (t) => ({
-    code: t.field({ type: ErrorCode, description: 'What kind of failure it is.', resolve: (error) => error.code }),
-    message: t.exposeString('message', { description: message }),
+    code: t.field({
+      type: ErrorCode,
+      description: 'What kind of failure it is.',
+      resolve: ({ refusal }) => refusal.code,
+    }),
+    message: t.exposeString('message', {
+      description: 'A sentence: what happened, to what, and what to do next.',
+    }),
   }),
 })
 
@@ -52,98 +38,65 @@ const InputIssue = builder.objectRef<Issue>('InputIssue').implement({
   }),
 })
 
-type AtPath = Error & { readonly inputPath: readonly string[] }
+type FieldsFrom<Parent> = (
+  t: PothosSchemaTypes.ObjectFieldBuilder<PothosSchemaTypes.ExtendDefaultTypes<ApiTypes>, Parent>,
+) => FieldMap
+type FieldsOf<Code extends RefusalCode> = FieldsFrom<RefusalError<RefusalOf<Code>>>
 
-const atPath = [
-  [NotFoundError, 'NotFoundError', 'Something the input names does not exist.'],
-  [
-    NameTakenError,
-    'NameTakenError',
-    'Another service of the project holds the name: until its last replica has ended.',
-  ],
-  [NoChangeError, 'NoChangeError', 'There is nothing to do.'],
-  [InvalidStateError, 'InvalidStateError', 'It is in a state that does not allow it.'],
-] as const
+type AtPath = 'NOT_FOUND' | 'NAME_TAKEN' | 'NO_CHANGE' | 'INVALID_STATE' | 'CONFLICT'
 
-for (const [type, name, description] of atPath) {
-  builder.objectType(type, {
-    name,
-    description,
-    interfaces: [ErrorInterface],
-    fields: (t) => ({
-      path: t.stringList({
-        nullable: true,
-        description: 'The way to the field of the input that it is about.',
-        resolve: (error: AtPath) => error.inputPath,
-      }),
-    }),
+const pathOf =
+  (description: string): FieldsOf<AtPath> =>
+  (t) => ({
+    path: t.stringList({ nullable: true, description, resolve: ({ refusal }) => refusal.path }),
   })
-}
+const path = pathOf('The way to the field of the input that it is about.')
+const none = () => ({})
 
-builder.objectType(ConflictError, {
-  name: 'ConflictError',
-  description:
-    'Somebody else changed the service since the revision that was expected. Read it again, and decide again.',
-  interfaces: [ErrorInterface],
-  fields: (t) => ({
-    path: t.stringList({
-      nullable: true,
-      description: 'The way to expectedRevision.',
-      resolve: (error) => error.inputPath,
-    }),
-    specRevision: t.field({
-      type: 'Revision',
-      description: "The service's specRevision now.",
-      resolve: (error): Revision => error.specRevision,
-    }),
-  }),
-})
-
-builder.objectType(InvalidInputError, {
-  name: 'InvalidInputError',
-  description: 'Values of the input are out of their bounds. Nothing was changed.',
-  interfaces: [ErrorInterface],
-  fields: (t) => ({
+const ownFields: { readonly [Code in RefusalCode]: FieldsOf<Code> } = {
+  NOT_FOUND: path,
+  INVALID_INPUT: (t) => ({
     issues: t.field({
       type: [InputIssue],
       description: 'Everything that is wrong, at once.',
-      resolve: (error) => error.issues,
+      resolve: ({ refusal }) => refusal.issues,
     }),
   }),
-})
-
-builder.objectType(QuotaExceededError, {
-  name: 'QuotaExceededError',
-  description: 'So many replicas could never fit into the project, even if it had no others.',
-  interfaces: [ErrorInterface],
-  fields: (t) => ({
-    limit: t.exposeInt('limit', { description: "The project's maxReplicas." }),
-    requested: t.exposeInt('requested', { description: 'The replicas that were asked for.' }),
+  NAME_TAKEN: path,
+  QUOTA_EXCEEDED: (t) => ({
+    limit: t.int({ description: "The project's maxReplicas.", resolve: ({ refusal }) => refusal.limit }),
+    requested: t.int({
+      description: 'The replicas that were asked for.',
+      resolve: ({ refusal }) => refusal.requested,
+    }),
   }),
-})
-
-builder.objectType(ForbiddenError, {
-  name: 'ForbiddenError',
-  description: 'The token does not allow it.',
-  interfaces: [ErrorInterface],
-})
-builder.objectType(IdempotencyMismatchError, {
-  name: 'IdempotencyMismatchError',
-  description: 'The idempotencyKey was used with another input within 24 hours. Use a new key for a new wish.',
-  interfaces: [ErrorInterface],
-})
-builder.objectType(FencedError, {
-  name: 'FencedError',
-  description: 'The epoch is old: stop every replica and register anew.',
-  interfaces: [ErrorInterface],
-})
-
-builder.objectType(OvertakenError, {
-  name: 'OvertakenError',
-  description:
-    'A later registration of the same state directory was taken already. Where the state directory is an old copy: register with a number above the newest.',
-  interfaces: [ErrorInterface],
-  fields: (t) => ({
-    newest: t.exposeInt('newest', { description: 'The registrationNumber of the newest registration.' }),
+  CONFLICT: (t) => ({
+    ...pathOf('The way to expectedRevision.')(t),
+    specRevision: t.field({
+      type: 'Revision',
+      description: "The service's specRevision now.",
+      resolve: ({ refusal }) => refusal.specRevision,
+    }),
   }),
-})
+  NO_CHANGE: path,
+  FORBIDDEN: none,
+  INVALID_STATE: path,
+  IDEMPOTENCY_MISMATCH: none,
+  FENCED: none,
+  OVERTAKEN: (t) => ({
+    newest: t.int({
+      description: 'The registrationNumber of the newest registration.',
+      resolve: ({ refusal }) => refusal.newest,
+    }),
+  }),
+}
+
+for (const code of refusalCodes) {
+  const { type: name, meaning, remedy } = errorCodes[code]
+  builder.objectType(errorClasses[code], {
+    name,
+    description: `${meaning} ${remedy}`,
+    interfaces: [ErrorInterface],
+    fields: ownFields[code] as unknown as FieldsFrom<RefusalError>,
+  })
+}

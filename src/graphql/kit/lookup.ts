@@ -2,7 +2,7 @@ import type { PrismaClient, Profile, ProfileRevision, Project } from '../../gene
 import type { ServiceId } from '../../model/id.ts'
 import { quoted } from '../../model/quoted.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
-import { NotFoundError } from './refusalError.ts'
+import { errorOf, type RefusalError } from './refusalError.ts'
 import type { ServiceName } from './serviceKey.ts'
 import { storable } from './storableText.ts'
 
@@ -24,19 +24,18 @@ export async function requireService({ database: { prisma } }: ServerContext, ke
   throw noService(key, ['input', 'service', 'name'])
 }
 
-export function noService({ project, name }: ServiceName, path: readonly string[]): NotFoundError {
-  return new NotFoundError(
-    `There is no service ${quoted(name)} in project ${quoted(project)}: make it with createService.`,
-    path,
-  )
+export function noService({ project, name }: ServiceName, path: readonly string[]): RefusalError {
+  const message = `There is no service ${quoted(name)} in project ${quoted(project)}: make it with createService.`
+  return errorOf({ code: 'NOT_FOUND', message, path })
 }
 
 export async function findProject(prisma: PrismaClient, name: string): Promise<Project | null> {
   return storable(name) ? await prisma.project.findUnique({ where: { name } }) : null
 }
 
-export function noProject(name: string, path: readonly string[]): NotFoundError {
-  return new NotFoundError(`There is no project ${quoted(name)}: make it with applyProject.`, path)
+export function noProject(name: string, path: readonly string[]): RefusalError {
+  const message = `There is no project ${quoted(name)}: make it with applyProject.`
+  return errorOf({ code: 'NOT_FOUND', message, path })
 }
 
 /** The revision of a profile that a mutation's input names. Throws NotFoundError. */
@@ -50,5 +49,5 @@ export async function requireRevision(
   })
   if (found !== null) return found
   const message = `The profile ${quoted(profile.name)} has no revision ${revision}: it has 1 to ${profile.currentRevision}, give one of them.`
-  throw new NotFoundError(message, ['input', 'profileRevision'])
+  throw errorOf({ code: 'NOT_FOUND', message, path: ['input', 'profileRevision'] })
 }

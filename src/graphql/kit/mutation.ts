@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto'
-import type { InputRef, ObjectRef } from '@pothos/core'
+import type { InputFieldMap, InputObjectRef, InputShapeFromFields, ObjectRef } from '@pothos/core'
+import type { GraphQLResolveInfo } from 'graphql'
+import { bounds } from '../../model/bounds.ts'
 import { canonicalJson } from '../../model/canonicalJson.ts'
+import type { RefusalCode } from '../../model/refusal.ts'
+import { idempotencyKeyHours } from '../../model/retention.ts'
 import { type KeyUse, lookUpKey } from '../../store/commit/keys.ts'
-import type { Json, Remember, StoreOutcome } from '../../store/commit/outcome.ts'
+import type { ClusterOutcome, Json, Remember, StoreOutcome } from '../../store/commit/outcome.ts'
 import { notDone } from '../../store/database/databaseErrors.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
 import { type ApiTypes, builder } from './builder.ts'
-import { check } from './check.ts'
+import { type Check, checkArguments, type Fault } from './check.ts'
 import type { GraphQLContext, Viewer } from './context.ts'
-import { keyed } from './key.ts'
-import { errorOf, ForbiddenError, IdempotencyMismatchError, InvalidInputError, RefusalError } from './refusalError.ts'
+import { errorOf, errorTypes, RefusalError } from './refusalError.ts'
 import { unauthenticated } from './requestErrors.ts'
+import { textFaults } from './values.ts'
 
 /** One call of a user's mutation. */
 export interface Call {
@@ -20,69 +24,107 @@ export interface Call {
   remember(result: Json): Remember | undefined
 }
 
-interface MutationOptions<Input, Result extends object> {
+type Types = PothosSchemaTypes.ExtendDefaultTypes<ApiTypes>
+
+/** Declares the fields of an input. */
+export type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>
+
+interface MutationOptions<Fields extends InputFieldMap, Result extends object> {
   readonly name: string
   readonly description: string
-  readonly input: InputRef<Input>
+  /** What is asked for. Each input has the idempotencyKey as well. */
+  readonly input: {
+    readonly description: string
+    readonly fields: (t: InputFields) => Fields
+    /** Judges fields beside each other. */
+    readonly check?: Check<InputShapeFromFields<Fields>>
+  }
   /** Shows the result: ids, from which the objects are read anew, so that a repeated call shows them as they are now (R17). */
-  readonly payload: ObjectRef<PothosSchemaTypes.ExtendDefaultTypes<ApiTypes>, Result>
-  /** Beside InvalidInputError, ForbiddenError and IdempotencyMismatchError, which every mutation can answer. */
-  readonly errors: readonly (new (
-    ...parts: never[]
-  ) => RefusalError)[]
+  readonly payload: ObjectRef<Types, Result>
+  /** Beside INVALID_INPUT, FORBIDDEN and IDEMPOTENCY_MISMATCH, which every mutation can answer. */
+  readonly errors: readonly RefusalCode[]
   /** For the log: what it is about. */
-  readonly about: (input: Input) => Readonly<Record<string, string>>
+  readonly about: (input: InputShapeFromFields<Fields>) => Readonly<Record<string, string>>
   /** Throws what it refuses. */
-  readonly perform: (input: Input, call: Call) => Promise<Result>
+  readonly perform: (input: InputShapeFromFields<Fields>, call: Call) => Promise<Result>
+}
+
+const idempotencyKey = {
+  description: `Any text of 1 to ${bounds.idempotencyKeyLength} characters that you make up for one wish. For ${idempotencyKeyHours} hours the same key and input return the same objects, read now; another input is an IdempotencyMismatchError.`,
+  check: (key: string): readonly Fault[] =>
+    key.length < 1 || key.length > bounds.idempotencyKeyLength
+      ? [{ message: `The key has ${key.length} characters: give 1 to ${bounds.idempotencyKeyLength}.` }]
+      : textFaults('The key', key),
 }
 
 /**
- * Adds a user's mutation: an input, a result union, the idempotencyKey (R17) and one log line. `perform` says what is its own.
+ * Adds a user's mutation: an input, a result union, the idempotencyKey (R17) and one log line. `perform` says what is its
+ * own. Returns the input.
  */
-export function userMutation<Input extends object, Result extends object>(
-  options: MutationOptions<Input, Result>,
-): void {
-  const { name, description, input, payload, errors } = options
-  const resolve = (_root: unknown, args: { readonly input: Input }, context: GraphQLContext) =>
-    logged(options, args.input, context)
+export function userMutation<Fields extends InputFieldMap, Result extends object>(
+  options: MutationOptions<Fields, Result>,
+): InputObjectRef<Types, InputShapeFromFields<Fields>> {
+  const { name, description, payload, errors } = options
+  const { fields, ...inputOptions } = options.input
+  const title = titleOf(name)
+  // Pothos derives the types of inputs and arguments from their fields, which are open here.
+  const input = builder.inputType(`${title}Input`, {
+    ...inputOptions,
+    fields: (t: InputFields) => ({ ...fields(t), idempotencyKey: t.string(idempotencyKey) }),
+  } as never) as unknown as InputObjectRef<Types, InputShapeFromFields<Fields>>
+  const resolve = (
+    _root: unknown,
+    args: { readonly input: Keyed<InputShapeFromFields<Fields>> },
+    context: GraphQLContext,
+    info: GraphQLResolveInfo,
+  ) => logged(options, args, context, info)
   builder.mutationField(name, (t) =>
     t.field({
       type: payload,
       description,
       args: { input: t.arg({ type: input, required: true, description: 'What is asked for.' }) },
       errors: {
-        types: [...errors, InvalidInputError, ForbiddenError, IdempotencyMismatchError],
+        types: errorTypes(...errors, 'INVALID_INPUT', 'FORBIDDEN', 'IDEMPOTENCY_MISMATCH'),
         union: {
-          name: `${name.charAt(0).toUpperCase()}${name.slice(1)}Result`,
+          name: `${title}Result`,
           description: `What became of ${name}: its payload, or why it was not done.`,
         },
       },
-      // Pothos derives the arguments' type from the input's, which is open here.
       resolve: resolve as never,
     }),
   )
+  return input
 }
 
-async function logged<Input extends object, Result extends object>(
-  { name: operation, about, perform }: MutationOptions<Input, Result>,
-  input: Input,
+/** The name of a mutation as the names of its types begin. */
+export function titleOf(mutation: string): string {
+  return `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}`
+}
+
+type Keyed<Input> = Input & { readonly idempotencyKey?: string | null | undefined }
+
+async function logged<Fields extends InputFieldMap, Result extends object>(
+  { name: operation, about, perform }: MutationOptions<Fields, Result>,
+  args: { readonly input: Keyed<InputShapeFromFields<Fields>> },
   { app, viewer }: GraphQLContext,
+  info: GraphQLResolveInfo,
 ): Promise<Result> {
   if (viewer === null) throw unauthenticated()
   const begun = performance.now()
   let outcome = 'FAILED'
   try {
-    const result = await idempotent(operation, input, { app, viewer }, perform)
+    checkArguments(info, args)
+    const result = await idempotent(operation, args.input, { app, viewer }, perform)
     outcome = 'DONE'
     return result
   } catch (error) {
-    if (error instanceof RefusalError) outcome = error.code
+    if (error instanceof RefusalError) outcome = error.refusal.code
     // Nothing that follows a commit in `perform` throws, and the committer says itself what it does not know.
     throw notDone(error)
   } finally {
     const milliseconds = Math.round(performance.now() - begun)
     app.log.info(
-      { operation, subject: viewer.subject, ...about(input), outcome, milliseconds },
+      { operation, subject: viewer.subject, ...about(args.input), outcome, milliseconds },
       `${operation}: ${outcome}`,
     )
   }
@@ -91,11 +133,11 @@ async function logged<Input extends object, Result extends object>(
 /** What was done before under the same key is answered from what was kept; the store keeps it, and judges two such calls at once. */
 async function idempotent<Input extends object, Result extends object>(
   operation: string,
-  input: Input,
+  { idempotencyKey: key, ...rest }: Keyed<Input>,
   { app, viewer }: { readonly app: ServerContext; readonly viewer: Viewer },
   perform: (input: Input, call: Call) => Promise<Result>,
 ): Promise<Result> {
-  const { idempotencyKey: key } = check(keyed, input)
+  const input = rest as unknown as Input
   const { subject } = viewer
   if (typeof key !== 'string') return perform(input, { app, viewer, remember: () => undefined })
   const use: KeyUse = { subject, operation, key, inputHash: hashOf(input) }
@@ -124,7 +166,17 @@ export function resultOrThrow<Result extends object>(outcome: StoreOutcome, resu
   return outcome.kind === 'remembered' ? (outcome.result as unknown as Result) : result
 }
 
+/** What the store answers for a profile, project, queue or host, as the mutation's result. Throws what was refused. */
+export function appliedOf<Kind extends 'profile' | 'project' | 'queue' | 'host'>(
+  kind: Kind,
+  outcome: ClusterOutcome,
+): Extract<ClusterOutcome, { kind: Kind }> {
+  if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
+  const applied = outcome.kind === 'remembered' ? (outcome.result as unknown as ClusterOutcome) : outcome
+  if (applied.kind !== kind) throw new Error(`A ${kind} was applied, but the store answered for a ${applied.kind}.`)
+  return applied as Extract<ClusterOutcome, { kind: Kind }>
+}
+
 function hashOf(input: object): string {
-  const { idempotencyKey: _, ...rest } = input as Readonly<Record<string, unknown>>
-  return createHash('sha256').update(canonicalJson(rest)).digest('hex')
+  return createHash('sha256').update(canonicalJson(input)).digest('hex')
 }

@@ -1,15 +1,23 @@
-import { GraphQLError } from 'graphql'
+import { GraphQLError, type GraphQLErrorOptions } from 'graphql'
+import { errorCodes, type RequestErrorCode } from './errorCodes.ts'
 
-/** A request that no result union can answer: a top-level error with a code that programs can read. */
+/** A failure that no result union has as a member: a top-level error with a code that programs can read. */
+export function requestError(
+  code: RequestErrorCode,
+  message: string,
+  extensions: Readonly<Record<string, unknown>> = {},
+  at: Pick<GraphQLErrorOptions, 'nodes' | 'path'> = {},
+): GraphQLError {
+  return new GraphQLError(message, { ...at, extensions: { code, ...extensions } })
+}
+
 export function badUserInput(message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } })
+  return requestError('BAD_USER_INPUT', message)
 }
 
 export function unauthenticated(): GraphQLError {
-  return new GraphQLError(
-    'This needs a valid token: send "Authorization: Bearer <token>", or connectionParams.authorization on a WebSocket.',
-    {
-      extensions: { code: 'UNAUTHENTICATED', http: { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } } },
-    },
-  )
+  const { status, remedy } = errorCodes.UNAUTHENTICATED
+  return requestError('UNAUTHENTICATED', `This needs a valid token. ${remedy}`, {
+    http: { status, headers: { 'WWW-Authenticate': 'Bearer' } },
+  })
 }

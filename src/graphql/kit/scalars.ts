@@ -1,16 +1,14 @@
-import { GraphQLError, Kind } from 'graphql'
+import { Kind } from 'graphql'
 import { builder } from './builder.ts'
+import { badUserInput } from './requestErrors.ts'
 
 const largest = 2n ** 63n - 1n
 
 function revisionOf(text: string): bigint {
   const value = /^\d{1,19}$/.test(text) ? BigInt(text) : -1n
   if (value < 0n || value > largest) {
-    throw new GraphQLError(
+    throw badUserInput(
       `${JSON.stringify(text)} is no revision: give a decimal integer from 0 to ${largest} as a string.`,
-      {
-        extensions: { code: 'BAD_USER_INPUT' },
-      },
     )
   }
   return value
@@ -31,12 +29,7 @@ builder.scalarType('DateTime', {
   parseValue: (value) => {
     const instant = typeof value === 'string' ? new Date(value) : null
     if (instant === null || Number.isNaN(instant.getTime())) {
-      throw new GraphQLError(
-        `${JSON.stringify(value)} is no instant: give RFC 3339, for example 2026-01-31T12:00:00Z.`,
-        {
-          extensions: { code: 'BAD_USER_INPUT' },
-        },
-      )
+      throw badUserInput(`${JSON.stringify(value)} is no instant: give RFC 3339, for example 2026-01-31T12:00:00Z.`)
     }
     return instant
   },

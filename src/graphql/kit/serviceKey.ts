@@ -6,8 +6,6 @@ export interface ServiceName {
   readonly name: string
 }
 
-export const serviceDescription = 'The service that holds this name; none: NotFoundError.'
-
 /** For the log of a mutation. */
 export function aboutService({ service: { project, name } }: { readonly service: ServiceName }) {
   return { service: `${project}/${name}` }
@@ -20,3 +18,17 @@ export const ServiceKey = builder.inputRef<ServiceName>('ServiceKey').implement(
     name: t.string({ required: true, description: "The service's name." }),
   }),
 })
+
+// Fields of the inputs of mutations.
+
+export const serviceField = {
+  type: ServiceKey,
+  required: true,
+  description: 'The service that holds this name; none: NotFoundError.',
+} as const
+
+export const expectedRevisionField = {
+  type: 'Revision',
+  description:
+    "The service's specRevision that you decided on: another one now is a ConflictError. Left out: not compared.",
+} as const

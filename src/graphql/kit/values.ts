@@ -1,38 +1,39 @@
-import { z } from 'zod'
 import { bounds } from '../../model/bounds.ts'
 import { nameFault } from '../../model/name.ts'
 import { quoted } from '../../model/quoted.ts'
+import type { Check, Fault } from './check.ts'
 import { storable } from './storableText.ts'
 
-// The single values that inputs are made of. Each says what is wrong in a sentence with the value and the bound. GraphQL has checked the
-// types before.
+// The single values that inputs are made of. Each check says what is wrong in a sentence with the value and the bound.
 
-/** A check as a list of sentences, so that one value can have several faults. */
-export function faultless<Schema extends z.ZodType>(
-  schema: Schema,
-  faults: (value: z.output<Schema>) => readonly Fault[],
-) {
-  return schema.superRefine((value, context) => {
-    for (const { path = [], message } of faults(value)) context.addIssue({ code: 'custom', path: [...path], message })
-  })
+interface Range {
+  readonly min: number
+  readonly max: number
 }
 
-export interface Fault {
-  /** Below the value that is checked; left out: the value itself. */
-  readonly path?: readonly (string | number)[]
-  readonly message: string
+/**
+ * An integer within bounds: its description, which is told the bounds as "0 to 10", and its check. `what` are the values
+ * of it, in the sentence that refuses one.
+ */
+export function whole({ min, max }: Range, what: string, describe: (range: string) => string) {
+  const range = `${min} to ${max}`
+  const check: Check<number> = (value) =>
+    value < min || value > max ? [{ message: `${value} is out of range: ${what} are ${range}.` }] : []
+  return { description: describe(range), check }
 }
 
 /** The names of profiles, services, projects and queues (R17). */
-export const name = faultless(z.string(), (value) => {
-  const fault = nameFault(value, bounds.nameLength)
-  return fault === null ? [] : [{ message: fault }]
-})
+export const checkName: Check<string> = (name) => faultOf(nameFault(name, bounds.nameLength))
 
-export function whole(what: string, { min, max }: { readonly min: number; readonly max: number }) {
-  return faultless(z.number(), (value) =>
-    value < min || value > max ? [{ message: `${value} is out of range: ${what} are ${min} to ${max}.` }] : [],
-  )
+/** The name of what an input is to make. */
+export const nameField = {
+  required: true,
+  description: `A DNS-1123 label of at most ${bounds.nameLength} characters.`,
+  check: checkName,
+} as const
+
+export function faultOf(sentence: string | null): Fault[] {
+  return sentence === null ? [] : [{ message: sentence }]
 }
 
 /** What the database can't hold. */
@@ -50,26 +51,13 @@ export function pathFaults(what: string, text: string): Fault[] {
   return pathLengthFaults(what, text)
 }
 
-function pathLengthFaults(what: string, text: string): Fault[] {
+export function pathLengthFaults(what: string, text: string): Fault[] {
   if (text.length > bounds.pathLength)
     return [{ message: `${what} has ${text.length} characters: at most ${bounds.pathLength} are allowed.` }]
   return textFaults(what, text)
 }
 
-/** Where a program starts: a path on its host, or one in the replica's own directory. */
-export function directoryFaults(text: string): Fault[] {
-  if (text.startsWith('/')) return pathFaults('The directory', text)
-  if (text === '') return [{ message: "The directory is empty: leave it out for the replica's own directory." }]
-  if (text.split('/').includes('..'))
-    return [
-      {
-        message: `The directory ${quoted(text)} has ".." in it: a relative one begins in the replica's own directory and can't leave it.`,
-      },
-    ]
-  return pathLengthFaults('The directory', text)
-}
-
-export const command = faultless(z.array(z.string()), (words) => {
+export const checkCommand: Check<readonly string[]> = (words) => {
   const { commandWords, commandBytes } = bounds
   if (words.length < commandWords.min) return [{ message: 'The command is empty: give the program and its arguments.' }]
   if (words.length > commandWords.max)
@@ -84,12 +72,4 @@ export const command = faultless(z.array(z.string()), (words) => {
     ...program,
     ...words.flatMap((word, at) => textFaults('The word', word).map(({ message }) => ({ path: [at], message }))),
   ]
-})
-
-export const idempotencyKey = faultless(z.string(), (key) => {
-  const { length } = key
-  if (length < 1 || length > bounds.idempotencyKeyLength) {
-    return [{ message: `The key has ${length} characters: give 1 to ${bounds.idempotencyKeyLength}.` }]
-  }
-  return textFaults('The key', key)
-})
+}

@@ -1,18 +1,10 @@
 import type { ReplicaId, ServiceId } from '../../model/id.ts'
 import { quoted } from '../../model/quoted.ts'
 import { builder } from '../kit/builder.ts'
+import { noneLeft } from '../kit/check.ts'
 import { idOf } from '../kit/globalId.ts'
-import { keyDescription } from '../kit/inputFields.ts'
 import { resultOrThrow, userMutation } from '../kit/mutation.ts'
-import { InvalidStateError, NotFoundError } from '../kit/refusalError.ts'
-
-const KillReplicaInput = builder.inputType('KillReplicaInput', {
-  description: 'Which replica to stop.',
-  fields: (t) => ({
-    replica: t.id({ required: true, description: 'The global id of a Replica; none: NotFoundError.' }),
-    idempotencyKey: t.string({ description: keyDescription }),
-  }),
-})
+import { errorOf } from '../kit/refusalError.ts'
 
 const KillReplicaPayload = builder.objectRef<{ readonly replicaId: ReplicaId }>('KillReplicaPayload').implement({
   description: 'The replica is being stopped.',
@@ -30,19 +22,23 @@ userMutation({
   name: 'killReplica',
   description:
     'Stops one replica by its stop policy; another one takes its place. That is no failure. One that is stopping or has ended: InvalidStateError.',
-  input: KillReplicaInput,
+  input: {
+    description: 'Which replica to stop.',
+    fields: (t) => ({
+      replica: t.id({ required: true, description: 'The global id of a Replica; none: NotFoundError.' }),
+    }),
+  },
   payload: KillReplicaPayload,
-  errors: [NotFoundError, InvalidStateError],
+  errors: ['NOT_FOUND', 'INVALID_STATE'],
   about: ({ replica }) => ({ replica }),
-  perform: async (input, { app, viewer, remember }) => {
-    const id = idOf('Replica', input.replica)
+  perform: async ({ replica, ...rest }, { app, viewer, remember }) => {
+    noneLeft(rest)
+    const id = idOf('Replica', replica)
     const row =
       id === null ? null : await app.database.prisma.replica.findUnique({ where: { id }, select: { serviceId: true } })
     if (row === null) {
-      throw new NotFoundError(
-        `There is no replica ${quoted(input.replica)}: ids of replicas look like Replica_01890a5d-ac96-774b-bcce-b302099a8057.`,
-        ['input', 'replica'],
-      )
+      const message = `There is no replica ${quoted(replica)}: ids of replicas look like Replica_01890a5d-ac96-774b-bcce-b302099a8057.`
+      throw errorOf({ code: 'NOT_FOUND', message, path: ['input', 'replica'] })
     }
     const replicaId = id as ReplicaId
     const intent = { kind: 'kill', replica: replicaId, actor: viewer.subject } as const

@@ -1,21 +1,12 @@
 import { Prisma } from '../../generated/prisma/client.ts'
-import type { EndReason as EndReasonValue, ReplicaState as ReplicaStateValue } from '../../generated/prisma/enums.ts'
 import { builder } from '../kit/builder.ts'
+import { noneLeft } from '../kit/check.ts'
 import type { Filtered } from '../kit/connection/connection.ts'
-import { ServiceKey, type ServiceName } from '../kit/serviceKey.ts'
+import { ServiceKey } from '../kit/serviceKey.ts'
 import { refuseUnstorable } from '../kit/storableText.ts'
 import { EndReason, ReplicaState } from './replicaEnums.ts'
 
-interface ReplicaFilterValue {
-  readonly services?: readonly ServiceName[] | null | undefined
-  readonly states?: readonly ReplicaStateValue[] | null | undefined
-  readonly ready?: boolean | null | undefined
-  readonly versionNumber?: number | null | undefined
-  readonly hostName?: string | null | undefined
-  readonly endReasons?: readonly EndReasonValue[] | null | undefined
-}
-
-export const ReplicaFilter = builder.inputRef<ReplicaFilterValue>('ReplicaFilter').implement({
+export const ReplicaFilter = builder.inputType('ReplicaFilter', {
   description: 'Which replicas: all conditions that are given hold. An empty list matches none.',
   fields: (t) => ({
     services: t.field({
@@ -40,11 +31,12 @@ export const ReplicaFilter = builder.inputRef<ReplicaFilterValue>('ReplicaFilter
 })
 
 /** The filter over the rows `t` of Replica. */
-export function replicaFilterSql(filter: ReplicaFilterValue | null | undefined): Filtered {
+export function replicaFilterSql(filter: typeof ReplicaFilter.$inferInput | null | undefined): Filtered {
   if (filter === null || filter === undefined) return { sql: null, key: '' }
   refuseUnstorable('filter', filter)
   const conditions: Prisma.Sql[] = []
-  const { services, states, ready, versionNumber, hostName, endReasons } = filter
+  const { services, states, ready, versionNumber, hostName, endReasons, ...rest } = filter
+  noneLeft(rest)
   if (services) {
     const projects = services.map((service) => service.project)
     const names = services.map((service) => service.name)

@@ -3,58 +3,55 @@ import type { ProfileRevisionId, ProjectId, QueueId, ServiceId } from '../../mod
 import { quoted } from '../../model/quoted.ts'
 import { mergeContent } from '../../rules/version/content.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
-import { builder } from '../kit/builder.ts'
-import { EnvironmentVariableInput, keyDescription } from '../kit/inputFields.ts'
+import { environmentField, environmentOf } from '../content/environmentInput.ts'
+import { noneLeft } from '../kit/check.ts'
 import { findProject, noProject, requireRevision } from '../kit/lookup.ts'
 import { resultOrThrow, userMutation } from '../kit/mutation.ts'
-import { NameTakenError, NotFoundError, QuotaExceededError } from '../kit/refusalError.ts'
+import { errorOf } from '../kit/refusalError.ts'
 import { storable } from '../kit/storableText.ts'
-import { checkCreateService } from './serviceChecks.ts'
+import { checkCommand, nameField, whole } from '../kit/values.ts'
 import { servicePayload } from './servicePayload.ts'
-
-const CreateServiceInput = builder.inputType('CreateServiceInput', {
-  description: 'A service to be.',
-  fields: (t) => ({
-    name: t.string({
-      required: true,
-      description: `A DNS-1123 label of at most ${bounds.nameLength} characters, held by no other service of the project.`,
-    }),
-    project: t.string({
-      required: true,
-      defaultValue: 'default',
-      description: "The project's name; unknown: NotFoundError.",
-    }),
-    queue: t.string({
-      required: true,
-      defaultValue: 'default',
-      description: "The queue's name; unknown: NotFoundError.",
-    }),
-    profile: t.string({ required: true, description: "The profile's name; unknown: NotFoundError." }),
-    profileRevision: t.int({ description: 'A revision of it; left out: the newest one. Unknown: NotFoundError.' }),
-    replicas: t.int({
-      description: `Desired replicas, ${bounds.replicas.min} to ${bounds.replicas.max}; left out: as the profile says.`,
-    }),
-    command: t.stringList({ description: "Instead of the profile's command, within the same bounds." }),
-    env: t.field({
-      type: [EnvironmentVariableInput],
-      required: { list: false, items: true },
-      description: "By name over the profile's variables.",
-    }),
-    idempotencyKey: t.string({ description: keyDescription }),
-  }),
-})
 
 userMutation({
   name: 'createService',
   description:
     'Makes a service with version 1 and rollout 1. Its replicas are placed when there is room: blockers say what they wait for.',
-  input: CreateServiceInput,
+  input: {
+    description: 'A service to be.',
+    fields: (t) => ({
+      name: t.string({
+        ...nameField,
+        description: `A DNS-1123 label of at most ${bounds.nameLength} characters, held by no other service of the project.`,
+      }),
+      project: t.string({
+        required: true,
+        defaultValue: 'default',
+        description: "The project's name; unknown: NotFoundError.",
+      }),
+      queue: t.string({
+        required: true,
+        defaultValue: 'default',
+        description: "The queue's name; unknown: NotFoundError.",
+      }),
+      profile: t.string({ required: true, description: "The profile's name; unknown: NotFoundError." }),
+      profileRevision: t.int({ description: 'A revision of it; left out: the newest one. Unknown: NotFoundError.' }),
+      replicas: t.int(
+        whole(bounds.replicas, 'replicas', (range) => `Desired replicas, ${range}; left out: as the profile says.`),
+      ),
+      command: t.stringList({
+        description: "Instead of the profile's command, within the same bounds.",
+        check: checkCommand,
+      }),
+      env: t.field({ ...environmentField, description: "By name over the profile's variables." }),
+    }),
+  },
   payload: servicePayload('CreateServicePayload', 'The service was created.'),
-  errors: [NotFoundError, NameTakenError, QuotaExceededError],
+  errors: ['NOT_FOUND', 'NAME_TAKEN', 'QUOTA_EXCEEDED'],
   about: ({ project, name }) => ({ service: `${project}/${name}` }),
   perform: async (input, { app, viewer, remember }) => {
-    const { name, replicas, overrides } = checkCreateService(input)
-    const { project, queue, revision } = await foundFor(input, app)
+    const { name, replicas, command = null, env, ...references } = input
+    const overrides = { command, env: environmentOf(env) }
+    const { project, queue, revision } = await foundFor(references, app)
     const profile = revision.content
     const content = mergeContent(profile, overrides)
     const settings = revision.settings
@@ -86,9 +83,10 @@ interface References {
 
 /** What the input names. Throws NotFoundError for the first that does not exist. */
 async function foundFor(
-  { project: projectName, queue: queueName, profile: profileName, profileRevision }: References,
+  { project: projectName, queue: queueName, profile: profileName, profileRevision, ...rest }: References,
   { database }: ServerContext,
 ) {
+  noneLeft(rest)
   const { prisma } = database
   const [project, queue, profile] = await Promise.all([
     findProject(prisma, projectName),
@@ -96,13 +94,13 @@ async function foundFor(
     storable(profileName) ? prisma.profile.findUnique({ where: { name: profileName } }) : null,
   ])
   if (project === null) throw noProject(projectName, ['input', 'project'])
-  if (queue === null)
-    throw new NotFoundError(`There is no queue ${quoted(queueName)}: make it with applyQueue.`, ['input', 'queue'])
+  if (queue === null) throw notFound(`There is no queue ${quoted(queueName)}: make it with applyQueue.`, 'queue')
   if (profile === null)
-    throw new NotFoundError(`There is no profile ${quoted(profileName)}: make it with applyProfile.`, [
-      'input',
-      'profile',
-    ])
+    throw notFound(`There is no profile ${quoted(profileName)}: make it with applyProfile.`, 'profile')
   const revision = await requireRevision(prisma, profile, profileRevision ?? profile.currentRevision)
   return { project, queue, revision }
+}
+
+function notFound(message: string, field: string) {
+  return errorOf({ code: 'NOT_FOUND', message, path: ['input', field] })
 }

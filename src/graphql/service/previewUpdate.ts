@@ -1,14 +1,14 @@
 import type { RolloutId } from '../../model/id.ts'
-import type { Refusal } from '../../model/refusal.ts'
+import { invalidInput, type Refusal } from '../../model/refusal.ts'
 import { mostSteps, type RolloutPlan as Plan, type PlanStep } from '../../simulation/plan.ts'
 import { previewBounds } from '../../simulation/preview.ts'
 import { Blocker } from '../kit/blocker.ts'
 import { builder } from '../kit/builder.ts'
-import { invalidInput } from '../kit/check.ts'
-import { errorOf, ForbiddenError, InvalidInputError, NoChangeError, NotFoundError } from '../kit/refusalError.ts'
+import { checkArguments } from '../kit/check.ts'
+import { errorOf, errorTypes } from '../kit/refusalError.ts'
 import { unauthenticated } from '../kit/requestErrors.ts'
-import { updateIntentOf } from './updateIntent.ts'
-import { UpdateServiceInput } from './updateService.ts'
+import { whole } from '../kit/values.ts'
+import { UpdateServiceInput, updateIntentOf } from './updateService.ts'
 
 const RolloutPlanStep = builder.objectRef<PlanStep>('RolloutPlanStep').implement({
   description: 'What starts and stops within one second, and the counts at its end.',
@@ -50,7 +50,6 @@ const RolloutPlan = builder.objectRef<Plan>('RolloutPlan').implement({
 })
 
 const { seconds, commits, rowVisits } = previewBounds
-const readyBounds = { min: 0, max: 86_400 } as const
 
 builder.queryField('previewUpdate', (t) =>
   t.field({
@@ -65,37 +64,40 @@ builder.queryField('previewUpdate', (t) =>
       readyAfterSeconds: t.arg.int({
         required: true,
         defaultValue: 10,
-        description: `Seconds from a replica's placement until it is ready, ${readyBounds.min} to ${readyBounds.max}.`,
+        ...whole(
+          { min: 0, max: 86_400 },
+          'seconds until ready',
+          (range) => `Seconds from a replica's placement until it is ready, ${range}.`,
+        ),
       }),
     },
     errors: {
-      types: [NotFoundError, InvalidInputError, NoChangeError, ForbiddenError],
+      types: errorTypes('NOT_FOUND', 'INVALID_INPUT', 'NO_CHANGE', 'FORBIDDEN'),
       union: { name: 'PreviewUpdateResult', description: 'The plan, or why there is none.' },
     },
-    resolve: async (_root, { input, readyAfterSeconds }, { app, viewer }) => {
+    resolve: async (_root, args, { app, viewer }, info) => {
       if (viewer === null) throw unauthenticated()
-      if (readyAfterSeconds < readyBounds.min || readyAfterSeconds > readyBounds.max) {
-        const message = `${readyAfterSeconds} is out of range: seconds until ready are ${readyBounds.min} to ${readyBounds.max}.`
-        throw invalidInput([{ path: ['readyAfterSeconds'], message }])
-      }
+      checkArguments(info, args)
+      const { input, readyAfterSeconds } = args
       const { serviceId, intent } = await updateIntentOf(app, input, viewer.subject, app.newId() as RolloutId)
       const plan = await app.previews.preview(serviceId, intent, readyAfterSeconds)
-      if ('code' in plan) throw refused(plan)
+      if ('code' in plan) throw errorOf(asInput(plan))
       return plan
     },
   }),
 )
 
 /** A preview's own errors are fewer than an update's: what else an update would be refused for is about the input here. */
-function refused(refusal: Refusal) {
+function asInput(refusal: Refusal): Refusal {
+  const { message } = refusal
   switch (refusal.code) {
     case 'CONFLICT':
-      return invalidInput([{ path: ['input', 'expectedRevision'], message: refusal.message }])
+      return invalidInput([{ path: ['input', 'expectedRevision'], message }])
     case 'QUOTA_EXCEEDED':
-      return invalidInput([{ path: ['input', 'replicas'], message: refusal.message }])
+      return invalidInput([{ path: ['input', 'replicas'], message }])
     case 'INVALID_STATE':
-      return invalidInput([{ path: refusal.path, message: refusal.message }])
+      return invalidInput([{ path: refusal.path, message }])
     default:
-      return errorOf(refusal)
+      return refusal
   }
 }

@@ -1,96 +1,68 @@
 import { bounds } from '../../model/bounds.ts'
-import { builder } from '../kit/builder.ts'
-import { expectedDescription, keyDescription } from '../kit/inputFields.ts'
+import { noneLeft } from '../kit/check.ts'
 import { requireService } from '../kit/lookup.ts'
 import { resultOrThrow, userMutation } from '../kit/mutation.ts'
-import {
-  ConflictError,
-  InvalidStateError,
-  NoChangeError,
-  NotFoundError,
-  QuotaExceededError,
-} from '../kit/refusalError.ts'
-import { aboutService, ServiceKey, serviceDescription } from '../kit/serviceKey.ts'
-import { checkScaleService } from './serviceChecks.ts'
+import { aboutService, expectedRevisionField, serviceField } from '../kit/serviceKey.ts'
+import { whole } from '../kit/values.ts'
 import { servicePayload } from './servicePayload.ts'
-
-const ScaleServiceInput = builder.inputType('ScaleServiceInput', {
-  description: 'How many replicas a service should have.',
-  fields: (t) => ({
-    service: t.field({ type: ServiceKey, required: true, description: serviceDescription }),
-    replicas: t.int({
-      required: true,
-      description: `Desired replicas, ${bounds.replicas.min} to ${bounds.replicas.max}.`,
-    }),
-    expectedRevision: t.field({ type: 'Revision', description: expectedDescription }),
-    idempotencyKey: t.string({ description: keyDescription }),
-  }),
-})
 
 userMutation({
   name: 'scaleService',
   description:
     'Sets the desired replicas. What is too much is stopped, what is missing is started. While it is being deleted: InvalidStateError.',
-  input: ScaleServiceInput,
+  input: {
+    description: 'How many replicas a service should have.',
+    fields: (t) => ({
+      service: t.field(serviceField),
+      replicas: t.int({
+        required: true,
+        ...whole(bounds.replicas, 'replicas', (range) => `Desired replicas, ${range}.`),
+      }),
+      expectedRevision: t.field(expectedRevisionField),
+    }),
+  },
   payload: servicePayload('ScaleServicePayload', 'The desired replicas are set.'),
-  errors: [NotFoundError, ConflictError, QuotaExceededError, InvalidStateError],
-  about: aboutService,
-  perform: async (input, { app, viewer, remember }) => {
-    const { replicas } = checkScaleService(input)
-    const serviceId = await requireService(app, input.service)
-    const expectedRevision = input.expectedRevision ?? null
+  errors: ['NOT_FOUND', 'CONFLICT', 'QUOTA_EXCEEDED', 'INVALID_STATE'],
+  about: (input) => aboutService(input),
+  perform: async ({ service, replicas, expectedRevision = null, ...rest }, { app, viewer, remember }) => {
+    noneLeft(rest)
+    const serviceId = await requireService(app, service)
     const intent = { kind: 'scale', replicas, expectedRevision, actor: viewer.subject } as const
     return resultOrThrow(await app.committer.submit(serviceId, intent, remember({ serviceId })), { serviceId })
   },
-})
-
-const ResetBackoffInput = builder.inputType('ResetBackoffInput', {
-  description: 'Whose failures to forget.',
-  fields: (t) => ({
-    service: t.field({ type: ServiceKey, required: true, description: serviceDescription }),
-    idempotencyKey: t.string({ description: keyDescription }),
-  }),
 })
 
 userMutation({
   name: 'resetBackoff',
   description:
     'Forgets the failures of all slots, so that what waits is tried at once. Nothing to forget: NoChangeError.',
-  input: ResetBackoffInput,
+  input: { description: 'Whose failures to forget.', fields: (t) => ({ service: t.field(serviceField) }) },
   payload: servicePayload('ResetBackoffPayload', 'The failures are forgotten.'),
-  errors: [NotFoundError, NoChangeError],
-  about: aboutService,
-  perform: async (input, { app, viewer, remember }) => {
-    const serviceId = await requireService(app, input.service)
-    return resultOrThrow(
-      await app.committer.submit(serviceId, { kind: 'resetBackoff', actor: viewer.subject }, remember({ serviceId })),
-      {
-        serviceId,
-      },
-    )
+  errors: ['NOT_FOUND', 'NO_CHANGE'],
+  about: (input) => aboutService(input),
+  perform: async ({ service, ...rest }, { app, viewer, remember }) => {
+    noneLeft(rest)
+    const serviceId = await requireService(app, service)
+    const intent = { kind: 'resetBackoff', actor: viewer.subject } as const
+    return resultOrThrow(await app.committer.submit(serviceId, intent, remember({ serviceId })), { serviceId })
   },
-})
-
-const DeleteServiceInput = builder.inputType('DeleteServiceInput', {
-  description: 'Which service to delete.',
-  fields: (t) => ({
-    service: t.field({ type: ServiceKey, required: true, description: serviceDescription }),
-    expectedRevision: t.field({ type: 'Revision', description: expectedDescription }),
-    idempotencyKey: t.string({ description: keyDescription }),
-  }),
 })
 
 userMutation({
   name: 'deleteService',
   description:
     'Stops all replicas; with the end of the last one the service is gone and its name free. While it is being deleted the same answer is given again.',
-  input: DeleteServiceInput,
+  input: {
+    description: 'Which service to delete.',
+    fields: (t) => ({ service: t.field(serviceField), expectedRevision: t.field(expectedRevisionField) }),
+  },
   payload: servicePayload('DeleteServicePayload', 'The service is being deleted, or gone.'),
-  errors: [NotFoundError, ConflictError],
-  about: aboutService,
-  perform: async (input, { app, viewer, remember }) => {
-    const serviceId = await requireService(app, input.service)
-    const intent = { kind: 'delete', expectedRevision: input.expectedRevision ?? null, actor: viewer.subject } as const
+  errors: ['NOT_FOUND', 'CONFLICT'],
+  about: (input) => aboutService(input),
+  perform: async ({ service, expectedRevision = null, ...rest }, { app, viewer, remember }) => {
+    noneLeft(rest)
+    const serviceId = await requireService(app, service)
+    const intent = { kind: 'delete', expectedRevision, actor: viewer.subject } as const
     return resultOrThrow(await app.committer.submit(serviceId, intent, remember({ serviceId })), { serviceId })
   },
 })

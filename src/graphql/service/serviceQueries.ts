@@ -1,22 +1,13 @@
 import { Prisma, type Service as ServiceRow } from '../../generated/prisma/client.ts'
-import type { ServiceStatus as Status } from '../../generated/prisma/enums.ts'
 import { builder } from '../kit/builder.ts'
+import { noneLeft } from '../kit/check.ts'
 import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
 import { refuseUnstorable, storable } from '../kit/storableText.ts'
 import { Service, ServiceConnection, ServiceStatus } from './service.ts'
 
-export interface ServiceFilterValue {
-  readonly projects?: readonly string[] | null | undefined
-  readonly names?: readonly string[] | null | undefined
-  readonly nameStartsWith?: string | null | undefined
-  readonly statuses?: readonly Status[] | null | undefined
-  readonly owner?: string | null | undefined
-  readonly queue?: string | null | undefined
-}
-
-export const ServiceFilter = builder.inputRef<ServiceFilterValue>('ServiceFilter').implement({
+export const ServiceFilter = builder.inputType('ServiceFilter', {
   description: 'Which services: all conditions that are given hold. An empty list matches none.',
   fields: (t) => ({
     projects: t.stringList({ description: 'In one of the projects of these names.' }),
@@ -32,6 +23,8 @@ export const ServiceFilter = builder.inputRef<ServiceFilterValue>('ServiceFilter
   }),
 })
 
+export type ServiceFilterValue = typeof ServiceFilter.$inferInput
+
 type OrderField = 'NAME' | 'CREATED_AT'
 type Direction = 'ASC' | 'DESC'
 
@@ -45,22 +38,21 @@ const OrderDirection = enumOf<Direction>('OrderDirection', 'The direction of an 
   DESC: 'The greatest first.',
 })
 
-const ServiceOrder = builder
-  .inputRef<{ readonly field: OrderField; readonly direction: Direction }>('ServiceOrder')
-  .implement({
-    description: 'The order of services.',
-    fields: (t) => ({
-      field: t.field({ type: ServiceOrderField, required: true, description: 'What to order by.' }),
-      direction: t.field({ type: OrderDirection, required: true, description: 'In which direction.' }),
-    }),
-  })
+const ServiceOrder = builder.inputType('ServiceOrder', {
+  description: 'The order of services.',
+  fields: (t) => ({
+    field: t.field({ type: ServiceOrderField, required: true, description: 'What to order by.' }),
+    direction: t.field({ type: OrderDirection, required: true, description: 'In which direction.' }),
+  }),
+})
 
 const firstColumn = {
   NAME: { column: 'name', type: 'text' },
   CREATED_AT: { column: 'createdAt', type: 'timestamptz' },
 } as const
 
-function servicesBy({ field, direction }: { readonly field: OrderField; readonly direction: Direction }): Listing {
+function servicesBy({ field, direction, ...rest }: typeof ServiceOrder.$inferInput): Listing {
+  noneLeft(rest)
   const order = [firstColumn[field], { column: 'id', type: 'text' }] as const
   return { name: 'Query.services', table: 'Service', parent: null, order, descending: direction === 'DESC' }
 }
@@ -75,17 +67,17 @@ function serviceFilterSql(filter: ServiceFilterValue | null | undefined): Filter
 /** The conditions of the filter that hold all of a service's life or never: all but its status. */
 export function lastingConditions(filter: ServiceFilterValue | null | undefined): Prisma.Sql[] {
   refuseUnstorable('filter', filter)
+  const given: ServiceFilterValue = filter ?? {}
+  const { projects, names, nameStartsWith, owner, queue, statuses: _, ...rest } = given
+  noneLeft(rest)
   const conditions: Prisma.Sql[] = []
-  if (filter?.projects)
-    conditions.push(
-      Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${filter.projects}::text[]))`,
-    )
-  if (filter?.names) conditions.push(Prisma.sql`t.name = ANY(${filter.names}::text[])`)
-  if (typeof filter?.nameStartsWith === 'string')
-    conditions.push(Prisma.sql`starts_with(t.name, ${filter.nameStartsWith})`)
-  if (typeof filter?.owner === 'string') conditions.push(Prisma.sql`t.owner = ${filter.owner}`)
-  if (typeof filter?.queue === 'string')
-    conditions.push(Prisma.sql`t."queueId" = (SELECT q.id FROM "Queue" q WHERE q.name = ${filter.queue})`)
+  if (projects)
+    conditions.push(Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${projects}::text[]))`)
+  if (names) conditions.push(Prisma.sql`t.name = ANY(${names}::text[])`)
+  if (typeof nameStartsWith === 'string') conditions.push(Prisma.sql`starts_with(t.name, ${nameStartsWith})`)
+  if (typeof owner === 'string') conditions.push(Prisma.sql`t.owner = ${owner}`)
+  if (typeof queue === 'string')
+    conditions.push(Prisma.sql`t."queueId" = (SELECT q.id FROM "Queue" q WHERE q.name = ${queue})`)
   return conditions
 }
 

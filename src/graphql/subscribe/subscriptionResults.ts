@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql'
 import type { GraphQLContext } from '../kit/context.ts'
-import { ForbiddenError } from '../kit/refusalError.ts'
+import { errorOf } from '../kit/refusalError.ts'
 import type { Executed } from '../kit/resultSink.ts'
 import { failureOf } from './executed.ts'
 
@@ -38,7 +38,10 @@ export class SubscriptionResults implements AsyncGenerator<ExecutionResult, unde
     await this.return()
     if (wasClosed) return { value: undefined, done: true }
     if (this.#isForbidden)
-      failure = new ForbiddenError('Your token is no longer valid, or its roles have changed: get another one.')
+      failure = errorOf({
+        code: 'FORBIDDEN',
+        message: 'Your token is no longer valid, or its roles have changed: get another one.',
+      })
     return failure === null ? { value: undefined, done: true } : { value: failureOf(failure), done: false }
   }
 

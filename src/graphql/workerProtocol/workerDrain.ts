@@ -1,7 +1,7 @@
 import { beginDrain, type DrainedService, type DrainState, readDrain } from '../../systems/workers/workerDrain.ts'
 import { Host } from '../host/host.ts'
 import { builder } from '../kit/builder.ts'
-import { errorOf, FencedError, ForbiddenError } from '../kit/refusalError.ts'
+import { errorOf, errorTypes } from '../kit/refusalError.ts'
 import { badUserInput } from '../kit/requestErrors.ts'
 import { ServiceKey } from '../kit/serviceKey.ts'
 import { storable } from '../kit/storableText.ts'
@@ -67,7 +67,7 @@ builder.mutationField('drainWorker', (t) =>
     ...forWorkers,
     type: DrainWorkerPayload,
     errors: {
-      types: [FencedError, ForbiddenError],
+      types: errorTypes('FENCED', 'FORBIDDEN'),
       union: { name: 'DrainWorkerResult', description: 'What became of it.' },
     },
     description:

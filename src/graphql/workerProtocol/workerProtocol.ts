@@ -1,6 +1,7 @@
 import type { WorkerId } from '../../model/id.ts'
 import type { ReplicaReport } from '../../model/intent.ts'
 import { hostNameFault } from '../../model/name.ts'
+import { invalidInput, type Refusal } from '../../model/refusal.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
 import { registerWorker } from '../../systems/workers/workerRegistration.ts'
 import {
@@ -10,24 +11,18 @@ import {
   reportReplicas,
 } from '../../systems/workers/workerReports.ts'
 import { builder } from '../kit/builder.ts'
+import { argumentIssues, checkArguments } from '../kit/check.ts'
 import { hasRole, type Viewer } from '../kit/context.ts'
 import { encodeGlobalId, idOf } from '../kit/globalId.ts'
-import {
-  errorOf,
-  FencedError,
-  ForbiddenError,
-  InvalidInputError,
-  OvertakenError,
-  type RefusalError,
-} from '../kit/refusalError.ts'
+import { errorOf, errorTypes } from '../kit/refusalError.ts'
 import { Worker } from '../worker/worker.ts'
-import { reportIssues, sequenceIssues, workerIssues } from './workerChecks.ts'
 import {
   AnswerLogRequestInput,
   RegisterWorkerInput,
   RenewLeaseInput,
   type ReportInput,
   ReportReplicasInput,
+  registeringOf,
   reportOf,
 } from './workerInputs.ts'
 
@@ -95,28 +90,26 @@ builder.mutationFields((t) => ({
     ...forWorkers,
     type: RegisterWorkerPayload,
     errors: {
-      types: [InvalidInputError, ForbiddenError, OvertakenError],
+      types: errorTypes('INVALID_INPUT', 'FORBIDDEN', 'OVERTAKEN'),
       union: { name: 'RegisterWorkerResult', description: 'What became of it.' },
     },
     description:
       'A worker starts: it gets an epoch, and what it still runs is adopted. A host may have several workers, which share its ports: the addresses and the port range that were told last count. Where another worker has the name, InvalidInputError; where a later one of its state directory was taken already, OvertakenError.',
     args: { input: t.arg({ type: RegisterWorkerInput, required: true, description: 'The worker.' }) },
-    resolve: async (_root, { input }, { app, viewer }) => {
-      const { running, reservedPorts, ...rest } = input
+    resolve: async (_root, args, { app, viewer }, info) => {
+      const { running, ...input } = args.input
       const { leaseSeconds, graceSeconds } = app.config
       const worker = {
-        ...rest,
-        reservedPorts: reservedPorts ?? [],
+        ...registeringOf(input),
         subject: viewer?.subject ?? '',
         asAdmin: hasRole(viewer, 'admin'),
         leaseSeconds,
       }
-      const issues = [...workerIssues(worker), ...reportIssues('running', running)]
-      if (issues.length > 0)
-        throw refused(app, worker, new InvalidInputError('The registration is refused: see issues.', issues))
+      const issues = argumentIssues(info, args)
+      if (issues.length > 0) throw refused(app, worker, invalidInput(issues))
       const { reports, strangers } = partition(running)
       const outcome = await registerWorker(app, worker, reports)
-      if (outcome.kind === 'refused') throw refused(app, worker, errorOf(outcome.refusal))
+      if (outcome.kind === 'refused') throw refused(app, worker, outcome.refusal)
       const { workerId, epoch, stop } = outcome
       app.meter.count('registrations')
       app.log.info(
@@ -136,7 +129,7 @@ builder.mutationFields((t) => ({
     ...forWorkers,
     type: RenewLeasePayload,
     errors: {
-      types: [FencedError, ForbiddenError],
+      types: errorTypes('FENCED', 'FORBIDDEN'),
       union: { name: 'RenewLeaseResult', description: 'What became of it.' },
     },
     description: 'A worker says that it is alive.',
@@ -151,14 +144,14 @@ builder.mutationFields((t) => ({
     ...forWorkers,
     type: ReportReplicasPayload,
     errors: {
-      types: [InvalidInputError, FencedError, ForbiddenError],
+      types: errorTypes('INVALID_INPUT', 'FENCED', 'FORBIDDEN'),
       union: { name: 'ReportReplicasResult', description: 'What became of it.' },
     },
     description: 'A worker says what it sees of its replicas.',
     args: { input: t.arg({ type: ReportReplicasInput, required: true, description: 'The reports.' }) },
-    resolve: async (_root, { input }, { app, viewer }) => {
-      const issues = [...sequenceIssues(input.sequence), ...reportIssues('reports', input.reports)]
-      if (issues.length > 0) throw new InvalidInputError('The reports are refused: see issues.', issues)
+    resolve: async (_root, args, { app, viewer }, info) => {
+      checkArguments(info, args)
+      const { input } = args
       const { reports, strangers } = partition(input.reports)
       const outcome = await reportReplicas(app, claimOf(input, viewer), input.sequence, reports, input.full)
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
@@ -169,7 +162,7 @@ builder.mutationFields((t) => ({
     ...forWorkers,
     type: AnswerLogRequestPayload,
     errors: {
-      types: [FencedError, ForbiddenError],
+      types: errorTypes('FENCED', 'FORBIDDEN'),
       union: { name: 'AnswerLogRequestResult', description: 'What became of it.' },
     },
     description: 'A worker answers a log request.',
@@ -193,16 +186,17 @@ builder.mutationFields((t) => ({
 function refused(
   app: ServerContext,
   worker: { readonly name: string; readonly host: string; readonly subject: string },
-  error: RefusalError,
+  refusal: Refusal,
 ): Error {
   // That one registers again at once, above the number it is told.
-  if (error instanceof OvertakenError) return error
+  if (refusal.code === 'OVERTAKEN') return errorOf(refusal)
   const { name, host, subject } = worker
   // What is no name is not logged as one.
   const named = hostNameFault(name) === null && hostNameFault(host) === null ? { worker: name, host } : {}
-  const why = error instanceof InvalidInputError ? error.issues.map(({ message }) => message).join(' ') : error.message
+  const why =
+    refusal.code === 'INVALID_INPUT' ? refusal.issues.map(({ message }) => message).join(' ') : refusal.message
   app.workerRefusals.tell({ ...named, subject }, why.slice(0, 1_000))
-  return error
+  return errorOf(refusal)
 }
 
 /** An admin may speak for any worker; a worker's token only for the workers that it registered. */

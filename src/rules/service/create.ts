@@ -2,7 +2,7 @@ import { rowsPerCommit } from '../../model/bounds.ts'
 import { counted } from '../../model/counted.ts'
 import type { RolloutId, VersionId } from '../../model/id.ts'
 import type { NewService } from '../../model/intent.ts'
-import type { Refusal } from '../../model/refusal.ts'
+import { invalidInput, type Refusal } from '../../model/refusal.ts'
 import type { Rollout, ServiceColumns, ServiceSnapshot, Version } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, draftOver } from '../draft/draft.ts'
@@ -29,7 +29,7 @@ export function createDraft(
     path: ['input', 'env', ...path],
     message,
   }))
-  if (issues.length > 0) return { code: 'INVALID_INPUT', message: issues[0]?.message ?? '', issues }
+  if (issues.length > 0) return invalidInput(issues)
   const version: Version = {
     id: ctx.newId() as VersionId,
     number: 1,

@@ -1,7 +1,7 @@
 import type { Content } from '../../model/content.ts'
 import type { UpdateIntent } from '../../model/intent.ts'
 import type { Outcome } from '../../model/outcome.ts'
-import type { InputIssue } from '../../model/refusal.ts'
+import { type InputIssue, invalidInput } from '../../model/refusal.ts'
 import type { Version } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, isDeleting, targetOf } from '../draft/draft.ts'
@@ -37,8 +37,7 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
     ...settingsIssues(settings, intent.rollout).map(({ path, message }) => ({ path: ['input', ...path], message })),
     ...(isNew ? contentIssues(body, intent) : []),
   ]
-  if (issues.length > 0)
-    return { kind: 'refused', refusal: { code: 'INVALID_INPUT', message: issues[0]?.message ?? '', issues } }
+  if (issues.length > 0) return { kind: 'refused', refusal: invalidInput(issues) }
   const scales = replicas !== null && replicas !== before.desiredReplicas
   const excess = scales && replicas > before.desiredReplicas ? overLimit(draft, replicas) : null
   if (excess !== null) return { kind: 'refused', refusal: excess }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { updateIntentOf } from '../../../src/graphql/service/updateIntent.ts'
+import { updateIntentOf } from '../../../src/graphql/service/updateService.ts'
 import type { RolloutId, ServiceId } from '../../../src/model/id.ts'
 import { place } from '../../../src/rules/placement/placement.ts'
 import { readPlacement } from '../../../src/store/read/readPlacement.ts'

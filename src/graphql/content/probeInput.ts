@@ -1,0 +1,141 @@
+import { bounds } from '../../model/bounds.ts'
+import type { PortDeclaration, Probe } from '../../model/content.ts'
+import { quoted } from '../../model/quoted.ts'
+import { defaultProbe, probeWith } from '../../rules/service/defaults.ts'
+import { builder } from '../kit/builder.ts'
+import { type Fault, noneLeft, type PartOf } from '../kit/check.ts'
+import { checkCommand, pathFaults, whole } from '../kit/values.ts'
+
+const port = { required: true, description: 'The name of a declared TCP port.' } as const
+
+const HttpProbeInput = builder.inputType('HttpProbeInput', {
+  description: 'A GET that has to be answered with a status from 200 to 399.',
+  fields: (t) => ({
+    port: t.string(port),
+    path: t.string({
+      required: true,
+      defaultValue: '/',
+      description: `The path, beginning with "/", at most ${bounds.pathLength} characters.`,
+      check: requestPathFaults,
+    }),
+  }),
+})
+
+const TcpProbeInput = builder.inputType('TcpProbeInput', {
+  description: 'A TCP connection that has to open.',
+  fields: (t) => ({ port: t.string(port) }),
+})
+
+const ExecProbeInput = builder.inputType('ExecProbeInput', {
+  description: 'A command that has to end with status 0.',
+  fields: (t) => ({
+    command: t.stringList({
+      required: true,
+      description: 'The program and its arguments; no shell.',
+      check: checkCommand,
+    }),
+  }),
+})
+
+export const ProbeInput = builder.inputType('ProbeInput', {
+  description: 'A probe: exactly one of http, tcp and exec.',
+  fields: (t) => ({
+    http: t.field({ type: HttpProbeInput, description: 'Ask by HTTP.' }),
+    tcp: t.field({ type: TcpProbeInput, description: 'Open a connection.' }),
+    exec: t.field({ type: ExecProbeInput, description: 'Run a command.' }),
+    initialDelaySeconds: t.int(
+      whole(
+        bounds.probeInitialDelaySeconds,
+        'the seconds before the first probe',
+        (range) => `Seconds before the first probe, ${range}; ${defaultProbe.initialDelaySeconds} when left out.`,
+      ),
+    ),
+    periodSeconds: t.int(
+      whole(
+        bounds.probePeriodSeconds,
+        'the seconds between two probes',
+        (range) => `Seconds between two probes, ${range}; ${defaultProbe.periodSeconds} when left out.`,
+      ),
+    ),
+    timeoutSeconds: t.int(
+      whole(
+        bounds.probeTimeoutSeconds,
+        'the seconds until a probe has failed',
+        (range) => `Seconds until a probe has failed, ${range}; ${defaultProbe.timeoutSeconds} when left out.`,
+      ),
+    ),
+    failureThreshold: t.int(
+      whole(
+        bounds.probeThreshold,
+        'failures in a row',
+        (range) => `Failures in a row that make it fail, ${range}; ${defaultProbe.failureThreshold} when left out.`,
+      ),
+    ),
+    successThreshold: t.int(
+      whole(
+        bounds.probeThreshold,
+        'successes in a row',
+        (range) => `Successes in a row that make it succeed, ${range}; ${defaultProbe.successThreshold} when left out.`,
+      ),
+    ),
+  }),
+  check: ({ http, tcp, exec }) => {
+    const given = Object.entries({ http, tcp, exec }).filter(([, action]) => action !== null && action !== undefined)
+    const kinds = given.length === 0 ? 'none' : given.map(([kind]) => kind).join(' and ')
+    return given.length === 1 ? [] : [{ message: `The probe has ${kinds} of http, tcp and exec: give exactly one.` }]
+  },
+})
+type ProbeInputValue = typeof ProbeInput.$inferInput
+
+/** Null where none is given. */
+export function probeOf(input: ProbeInputValue | null | undefined): Probe | null {
+  if (input === null || input === undefined) return null
+  const { http, tcp, exec, ...times } = input
+  return probeWith(actionOf({ http, tcp, exec }), timesOf(times))
+}
+
+type Times = Omit<ProbeInputValue, 'http' | 'tcp' | 'exec'>
+const timesOf = (times: PartOf<Probe, Times>) => times
+
+function actionOf({ http, tcp, exec }: Pick<ProbeInputValue, 'http' | 'tcp' | 'exec'>): Probe['action'] {
+  if (http) {
+    const { port, path, ...rest } = http
+    noneLeft(rest)
+    return { kind: 'http', port, path }
+  }
+  if (tcp) {
+    const { port, ...rest } = tcp
+    noneLeft(rest)
+    return { kind: 'tcp', port }
+  }
+  const { command, ...rest } = exec ?? { command: [] }
+  noneLeft(rest)
+  return { kind: 'exec', command }
+}
+
+/** A probe of a port has to name a declared one, and one that speaks TCP. */
+export function probePortFaults(
+  probe: ProbeInputValue | null | undefined,
+  ports: readonly Pick<PortDeclaration, 'name' | 'protocol'>[],
+): Fault[] {
+  return (['http', 'tcp'] as const).flatMap((kind) => {
+    const wanted = probe?.[kind]?.port
+    if (wanted === undefined) return []
+    const path = [kind, 'port']
+    const declared = ports.find(({ name }) => name === wanted)
+    if (declared?.protocol === 'UDP')
+      return [{ path, message: `The port ${quoted(wanted)} is a UDP port: only a TCP port can be probed.` }]
+    if (declared !== undefined) return []
+    const names = ports.map(({ name }) => quoted(name)).join(', ') || 'none'
+    return [{ path, message: `The port ${quoted(wanted)} is not declared: declared are ${names}.` }]
+  })
+}
+
+function requestPathFaults(path: string): Fault[] {
+  // A request line ends at a blank or a line break.
+  if (/[\s]/.test(path)) return [{ message: `The path ${quoted(path)} contains a blank: write it as %20.` }]
+  const [odd] = /[^!-~\0]/u.exec(path) ?? []
+  if (odd === undefined) return pathFaults('The path', path)
+  const message = `The path ${quoted(path)} contains ${quoted(odd)}, which no request line can carry: percent-encode it.`
+  return [{ message }]
+}

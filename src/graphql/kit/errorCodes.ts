@@ -1,0 +1,146 @@
+import type { RefusalCode } from '../../model/refusal.ts'
+import { idempotencyKeyHours } from '../../model/retention.ts'
+import type { DatabaseErrorKind } from '../../store/database/databaseErrors.ts'
+
+/** Codes of errors that no result union has as a member. */
+export type RequestErrorCode =
+  | 'BAD_USER_INPUT'
+  | 'UNAUTHENTICATED'
+  | 'UNAVAILABLE'
+  | `DATABASE_${DatabaseErrorKind}`
+  | 'INTERNAL_SERVER_ERROR'
+
+export type ErrorCode = RefusalCode | RequestErrorCode
+
+interface ErrorMeaning {
+  /** Of GraphQL, which implements Error; null: it is always a top-level error, with the code in its extensions. */
+  readonly type: string | null
+  /** Of the HTTP answer where all of a request fails with it; 200: the error is a part of the answer. */
+  readonly status: number
+  readonly meaning: string
+  /** What the caller can do. */
+  readonly remedy: string
+}
+
+/** Every error code of the API: a code that is missing here does not compile. The schema's texts come from here. */
+export const errorCodes = {
+  NOT_FOUND: {
+    type: 'NotFoundError',
+    status: 200,
+    meaning: 'Something the input names does not exist.',
+    remedy: 'Correct the name at path, or make it first.',
+  },
+  INVALID_INPUT: {
+    type: 'InvalidInputError',
+    status: 200,
+    meaning: 'Values of the input are out of their bounds. Nothing was changed.',
+    remedy: 'Correct every field that issues has.',
+  },
+  NAME_TAKEN: {
+    type: 'NameTakenError',
+    status: 200,
+    meaning: 'Another service of the project holds the name: until its last replica has ended.',
+    remedy: 'Choose another name, or wait.',
+  },
+  QUOTA_EXCEEDED: {
+    type: 'QuotaExceededError',
+    status: 200,
+    meaning: 'So many replicas could never fit into the project, even if it had no others.',
+    remedy: 'Ask for fewer, or raise its maxReplicas.',
+  },
+  CONFLICT: {
+    type: 'ConflictError',
+    status: 200,
+    meaning: 'Somebody else changed the service since the revision that was expected.',
+    remedy: 'Read it again, and decide again.',
+  },
+  NO_CHANGE: {
+    type: 'NoChangeError',
+    status: 200,
+    meaning: 'There is nothing to do.',
+    remedy: 'Go on: it is already as you want it.',
+  },
+  FORBIDDEN: {
+    type: 'ForbiddenError',
+    status: 200,
+    meaning: 'The token does not allow it.',
+    remedy: 'Use another token, as the message says.',
+  },
+  INVALID_STATE: {
+    type: 'InvalidStateError',
+    status: 200,
+    meaning: 'It is in a state that does not allow it.',
+    remedy: 'Do first what the message says.',
+  },
+  IDEMPOTENCY_MISMATCH: {
+    type: 'IdempotencyMismatchError',
+    status: 200,
+    meaning: `The idempotencyKey was used with another input within ${idempotencyKeyHours} hours.`,
+    remedy: 'Use a new key for a new wish.',
+  },
+  FENCED: {
+    type: 'FencedError',
+    status: 200,
+    meaning: 'The epoch is old.',
+    remedy: 'Stop every replica and register anew.',
+  },
+  OVERTAKEN: {
+    type: 'OvertakenError',
+    status: 200,
+    meaning: 'A later registration of the same state directory was taken already.',
+    remedy: 'Where the state directory is an old copy: register with a number above the newest.',
+  },
+  BAD_USER_INPUT: {
+    type: null,
+    status: 200,
+    meaning: 'An argument is not allowed, and the field has no result that could say so as data.',
+    remedy: 'Correct what the message names.',
+  },
+  UNAUTHENTICATED: {
+    type: null,
+    status: 401,
+    meaning: 'There is no token, or it is not valid.',
+    remedy: 'Send "Authorization: Bearer <token>", or connectionParams.authorization on a WebSocket.',
+  },
+  UNAVAILABLE: {
+    type: null,
+    status: 503,
+    meaning: 'This server was stopped for a while and wakes. Nothing was changed.',
+    remedy: 'Send it again.',
+  },
+  DATABASE_UNREACHABLE: {
+    type: null,
+    status: 503,
+    meaning: 'The database does not answer.',
+    remedy: 'Try again in a moment, a change with the same idempotencyKey: the message says whether it was done.',
+  },
+  DATABASE_READ_ONLY: {
+    type: null,
+    status: 503,
+    meaning: 'The database is read-only. Reads and running replicas go on.',
+    remedy: 'Try again when an operator has mended it.',
+  },
+  DATABASE_FULL: {
+    type: null,
+    status: 503,
+    meaning: "The database's disk is full. Reads and running replicas go on.",
+    remedy: 'Try again when an operator has mended it.',
+  },
+  INTERNAL_SERVER_ERROR: {
+    type: null,
+    status: 500,
+    meaning: 'The server has a fault. Its log has the cause under the errorId of the extensions.',
+    remedy: 'Report the errorId.',
+  },
+} as const satisfies Readonly<Record<ErrorCode, ErrorMeaning>> &
+  Readonly<Record<RefusalCode, { readonly type: string }>>
+
+/** The codes of the failures that are answered as data. */
+export const refusalCodes = (Object.keys(errorCodes) as ErrorCode[]).filter(
+  (code): code is RefusalCode => errorCodes[code].type !== null,
+)
+
+/** The HTTP status of a request that fails as a whole. */
+export function statusOf(code: unknown): number {
+  return typeof code === 'string' && Object.hasOwn(errorCodes, code) ? errorCodes[code as ErrorCode].status : 500
+}
