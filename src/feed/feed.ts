@@ -91,8 +91,7 @@ export class Feed {
   stop(): void {
     this.#unsubscribe?.()
     this.#unsubscribe = null
-    for (const { resolve } of this.#reaching) resolve()
-    this.#reaching.clear()
+    this.#releaseWaiting()
   }
 
   /** The topics have every fact up to this revision. */
@@ -105,7 +104,7 @@ export class Feed {
     return this.#services.size + this.#hosts.size + Object.keys(this.#lists).length
   }
 
-  /** Resolves when the position has come to `revision`, and when the feed stops. */
+  /** Resolves when the position has come to `revision`, when facts were missed, and when the feed stops. */
   reach(revision: Revision): Promise<void> {
     if (this.#position >= revision || this.#unsubscribe === null) return Promise.resolve()
     return new Promise((resolve) => this.#reaching.add({ revision, resolve }))
@@ -179,7 +178,8 @@ export class Feed {
     this.#hosts.clear()
     this.#lists = {}
     for (const topic of topics) topic.lose()
-    this.#resolveReached()
+    // Whoever waits for a revision that a restored backup no longer has must not wait for ever.
+    this.#releaseWaiting()
   }
 
   #appendFacts(facts: readonly CommittedFact[]): void {
@@ -215,6 +215,11 @@ export class Feed {
       default:
         kind satisfies never
     }
+  }
+
+  #releaseWaiting(): void {
+    for (const { resolve } of this.#reaching) resolve()
+    this.#reaching.clear()
   }
 
   #resolveReached(): void {
