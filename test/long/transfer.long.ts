@@ -262,9 +262,9 @@ describe('what can be wrong', () => {
       () => altered((lines) => lines.filter((line) => !line.startsWith('{"Timer"')).toSpliced(-2, 1)),
       /promises \d+ rows of \w+ and has \d+/,
     ],
-    ['another text file', () => text('hello\n'), /no dump of XCE Services/],
-    ['another gzip file', () => zipped('hello\n'), /no dump of XCE Services/],
-    ['an empty file', () => text(''), /no dump of XCE Services|ends early/],
+    ['another text file', () => text('hello\n'), /not a dump of XCE Services/],
+    ['another gzip file', () => zipped('hello\n'), /not a dump of XCE Services/],
+    ['an empty file', () => text(''), /not a dump of XCE Services|ends early/],
     ['a newer format', () => altered(header({ version: 2, software: '9.1' })), /format 2.*XCE Services 9\.1 or later/],
     [
       'a newer schema',

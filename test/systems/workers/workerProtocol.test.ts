@@ -148,19 +148,19 @@ describe('a registration', () => {
     const { registerWorker } = await server.client.ask<{ registerWorker: { issues: { path: string[] }[] } }>(query, {
       input,
     })
-    expect(registerWorker.issues.map(({ path }) => path.join('.'))).toEqual([
-      'input.name',
-      'input.host',
+    expect(registerWorker.issues.map(({ path }) => path.join('.')).sort()).toEqual([
       'input.addresses.0',
       'input.cpuMillis',
+      'input.host',
+      'input.instance',
       'input.memoryMiB',
+      'input.name',
       'input.portRange.from',
       'input.portRange.to',
+      'input.protocolVersion',
+      'input.registrationNumber',
       'input.reservedPorts.0',
       'input.softwareVersion',
-      'input.instance',
-      'input.registrationNumber',
-      'input.protocolVersion',
     ])
     expect(worker.id).toBe('')
   })
@@ -525,11 +525,11 @@ describe('reports', () => {
       result: {
         __typename: 'InvalidInputError',
         issues: [
+          { path: ['input', 'reports', '1', 'start'], message: 'start is 0: the first one is 1.' },
           {
             path: ['input', 'sequence'],
             message: 'sequence is 0: the first message of a registration is 1, and each later one has a higher number.',
           },
-          { path: ['input', 'reports', '1', 'start'], message: 'start is 0: the first one is 1.' },
         ],
       },
     })
