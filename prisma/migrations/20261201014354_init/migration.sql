@@ -150,7 +150,7 @@ CREATE TABLE "Rollout" (
     "toVersion" INTEGER NOT NULL,
     "state" "RolloutState" NOT NULL,
     "automatic" BOOLEAN NOT NULL DEFAULT false,
-    "hold" JSONB,
+    "blocker" JSONB,
     "updatedReplicas" INTEGER NOT NULL DEFAULT 0,
     "availableReplicas" INTEGER NOT NULL DEFAULT 0,
     "oldReplicas" INTEGER NOT NULL DEFAULT 0,

@@ -42,8 +42,8 @@ export const blockerTable = {
   CRASH_LOOP: failing,
   PROGRESS_DEADLINE: {
     nature: 'rollout',
-    message: ({ number, progressDeadlineSeconds, hold }) =>
-      `Rollout ${number} made no progress for ${progressDeadlineSeconds} s: ${hold?.message ?? 'see its replicas.'}`,
+    message: ({ number, progressDeadlineSeconds, blocker }) =>
+      `Rollout ${number} made no progress for ${progressDeadlineSeconds} s: ${blocker?.message ?? 'see its replicas.'}`,
   },
   ROLLOUT_PAUSED: {
     nature: 'rollout',

@@ -81,7 +81,7 @@ test('a hold says why a replica is not placed: on its row, its service and its r
   hold()
   expect(scene.row(0).pending).toMatchObject({ reason: 'NO_CAPACITY', since, replica: scene.row(0).id })
   expect(scene.snapshot.columns.blockers).toMatchObject([{ reason: 'NO_CAPACITY', count: 2, since, replica: null }])
-  expect(scene.snapshot.rollout.hold).toMatchObject({ reason: 'NO_CAPACITY' })
+  expect(scene.snapshot.rollout.blocker).toMatchObject({ reason: 'NO_CAPACITY' })
   scene.wait(5)
   expect(hold().facts).toEqual([])
   hold({ message: '100 mCPU are free on none of 2 hosts: add a host.' })
