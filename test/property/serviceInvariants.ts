@@ -116,7 +116,7 @@ export function checkState(state: ServiceState, ctx: Context): void {
   checkTable(state, alive)
   for (const row of alive) {
     check(
-      isPlaced(row) ? row.pending === null && row.holdsQuota : row.pending !== null && row.ports.length === 0,
+      isPlaced(row) ? row.blocker === null && row.holdsQuota : row.blocker !== null && row.ports.length === 0,
       'every alive replica is on a host or has a blocker',
     )
     check(!row.ready || (row.state === 'RUNNING' && row.reportedReady && row.readySince !== null), 'ready as R9 says')

@@ -194,7 +194,7 @@ CREATE TABLE "Replica" (
     "cpuMillis" INTEGER NOT NULL,
     "memoryMiB" INTEGER NOT NULL,
     "holdsQuota" BOOLEAN NOT NULL DEFAULT false,
-    "pending" JSONB,
+    "blocker" JSONB,
     "notBefore" TIMESTAMPTZ(3),
     "portConflicts" INTEGER NOT NULL DEFAULT 0,
     "avoidHostId" TEXT,

@@ -28,7 +28,9 @@ describe('R8: the blocker tells what has gone wrong so far, whatever it waits fo
     scene.end(4)
     expect(blockerOf(scene)).toBe('Waiting for web[4] to be placed; web[4] has failed once: read its log.')
     scene.place()
-    expect(blockerOf(scene)).toBe('Waiting for web[3] and 1 more to become ready; web[4] has failed once: read its log.')
+    expect(blockerOf(scene)).toBe(
+      'Waiting for web[3] and 1 more to become ready; web[4] has failed once: read its log.',
+    )
     scene.end(4)
     expect(blockerOf(scene)).toBe(
       'Waiting for web[4], which has failed 2 times and is tried again 10 s after the last failure: read its log; resetBackoff tries it at once.',
