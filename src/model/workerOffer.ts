@@ -16,7 +16,7 @@ export interface RegisteringWorker extends WorkerOffer {
   readonly softwareVersion: string
   readonly protocolVersion: number
   /** The id of its state directory, which tells a restart from another worker. */
-  readonly instance: string
+  readonly stateDirectoryId: string
   /** The number of this registration among those of its state directory, from 1, by which a late one is recognised. */
   readonly registrationNumber: number
 }

@@ -137,8 +137,8 @@ function checkRow({ before, after }: ChangedRow, addFault: AddFault): void {
   if (before !== null && !isAlive(before)) addFault(`replica ${after.index} is written after its end`)
   if (!isAlive(after)) return
   const explained = isPlaced(after)
-    ? after.pending === null && after.holdsQuota
-    : after.pending !== null && after.ports.length === 0
+    ? after.blocker === null && after.holdsQuota
+    : after.blocker !== null && after.ports.length === 0
   if (!explained) addFault(`replica ${after.index} is neither on a host nor has it a blocker`)
   if (after.ready && (after.state !== 'RUNNING' || !after.reportedReady || after.readySince === null)) {
     addFault(`replica ${after.index} is ready, and R9 does not hold`)

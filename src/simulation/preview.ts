@@ -157,7 +157,7 @@ export class Preview {
 
   #blocker(): Blocker | null {
     const { columns, rollout } = this.#service.snapshot
-    const blocker = rollout.hold ?? columns.blockers[0] ?? null
+    const blocker = rollout.blocker ?? columns.blockers[0] ?? null
     if (blocker === null) return null
     const known = blocker.replica !== null && this.#input.snapshot.replicas.has(blocker.replica)
     const cut = this.#cut

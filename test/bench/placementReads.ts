@@ -87,7 +87,7 @@ async function fill(database: Database): Promise<ServiceId[]> {
     SELECT 'host-' || lpad(n::text, 6, '0'), 'host-' || n, ARRAY['10.0.0.1'], now(), now(), 64000, 262144, 20000, 32000, ARRAY[]::int[], now()
     FROM generate_series(0, ${hostCount - 1}) n`
   await prisma.$executeRaw`
-    UPDATE "Replica" t SET "state" = 'RUNNING', "pending" = NULL, "holdsQuota" = true, "hostId" = 'host-' || lpad((r.n % ${hostCount})::text, 6, '0'),
+    UPDATE "Replica" t SET "state" = 'RUNNING', "blocker" = NULL, "holdsQuota" = true, "hostId" = 'host-' || lpad((r.n % ${hostCount})::text, 6, '0'),
       "ports" = json_build_array(json_build_object('name', 'http', 'port', 20000 + r.n / ${hostCount}, 'protocol', 'TCP'))
     FROM (SELECT "id", (row_number() OVER (ORDER BY "serviceId", "index") - 1)::int AS n FROM "Replica") r
     WHERE t."id" = r."id" AND r.n < ${serviceCount * each - 10}`

@@ -160,7 +160,7 @@ async function fill(api: Api, services: number, replicas: number): Promise<void>
   const serviceId = id(`'00000001'`, 's')
   await run(`INSERT INTO "Host" ("id", "name", "addresses", "schedulingSince", "reachabilitySince", "cpuMillis", "memoryMiB", "portFrom", "portTo", "reservedPorts", "createdAt")
     SELECT ${id(`'00000002'`, 'h')}, 'host-' || h, ARRAY['10.0.0.' || h], now(), now(), 1000, 1000, 20000, 32000, '{}', now() FROM generate_series(0, 19) h`)
-  await run(`INSERT INTO "Worker" ("id", "hostId", "name", "epoch", "leaseUntil", "reachabilitySince", "cpuMillis", "memoryMiB", "softwareVersion", "protocolVersion", "subject", "instance", "registrationNumber", "registeredAt", "lastSeenAt")
+  await run(`INSERT INTO "Worker" ("id", "hostId", "name", "epoch", "leaseUntil", "reachabilitySince", "cpuMillis", "memoryMiB", "softwareVersion", "protocolVersion", "subject", "stateDirectoryId", "registrationNumber", "registeredAt", "lastSeenAt")
     SELECT "id", "id", "name", 1, now() + interval '1 day', now(), 1000, 1000, '1', 1, 'worker', 'of ' || "name", 1, now(), now() FROM "Host"`)
   for (const [table, own] of [
     ['Service', `'id', ${serviceId}, 'name', 'service-' || s, 'heldName', 'service-' || s`],

@@ -116,7 +116,7 @@ export function checkState(state: ServiceState, ctx: Context): void {
   checkTable(state, alive)
   for (const row of alive) {
     check(
-      isPlaced(row) ? row.pending === null && row.holdsQuota : row.pending !== null && row.ports.length === 0,
+      isPlaced(row) ? row.blocker === null && row.holdsQuota : row.blocker !== null && row.ports.length === 0,
       'every alive replica is on a host or has a blocker',
     )
     check(!row.ready || (row.state === 'RUNNING' && row.reportedReady && row.readySince !== null), 'ready as R9 says')
@@ -159,15 +159,15 @@ function checkRollout(snapshot: ServiceSnapshot): void {
     'the rollout is to the target',
   )
   if (rollout.finishedAt === null) {
-    const { hold } = rollout
-    check(hold !== null || goesOn(snapshot), 'a rollout that is not finished says what it waits for')
+    const { blocker } = rollout
+    check(blocker !== null || goesOn(snapshot), 'a rollout that is not finished says what it waits for')
     check((rollout.state === 'PAUSED') === columns.paused, 'PAUSED with the service')
     check((rollout.deadlineAt === null) === columns.paused, 'a deadline runs but while paused')
     check(rollout.minReadySeconds === columns.settings.minReadySeconds, 'the rollout has the settings in force')
-    const names = hold !== null && hold.reason !== 'ROLLOUT_PAUSED'
-    check(!names || (hold.replica != null && replicas.has(hold.replica)), 'the hold names an alive replica')
+    const names = blocker !== null && blocker.reason !== 'ROLLOUT_PAUSED'
+    check(!names || (blocker.replica != null && replicas.has(blocker.replica)), 'the blocker names an alive replica')
   } else {
-    check(rollout.hold === null && rollout.deadlineAt === null, 'a finished rollout waits for nothing')
+    check(rollout.blocker === null && rollout.deadlineAt === null, 'a finished rollout waits for nothing')
     check(columns.deletionRequestedAt !== null || !columns.paused, 'COMPLETED ends the pause')
   }
   const marked = columns.restartNumber === null || columns.deletionRequestedAt !== null

@@ -180,7 +180,7 @@ describe('settings', () => {
       portRange: { from: 1, to: 2 },
       reservedPorts: [],
       softwareVersion: '',
-      instance: 'a',
+      stateDirectoryId: 'a',
       registrationNumber: 1,
     }
     const paths = inputIssues(schema.getType('RegisterWorkerInput') as GraphQLInputType, worker, []).map(

@@ -150,7 +150,7 @@ CREATE TABLE "Rollout" (
     "toVersion" INTEGER NOT NULL,
     "state" "RolloutState" NOT NULL,
     "automatic" BOOLEAN NOT NULL DEFAULT false,
-    "hold" JSONB,
+    "blocker" JSONB,
     "updatedReplicas" INTEGER NOT NULL DEFAULT 0,
     "availableReplicas" INTEGER NOT NULL DEFAULT 0,
     "oldReplicas" INTEGER NOT NULL DEFAULT 0,
@@ -194,7 +194,7 @@ CREATE TABLE "Replica" (
     "cpuMillis" INTEGER NOT NULL,
     "memoryMiB" INTEGER NOT NULL,
     "holdsQuota" BOOLEAN NOT NULL DEFAULT false,
-    "pending" JSONB,
+    "blocker" JSONB,
     "notBefore" TIMESTAMPTZ(3),
     "portConflicts" INTEGER NOT NULL DEFAULT 0,
     "avoidHostId" TEXT,
@@ -292,7 +292,7 @@ CREATE TABLE "Worker" (
     "softwareVersion" TEXT NOT NULL,
     "protocolVersion" INTEGER NOT NULL,
     "subject" TEXT NOT NULL,
-    "instance" TEXT NOT NULL,
+    "stateDirectoryId" TEXT NOT NULL,
     "registrationNumber" INTEGER NOT NULL,
     "registeredAt" TIMESTAMPTZ(3) NOT NULL,
     "lastSeenAt" TIMESTAMPTZ(3) NOT NULL,
@@ -464,7 +464,7 @@ CREATE UNIQUE INDEX "Worker_name_key" ON "Worker"("name");
 CREATE INDEX "Worker_hostId_idx" ON "Worker"("hostId");
 
 -- CreateIndex
-CREATE INDEX "Worker_instance_idx" ON "Worker"("instance");
+CREATE INDEX "Worker_stateDirectoryId_idx" ON "Worker"("stateDirectoryId");
 
 -- CreateIndex
 CREATE INDEX "Fact_serviceId_revision_idx" ON "Fact"("serviceId", "revision");

@@ -84,7 +84,7 @@ export const Replica = builder.prismaNode('Replica', {
       type: Blocker,
       nullable: true,
       description: 'Why it is not placed; null once it is.',
-      resolve: (replica) => replica.pending,
+      resolve: (replica) => replica.blocker,
     }),
     endReason: t.field({
       type: EndReason,

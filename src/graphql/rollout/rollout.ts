@@ -43,7 +43,7 @@ export const Rollout = builder.prismaNode('Rollout', {
       type: Blocker,
       nullable: true,
       description: 'What it waits for; null when it has finished.',
-      resolve: (rollout) => rollout.hold,
+      resolve: (rollout) => rollout.blocker,
     }),
     updatedReplicas: t.exposeInt('updatedReplicas', { description: 'Active replicas with the target content.' }),
     availableReplicas: t.exposeInt('availableReplicas', { description: 'Of those, the available ones.' }),

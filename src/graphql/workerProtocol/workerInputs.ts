@@ -122,7 +122,7 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
       check: (version) => faultOf(protocolFault(version, serverProtocols)),
     }),
     running: t.field({ type: [ReplicaReportInput], required: true, description: 'Everything that it still runs.' }),
-    instance: t.string({
+    stateDirectoryId: t.string({
       required: true,
       description:
         'The id of its state directory, 1 to 100 printable ASCII characters, hard to guess: the same one again is a restart of the same worker. With another one a name that a worker has is refused until that worker is LOST.',

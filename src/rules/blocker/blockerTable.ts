@@ -42,8 +42,8 @@ export const blockerTable = {
   CRASH_LOOP: failing,
   PROGRESS_DEADLINE: {
     nature: 'rollout',
-    message: ({ number, progressDeadlineSeconds, hold }) =>
-      `Rollout ${number} made no progress for ${progressDeadlineSeconds} s: ${hold?.message ?? 'see its replicas.'}`,
+    message: ({ number, progressDeadlineSeconds, blocker }) =>
+      `Rollout ${number} made no progress for ${progressDeadlineSeconds} s: ${blocker?.message ?? 'see its replicas.'}`,
   },
   ROLLOUT_PAUSED: {
     nature: 'rollout',
@@ -166,7 +166,7 @@ function waitsForPlace(waiting: Waiting): string {
 
 /** Placement says what is missing and what would help. Its message is the replica's own blocker. */
 function placementHelp({ first }: Waiting): string | null {
-  return first.pending === null ? null : withoutStop(first.pending.message)
+  return first.blocker === null ? null : withoutStop(first.blocker.message)
 }
 
 function waitsToStayReady(waiting: Waiting): string {
@@ -176,11 +176,11 @@ function waitsToStayReady(waiting: Waiting): string {
 /** Says what an available replica waits for before it may leave, which is mostly a place for its replacement. */
 function drainHelp({ draft }: Waiting): string {
   const waiting = draft.alive.rows.find((row) => row.state === 'PENDING' && row.notBefore === null)
-  if (waiting?.pending == null)
+  if (waiting?.blocker == null)
     return 'it is stopped when as many others are available as the limits of its service ask for'
-  return waiting.pending.reason === 'QUEUED'
+  return waiting.blocker.reason === 'QUEUED'
     ? 'its replacement waits to be placed'
-    : `no place for a replacement: ${withoutStop(waiting.pending.message)}`
+    : `no place for a replacement: ${withoutStop(waiting.blocker.message)}`
 }
 
 function withoutStop(sentence: string): string {

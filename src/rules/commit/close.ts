@@ -79,7 +79,7 @@ function settledColumns(draft: Draft, ctx: Context): ServiceColumns {
 function sameRollout(a: Rollout, b: Rollout): boolean {
   if (a === b) return true
   return (Object.keys(a) as (keyof Rollout)[]).every((column) =>
-    column === 'hold' ? sameBlocker(a.hold, b.hold) : a[column] === b[column],
+    column === 'blocker' ? sameBlocker(a.blocker, b.blocker) : a[column] === b[column],
   )
 }
 

@@ -5,7 +5,7 @@ export interface Registered {
   readonly name: string
   readonly host: string
   /** The id of its state directory. */
-  readonly instance: string
+  readonly stateDirectoryId: string
   readonly reachability: Reachability
   /** The highest number that its state directory has given to a registration. */
   readonly registrationNumber: number
@@ -16,7 +16,7 @@ export interface Newcomer {
   readonly name: string
   readonly host: string
   /** The id of its state directory. */
-  readonly instance: string
+  readonly stateDirectoryId: string
   /** The number of this registration among those of its state directory, from 1. */
   readonly registrationNumber: number
 }
@@ -38,8 +38,11 @@ export function nameHeldBy(held: Registered, newcomer: Newcomer): string | null 
  * worker's token can give any name: whoever was taken for a live worker by its name would fence it and get its
  * assignments, with their secrets.
  */
-export function isSame(held: Pick<Registered, 'instance'>, newcomer: Pick<Newcomer, 'instance'>): boolean {
-  return held.instance === newcomer.instance
+export function isSame(
+  held: Pick<Registered, 'stateDirectoryId'>,
+  newcomer: Pick<Newcomer, 'stateDirectoryId'>,
+): boolean {
+  return held.stateDirectoryId === newcomer.stateDirectoryId
 }
 
 /**

@@ -31,7 +31,7 @@ export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
       ports: given.ports,
       holdsQuota: true,
       hostReachable: true,
-      pending: null,
+      blocker: null,
       notBefore: null,
       // Another worker counts its own epochs; old reports of the same worker must stay old.
       reportedEpoch: sameWorker ? row.reportedEpoch : 0,

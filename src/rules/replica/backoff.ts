@@ -67,10 +67,10 @@ export function rememberFailure(draft: Draft, row: Replica, ctx: Context): boole
 /** Lets a new row wait for the end of its slot's backoff, or in the queue. */
 export function withWait(draft: Draft, row: Replica, now: Instant): Replica {
   const slot = draft.slots.get(keyOf(row))
-  if (slot === undefined || slot.retryAt <= now) return { ...row, pending: replicaBlocker(draft, row, 'QUEUED', now) }
+  if (slot === undefined || slot.retryAt <= now) return { ...row, blocker: replicaBlocker(draft, row, 'QUEUED', now) }
   const waiting = { ...row, notBefore: slot.retryAt }
   const reason = isCrashLooping(slot) ? 'CRASH_LOOP' : 'BACKOFF'
-  return { ...waiting, pending: replicaBlocker(draft, waiting, reason, slot.failedAt, slot.retryAt) }
+  return { ...waiting, blocker: replicaBlocker(draft, waiting, reason, slot.failedAt, slot.retryAt) }
 }
 
 /**
@@ -91,6 +91,6 @@ export function resetBackoff(draft: Draft, actor: string): Outcome {
  * When a PENDING row must be looked at again: its backoff is over then, or whatever it was held for, such as a port's
  * quarantine.
  */
-export function waitEnd(row: Pick<Replica, 'notBefore' | 'pending'>): Instant | null {
-  return row.notBefore ?? row.pending?.until ?? null
+export function waitEnd(row: Pick<Replica, 'notBefore' | 'blocker'>): Instant | null {
+  return row.notBefore ?? row.blocker?.until ?? null
 }

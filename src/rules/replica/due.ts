@@ -34,7 +34,7 @@ function afterDue(draft: Draft, row: Replica, now: Instant): Replica {
     const until = waitEnd(row)
     const forgotten = row.notBefore !== null && !draft.slots.has(keyOf(row))
     return forgotten || (until !== null && until <= now)
-      ? { ...row, notBefore: null, pending: replicaBlocker(draft, row, 'QUEUED', now) }
+      ? { ...row, notBefore: null, blocker: replicaBlocker(draft, row, 'QUEUED', now) }
       : row
   }
   return row.ready && !row.available ? withReadiness(row, draft.columns.settings.minReadySeconds, now) : row

@@ -45,7 +45,7 @@ export function endedRow(row: Replica, how: End, now: Instant): Replica {
     availableSince: null,
     reportedReady: false,
     holdsQuota: false,
-    pending: null,
+    blocker: null,
     notBefore: null,
     endReason: how.reason,
     exitCode: how.exitCode,

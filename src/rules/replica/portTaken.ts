@@ -37,7 +37,7 @@ export function portTaken(draft: Draft, row: Replica, how: Omit<End, 'reason'>, 
     startedAt: null,
     portConflicts: conflicts,
     avoidHostId: row.hostId,
-    pending: replicaBlocker(draft, row, 'QUEUED', ctx.now),
+    blocker: replicaBlocker(draft, row, 'QUEUED', ctx.now),
   }
   put(draft, withReadiness(released, draft.columns.settings.minReadySeconds, ctx.now))
   draft.wakesPlacement = true

@@ -41,7 +41,7 @@ export function start(
     cpuMillis: version.content.cpuMillis,
     memoryMiB: version.content.memoryMiB,
     holdsQuota,
-    pending: null,
+    blocker: null,
     notBefore: null,
     portConflicts: 0,
     avoidHostId: failures?.failedHostId ?? null,

@@ -31,7 +31,7 @@ export function stop(draft: Draft, row: Replica, reason: EndReason, now: Instant
     endReason: reason,
     endedAt: now,
     holdsQuota: false,
-    pending: null,
+    blocker: null,
     notBefore: null,
   })
 }

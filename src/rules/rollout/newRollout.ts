@@ -17,7 +17,7 @@ export function newRollout({ settings, paused, ...named }: RolloutBeginning, now
   return {
     ...named,
     state: paused ? 'PAUSED' : 'ROLLING',
-    hold: null,
+    blocker: null,
     updatedReplicas: 0,
     availableReplicas: 0,
     oldReplicas: 0,

@@ -43,5 +43,5 @@ export function retarget(draft: Draft, { body, cause, actor, rolloutId }: NewTar
 /** Ends the rollout in progress before it is complete. */
 function leave(draft: Draft, state: Extract<RolloutState, 'SUPERSEDED' | 'ROLLED_BACK'>, now: Instant): void {
   const rollout = openRollout(draft)
-  if (rollout !== null) draft.left.push({ ...rollout, state, hold: null, deadlineAt: null, finishedAt: now })
+  if (rollout !== null) draft.left.push({ ...rollout, state, blocker: null, deadlineAt: null, finishedAt: now })
 }

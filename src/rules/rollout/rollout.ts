@@ -40,7 +40,7 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
   }
   const { desiredReplicas, restartNumber } = draft.columns
   if (counts.oldReplicas === 0 && counts.availableReplicas >= desiredReplicas && restartNumber === null) {
-    draft.rollout = { ...rollout, ...counts, state: 'COMPLETED', hold: null, deadlineAt: null, finishedAt: ctx.now }
+    draft.rollout = { ...rollout, ...counts, state: 'COMPLETED', blocker: null, deadlineAt: null, finishedAt: ctx.now }
     draft.columns = { ...draft.columns, paused: false, ...completions(draft) }
     const replicas = counted(counts.availableReplicas, 'replica')
     const are = counts.availableReplicas === 1 ? 'is' : 'are'
@@ -52,10 +52,10 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
     return
   }
   const stepped = marked(draft, { ...rollout, ...counts }, ctx.now)
-  const hold = rolloutBlockerOf(draft, stepped, ctx.now)
-  draft.rollout = { ...stepped, hold }
+  const blocker = rolloutBlockerOf(draft, stepped, ctx.now)
+  draft.rollout = { ...stepped, blocker }
   if (stepped.state === 'STALLED' && rollout.state !== 'STALLED') {
-    const why = hold === null ? '' : ` ${hold.message}`
+    const why = blocker === null ? '' : ` ${blocker.message}`
     recordEvent(
       draft,
       'ROLLOUT',
@@ -105,11 +105,11 @@ function marked(draft: Draft, rollout: Rollout, now: Instant): Rollout {
  * become ready." It is null for a finished rollout, and for the creation, whose replicas have events of their own.
  */
 function progressSentence(service: string, rollout: Rollout): string | null {
-  const { number, fromVersion, toVersion, state, updatedReplicas, desiredReplicas, hold, finishedAt } = rollout
+  const { number, fromVersion, toVersion, state, updatedReplicas, desiredReplicas, blocker, finishedAt } = rollout
   if (number === 1 || finishedAt !== null) return null
   const move = fromVersion === null ? `to ${toVersion}` : `${fromVersion} → ${toVersion}`
   const progress = `${service}: ${state === 'PAUSED' ? 'paused' : 'rolling'} ${move}, ${updatedReplicas} of ${desiredReplicas} updated`
-  return hold === null || state === 'PAUSED' ? `${progress}.` : `${progress}, ${uncapitalised(hold.message)}`
+  return blocker === null || state === 'PAUSED' ? `${progress}.` : `${progress}, ${uncapitalised(blocker.message)}`
 }
 
 function uncapitalised(sentence: string): string {

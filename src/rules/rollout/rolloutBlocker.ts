@@ -24,7 +24,7 @@ import { collectWaits, type Waits } from '../waiting/waits.ts'
  */
 export function rolloutBlockerOf(draft: Draft, rollout: Rollout, now: Instant): Blocker | null {
   const blocker = (reason: BlockReason, message: string, count: number, replica: ReplicaId | null): Blocker => {
-    const since = rollout.hold?.reason === reason ? rollout.hold.since : now
+    const since = rollout.blocker?.reason === reason ? rollout.blocker.since : now
     return { reason, message, count, since, until: null, replica }
   }
   if (draft.columns.paused) return blocker('ROLLOUT_PAUSED', blockerTable.ROLLOUT_PAUSED.message(rollout), 1, null)

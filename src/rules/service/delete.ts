@@ -18,7 +18,7 @@ export function deleteService(draft: Draft, intent: Extract<ServiceIntent, { kin
   draft.slots = new Map()
   const rollout = openRollout(draft)
   if (rollout !== null)
-    draft.rollout = { ...rollout, state: 'CANCELLED', hold: null, deadlineAt: null, finishedAt: ctx.now }
+    draft.rollout = { ...rollout, state: 'CANCELLED', blocker: null, deadlineAt: null, finishedAt: ctx.now }
   const { name } = draft.base
   const rest =
     draft.alive.size === 0 ? 'it has no replicas' : `its ${counted(draft.alive.size, 'replica')} are being stopped`

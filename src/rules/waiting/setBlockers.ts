@@ -12,11 +12,11 @@ export function setBlockers(
   for (const { replica, blocker } of blockers) {
     const row = draft.alive.get(replica)
     if (row === undefined || row.state !== 'PENDING' || row.notBefore !== null || isCreatedHere(draft, row.id)) continue
-    const since = row.pending?.reason === blocker.reason ? row.pending.since : blocker.since
-    const pending: Blocker = { ...blocker, count: 1, since, replica: row.id }
-    if (row.pending !== null && sameBlocker(row.pending, pending)) continue
+    const since = row.blocker?.reason === blocker.reason ? row.blocker.since : blocker.since
+    const own: Blocker = { ...blocker, count: 1, since, replica: row.id }
+    if (row.blocker !== null && sameBlocker(row.blocker, own)) continue
     if (!hasRoom(draft, row.id)) return unfinished
-    put(draft, { ...row, pending })
+    put(draft, { ...row, blocker: own })
     changed = true
   }
   return { kind: 'done', changed }

@@ -28,7 +28,7 @@ export function collectWaits(draft: Draft, counts: (row: Replica) => boolean): M
     const reason = reasonOf(draft, row)
     if (reason === null) continue
     const known = waits.get(reason)
-    const since = row.pending?.since ?? null
+    const since = row.blocker?.since ?? null
     const until = untilOf(draft, row, reason)
     if (known === undefined) {
       waits.set(reason, { first: row, count: 1, since, until })
@@ -45,7 +45,7 @@ export function collectWaits(draft: Draft, counts: (row: Replica) => boolean): M
 function reasonOf(draft: Draft, row: Replica): ReplicaReason | null {
   if (draft.slots.size > 0 && isCrashLooping(slotOf(draft, row))) return 'CRASH_LOOP'
   if (row.state === 'PENDING') {
-    const { reason = 'QUEUED' } = row.pending ?? {}
+    const { reason = 'QUEUED' } = row.blocker ?? {}
     return isReplicaReason(reason) ? reason : 'QUEUED'
   }
   if (!row.hostReachable) return 'HOST_UNREACHABLE'

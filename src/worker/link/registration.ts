@@ -40,7 +40,7 @@ export async function register(
     softwareVersion,
     protocolVersion: workerProtocolVersion,
     running,
-    instance: stateDirectoryId,
+    stateDirectoryId,
   }
   const answer = await sendRegistration(connection, settings.stateDirectory, input, log)
   const { worker, epoch, leaseSeconds, graceSeconds, stop } = payload(answer)

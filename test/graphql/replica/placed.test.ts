@@ -18,7 +18,7 @@ const input = {
   portRange: { from: 20_000, to: 20_100 },
   softwareVersion: '1.2.3',
   protocolVersion: 1,
-  instance: 'of worker-1',
+  stateDirectoryId: 'of worker-1',
   registrationNumber: 1,
   running: [],
 }
@@ -215,7 +215,7 @@ describe('a worker', () => {
       portRange: { from: 1, to: 2 },
       softwareVersion: '',
       protocolVersion: 1,
-      instance: 'of worker-2',
+      stateDirectoryId: 'of worker-2',
       registrationNumber: 1,
       running: [],
     }

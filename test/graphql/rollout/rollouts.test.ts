@@ -378,7 +378,7 @@ test('while it is being deleted nothing of this is possible', async () => {
     portRange: { from: 20_000, to: 21_000 },
     softwareVersion: '1',
     protocolVersion: 1,
-    instance: 'of w1',
+    stateDirectoryId: 'of w1',
     registrationNumber: 1,
     running: [],
   }

@@ -34,7 +34,7 @@ beforeAll(async () => {
       portRange: { from: 20_000, to: 20_999 },
       softwareVersion: '1',
       protocolVersion: 1,
-      instance: 'of worker-1',
+      stateDirectoryId: 'of worker-1',
       registrationNumber: 1,
       running: [],
     },

@@ -13,7 +13,7 @@ function registering(over: Partial<Registering> = {}): Registering {
   return {
     name: 'a',
     host: 'n1',
-    instance: 'dir-a',
+    stateDirectoryId: 'dir-a',
     registrationNumber: 6,
     subject: 'token',
     asAdmin: false,
@@ -32,7 +32,7 @@ function earlier(name: string, over: Partial<WorkerBefore> = {}): WorkerBefore {
     host: 'n1',
     registrationNumber: 5,
     subject: 'token',
-    instance: `dir-${name}`,
+    stateDirectoryId: `dir-${name}`,
     epoch: 3,
     reachability: 'REACHABLE',
     reason: null,
@@ -52,13 +52,20 @@ describe('who registers (R15)', () => {
     [
       ['a new one', {}, null, [], null, null],
       ['the one that it was, started again', {}, on('n1', a), [a], 'a', null],
-      ['the same by its state directory, under a new name', { instance: 'dir-b' }, null, [earlier('b')], 'b', null],
+      [
+        'the same by its state directory, under a new name',
+        { stateDirectoryId: 'dir-b' },
+        null,
+        [earlier('b')],
+        'b',
+        null,
+      ],
       ['the one that was lost', {}, on('n1', lost('a')), [lost('a')], 'a', null],
       ['the one that was lost on another host', {}, on('n2', lost('a')), [on('n2', lost('a'))], 'a', null],
       ['the one that is on another host', {}, on('n2', a), [on('n2', a)], 'a', null],
       [
         'one of another name on another host, by its state directory',
-        { instance: 'dir-b' },
+        { stateDirectoryId: 'dir-b' },
         null,
         [on('n2', earlier('b'))],
         'b',
@@ -80,10 +87,17 @@ describe('who registers (R15)', () => {
         'b',
         null,
       ],
-      ['another one, where the one of that name is lost', { instance: 'new' }, on('n1', lost('a')), [], null, 'a'],
+      [
+        'another one, where the one of that name is lost',
+        { stateDirectoryId: 'new' },
+        on('n1', lost('a')),
+        [],
+        null,
+        'a',
+      ],
       [
         'a known one, under the name of one that is lost',
-        { instance: 'dir-b' },
+        { stateDirectoryId: 'dir-b' },
         on('n2', lost('a')),
         [earlier('b')],
         'b',
@@ -93,7 +107,7 @@ describe('who registers (R15)', () => {
       ['a later registration', { registrationNumber: 6 }, a, [a], 'a', null],
       [
         'another state directory, which counts for itself',
-        { instance: 'new', registrationNumber: 1 },
+        { stateDirectoryId: 'new', registrationNumber: 1 },
         lost('a'),
         [],
         null,
@@ -116,18 +130,18 @@ describe('who registers (R15)', () => {
     ['with an empty one', '', {}],
     ['with another one, where the one of that name is silent', 'new', { reachability: 'UNREACHABLE' }],
     ['with an empty one, where the one of that name is silent', '', { reachability: 'UNREACHABLE' }],
-  ])('refused: another one has the name, and this one comes %s', (_what, instance, over) => {
+  ])('refused: another one has the name, and this one comes %s', (_what, stateDirectoryId, over) => {
     const message =
       'A worker named a is registered already, with another state directory, on host n2: give this one another XCE_WORKER_NAME. If that one is gone for good: this one is taken when it is lost, after its grace, or at once by confirmHostLoss of n2.'
     const refusal = { code: 'INVALID_INPUT', message, issues: [{ path: ['input', 'name'], message }] }
     const named = on('n2', earlier('a', over))
     for (const more of [{}, { asAdmin: true }, { registrationNumber: 1_000 }])
-      expect(identify(registering({ instance, ...more }), named, [])).toEqual({ kind: 'refused', refusal })
+      expect(identify(registering({ stateDirectoryId, ...more }), named, [])).toEqual({ kind: 'refused', refusal })
   })
 
   test('refused: it is another token’s, also by its state directory', () => {
     const message = 'Worker b was registered with another token: use that one, or another name and state directory.'
-    const who = identify(registering({ instance: 'dir-b', subject: 'other' }), null, [earlier('b')])
+    const who = identify(registering({ stateDirectoryId: 'dir-b', subject: 'other' }), null, [earlier('b')])
     expect(who).toEqual({ kind: 'refused', refusal: { code: 'FORBIDDEN', message } })
   })
 })

@@ -30,7 +30,7 @@ test('a grant takes host, CPU, memory, ports and quota of a replica at once', ()
     state: 'STARTING',
     hostId: hostId(1),
     ports: ports(20_000),
-    pending: null,
+    blocker: null,
     holdsQuota: true,
     startedAt: null,
   })
@@ -79,15 +79,15 @@ test('a hold says why a replica is not placed: on its row, its service and its r
     })
   const since = scene.wait(1).ctx.now
   hold()
-  expect(scene.row(0).pending).toMatchObject({ reason: 'NO_CAPACITY', since, replica: scene.row(0).id })
+  expect(scene.row(0).blocker).toMatchObject({ reason: 'NO_CAPACITY', since, replica: scene.row(0).id })
   expect(scene.snapshot.columns.blockers).toMatchObject([{ reason: 'NO_CAPACITY', count: 2, since, replica: null }])
-  expect(scene.snapshot.rollout.hold).toMatchObject({ reason: 'NO_CAPACITY' })
+  expect(scene.snapshot.rollout.blocker).toMatchObject({ reason: 'NO_CAPACITY' })
   scene.wait(5)
   expect(hold().facts).toEqual([])
   hold({ message: '100 mCPU are free on none of 2 hosts: add a host.' })
-  expect(scene.row(0).pending?.since).toBe(since)
+  expect(scene.row(0).blocker?.since).toBe(since)
   hold({ reason: 'QUOTA', message: 'Project default has used all of its 2 replicas.' })
-  expect(scene.row(0).pending).toMatchObject({ reason: 'QUOTA', since: scene.ctx.now })
+  expect(scene.row(0).blocker).toMatchObject({ reason: 'QUOTA', since: scene.ctx.now })
 })
 
 test('a hold that ends by itself has a timer, and then wakes placement', () => {
@@ -100,5 +100,5 @@ test('a hold that ends by itself has a timer, and then wakes placement', () => {
   expect(scene.snapshot.timers.get('BACKOFF')).toBe(until)
   scene.ctx.now = until
   expect(dataOf(scene.tick()).wakesPlacement).toBe(true)
-  expect(scene.row(0).pending?.reason).toBe('QUEUED')
+  expect(scene.row(0).blocker?.reason).toBe('QUEUED')
 })

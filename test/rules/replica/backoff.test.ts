@@ -39,7 +39,7 @@ test('the replacement waits from the failure on, with its blocker and its timer,
   scene.end(0)
   expect(scene.row(0)).toMatchObject({
     notBefore: null,
-    pending: { reason: 'QUEUED' },
+    blocker: { reason: 'QUEUED' },
     avoidHostId: hostId(1),
     holdsQuota: true,
   })
@@ -47,7 +47,7 @@ test('the replacement waits from the failure on, with its blocker and its timer,
   const failedAt = scene.ctx.now
   scene.end(0, { endReason: 'GAVE_UP' })
   const until = failedAt + 10_000
-  expect(scene.row(0)).toMatchObject({ notBefore: until, pending: { reason: 'BACKOFF', until, since: failedAt } })
+  expect(scene.row(0)).toMatchObject({ notBefore: until, blocker: { reason: 'BACKOFF', until, since: failedAt } })
   expect(scene.snapshot.columns.blockers).toMatchObject([{ reason: 'BACKOFF', count: 1, until }])
   expect(scene.snapshot.timers.get('BACKOFF')).toBe(until)
   scene.wait(9.999)
@@ -55,7 +55,7 @@ test('the replacement waits from the failure on, with its blocker and its timer,
   scene.ctx.now = until
   const change = scene.tick()
   expect(change.facts.at(-1)).toMatchObject({ kind: 'change', data: { wakesPlacement: true } })
-  expect(scene.row(0)).toMatchObject({ notBefore: null, pending: { reason: 'QUEUED' } })
+  expect(scene.row(0)).toMatchObject({ notBefore: null, blocker: { reason: 'QUEUED' } })
   expect(scene.snapshot.timers.has('BACKOFF')).toBe(false)
 })
 
@@ -70,7 +70,7 @@ test('from the third failure the slot and the service are in CRASH_LOOP, through
     }
   }
   const until = scene.ctx.now + 20_000
-  expect(scene.row(0).pending).toMatchObject({ reason: 'CRASH_LOOP', until })
+  expect(scene.row(0).blocker).toMatchObject({ reason: 'CRASH_LOOP', until })
   expect(scene.snapshot.columns.blockers).toMatchObject([
     { reason: 'CRASH_LOOP', count: 1, until, replica: scene.row(0).id },
   ])
@@ -117,7 +117,7 @@ test('each slot has its own failures, and scaling down and up keeps them', () =>
   expect(scene.row(0).notBefore).toBeNull()
   scene.scale(1)
   scene.scale(2)
-  expect(scene.row(1)).toMatchObject({ pending: { reason: 'BACKOFF' } })
+  expect(scene.row(1)).toMatchObject({ blocker: { reason: 'BACKOFF' } })
 })
 
 test('resetBackoff forgets the failures and lets what waits be placed at once; with nothing to forget: NO_CHANGE', () => {
@@ -129,11 +129,11 @@ test('resetBackoff forgets the failures and lets what waits be placed at once; w
   scene.end(0)
   scene.place()
   scene.end(0)
-  expect(scene.row(0).pending?.reason).toBe('BACKOFF')
+  expect(scene.row(0).blocker?.reason).toBe('BACKOFF')
   const { change, outcomes } = scene.store.commit(scene.ctx, { kind: 'resetBackoff', actor: 'alice' })
   expect(outcomes).toEqual([{ kind: 'done', changed: true }])
   expect(change.facts.at(-1)).toMatchObject({ data: { wakesPlacement: true } })
   expect(change.specFact).toBeNull()
-  expect(scene.row(0)).toMatchObject({ notBefore: null, pending: { reason: 'QUEUED' } })
+  expect(scene.row(0)).toMatchObject({ notBefore: null, blocker: { reason: 'QUEUED' } })
   expect([scene.snapshot.slots, scene.snapshot.timers.size]).toEqual([[], 0])
 })

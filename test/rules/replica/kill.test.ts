@@ -16,7 +16,7 @@ test('it stops as KILLED and is replaced at once, with the same index, which is 
   expect(scene.row(0)).toMatchObject({
     state: 'PENDING',
     holdsQuota: false,
-    pending: { reason: 'QUEUED' },
+    blocker: { reason: 'QUEUED' },
     avoidHostId: null,
   })
   expect(messagesOf(change)).toEqual(['alice killed replica 0.'])
@@ -41,7 +41,7 @@ test('the replacement of one that waits for a backoff waits on', () => {
   scene.end(0)
   const { notBefore } = scene.row(0)
   scene.kill(0)
-  expect(scene.row(0)).toMatchObject({ notBefore, pending: { reason: 'BACKOFF' }, holdsQuota: true })
+  expect(scene.row(0)).toMatchObject({ notBefore, blocker: { reason: 'BACKOFF' }, holdsQuota: true })
   expect(scene.store.usedQuota).toBe(1)
 })
 

@@ -98,7 +98,7 @@ describe('R9: readiness', () => {
     const since = scene.ctx.now
     expect(scene.row(0)).toMatchObject({ ready: true, readySince: since, available: false })
     expect(scene.snapshot.timers.get('MIN_READY')).toBe(since + 5_000)
-    expect(scene.snapshot.rollout.hold).toMatchObject({ reason: 'MIN_READY', until: since + 5_000 })
+    expect(scene.snapshot.rollout.blocker).toMatchObject({ reason: 'MIN_READY', until: since + 5_000 })
     scene.wait(4).report([reportOf(scene.row(0), { ready: false })])
     expect(scene.snapshot.timers.has('MIN_READY')).toBe(false)
     scene.ready()

@@ -21,7 +21,7 @@ describe('R7: paused', () => {
     expect(scene.snapshot.rollout).toMatchObject({
       state: 'PAUSED',
       deadlineAt: null,
-      hold: { reason: 'ROLLOUT_PAUSED' },
+      blocker: { reason: 'ROLLOUT_PAUSED' },
     })
     expect(scene.snapshot.columns).toMatchObject({ paused: true, status: 'PAUSED' })
     expect(scene.snapshot.timers.size).toBe(0)

@@ -61,7 +61,7 @@ describe('R6: back', () => {
       scene.wait(40).tick()
     }
     expect(scene.snapshot.columns).toMatchObject({ status: 'CRASH_LOOP', availableReplicas: 2 })
-    expect(scene.snapshot.rollout.hold).toMatchObject({ reason: 'CRASH_LOOP', replica: scene.row(2).id })
+    expect(scene.snapshot.rollout.blocker).toMatchObject({ reason: 'CRASH_LOOP', replica: scene.row(2).id })
     scene.commit(rollbackTo())
     expect(scene.snapshot.columns).toMatchObject({ status: 'HEALTHY', availableReplicas: 2, activeReplicas: 2 })
     expect(scene.snapshot.rollout.state).toBe('COMPLETED')
@@ -256,7 +256,7 @@ describe('automatic rollback', () => {
       scene.commit({ kind: 'setBlockers', blockers: waiting.map((row) => ({ replica: row.id, blocker })) })
       scene.wait(60).tick()
       expect(scene.snapshot.columns).toMatchObject({ status: 'STALLED', versionNumber: 2 })
-      expect(scene.snapshot.rollout.hold).toMatchObject({ reason })
+      expect(scene.snapshot.rollout.blocker).toMatchObject({ reason })
       // When it is placed and still does not come up, it was the release.
       scene.place()
       expect(scene.snapshot.columns.versionNumber).toBe(3)

@@ -17,14 +17,14 @@ describe('the creation is rollout 1', () => {
       updatedReplicas: 2,
       startedBy: 'alice',
       deadlineAt: ctx.now + 600_000,
-      hold: { reason: 'QUEUED', count: 2 },
+      blocker: { reason: 'QUEUED', count: 2 },
     })
     scene.place()
-    expect(scene.snapshot.rollout.hold).toMatchObject({ reason: 'WAITING_FOR_READY', count: 2 })
+    expect(scene.snapshot.rollout.blocker).toMatchObject({ reason: 'WAITING_FOR_READY', count: 2 })
     scene.report([reportOf(scene.row(0))])
     expect(scene.snapshot.rollout).toMatchObject({
       availableReplicas: 1,
-      hold: { reason: 'WAITING_FOR_READY', replica: scene.row(1).id },
+      blocker: { reason: 'WAITING_FOR_READY', replica: scene.row(1).id },
     })
     expect(messagesOf(scene.ready())).toEqual([
       'Replica 1 is ready.',
@@ -34,7 +34,7 @@ describe('the creation is rollout 1', () => {
       state: 'COMPLETED',
       finishedAt: ctx.now,
       deadlineAt: null,
-      hold: null,
+      blocker: null,
     })
     expect(scene.snapshot.timers.size).toBe(0)
   })

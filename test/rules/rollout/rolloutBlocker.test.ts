@@ -4,7 +4,7 @@ import { readyScene, type Scene } from '../../support/drivers/scene.ts'
 import { updateTo } from '../../support/fixtures/rollouts.ts'
 import { reportOf } from '../../support/fixtures/services.ts'
 
-const holdOf = (scene: Scene) => scene.snapshot.rollout.hold?.message
+const blockerOf = (scene: Scene) => scene.snapshot.rollout.blocker?.message
 
 /** 4 replicas, half way to version 2: web[3] and web[4] are new and placed. */
 function rolling(over: Parameters<typeof updateTo>[1] = {}): Scene {
@@ -21,21 +21,23 @@ const placed = (scene: Scene, reason: BlockReason) => {
   scene.commit({ kind: 'setBlockers', blockers: waiting.map((row) => ({ replica: row.id, blocker })) })
 }
 
-describe('R8: the hold tells what has gone wrong so far, whatever it waits for', () => {
+describe('R8: the blocker tells what has gone wrong so far, whatever it waits for', () => {
   test('a failure, from the first one on', () => {
     const scene = rolling()
-    expect(holdOf(scene)).toBe('Waiting for web[3] and 1 more to become ready.')
+    expect(blockerOf(scene)).toBe('Waiting for web[3] and 1 more to become ready.')
     scene.end(4)
-    expect(holdOf(scene)).toBe('Waiting for web[4] to be placed; web[4] has failed once: read its log.')
+    expect(blockerOf(scene)).toBe('Waiting for web[4] to be placed; web[4] has failed once: read its log.')
     scene.place()
-    expect(holdOf(scene)).toBe('Waiting for web[3] and 1 more to become ready; web[4] has failed once: read its log.')
+    expect(blockerOf(scene)).toBe(
+      'Waiting for web[3] and 1 more to become ready; web[4] has failed once: read its log.',
+    )
     scene.end(4)
-    expect(holdOf(scene)).toBe(
+    expect(blockerOf(scene)).toBe(
       'Waiting for web[4], which has failed 2 times and is tried again 10 s after the last failure: read its log; resetBackoff tries it at once.',
     )
     scene.wait(10).tick()
     scene.place()
-    expect(holdOf(scene)).toBe(
+    expect(blockerOf(scene)).toBe(
       'Waiting for web[3] and 1 more to become ready; web[4] has failed 2 times: read its log.',
     )
   })
@@ -43,11 +45,11 @@ describe('R8: the hold tells what has gone wrong so far, whatever it waits for',
   test('a restart in place', () => {
     const scene = rolling()
     scene.report([reportOf(scene.row(3), { start: 2, state: 'STARTING', ready: false })])
-    expect(holdOf(scene)).toBe(
+    expect(blockerOf(scene)).toBe(
       'Waiting for web[3] and 1 more to become ready; web[3] has been restarted in place once: read its log.',
     )
     scene.report([reportOf(scene.row(4), { start: 4, state: 'RUNNING', ready: false })])
-    expect(holdOf(scene)).toBe(
+    expect(blockerOf(scene)).toBe(
       'Waiting for web[3] and 1 more to become ready; web[4] has been restarted in place 3 times: read its log.',
     )
   })
@@ -58,11 +60,11 @@ describe('R8: the hold tells what has gone wrong so far, whatever it waits for',
     scene.report([reportOf(scene.row(0), { start: 2 })])
     scene.place()
     scene.ready()
-    expect(holdOf(scene)).toBe(
+    expect(blockerOf(scene)).toBe(
       'Waiting for web[3] and 1 more to have been ready for 30 s; web[4] has failed once: read its log.',
     )
     scene.wait(30).tick()
-    expect(holdOf(scene)).not.toContain('read its log')
+    expect(blockerOf(scene)).not.toContain('read its log')
   })
 })
 
@@ -80,7 +82,7 @@ describe('what has no place', () => {
     const scene = readyScene({ replicas: 4 })
     scene.commit(updateTo('two', { rollout: nothing }))
     placed(scene, reason)
-    expect(holdOf(scene)).toBe(
+    expect(blockerOf(scene)).toBe(
       `${full} None of the old ones may make room, because maxUnavailable is 0: allow 1 unavailable or ${help}.`,
     )
   })
@@ -89,10 +91,10 @@ describe('what has no place', () => {
     const scene = readyScene({ replicas: 4 })
     scene.commit(updateTo('two'))
     placed(scene, 'NO_PORT')
-    expect(holdOf(scene)).toBe(
+    expect(blockerOf(scene)).toBe(
       'Waiting for a place for web[3] and 1 more: Full. 1 replica of web is being stopped, which may make room.',
     )
     scene.confirmStops()
-    expect(holdOf(scene)).toBe('Waiting for a place for web[3] and 1 more: Full.')
+    expect(blockerOf(scene)).toBe('Waiting for a place for web[3] and 1 more: Full.')
   })
 })

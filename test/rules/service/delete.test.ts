@@ -51,7 +51,7 @@ test('an unfinished rollout is CANCELLED, failures are forgotten, no timer is le
     state: 'CANCELLED',
     finishedAt: scene.ctx.now,
     deadlineAt: null,
-    hold: null,
+    blocker: null,
   })
   expect(change.slots.deleted).toEqual([{ index: 0, contentNumber: 1 }])
   expect(scene.snapshot.timers.size).toBe(0)

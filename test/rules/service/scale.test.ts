@@ -15,7 +15,7 @@ test('R2: growing starts rows at the smallest free indexes; they wait for placem
   const scene = readyScene({ replicas: 2 })
   const change = scene.scale(4)
   expect(
-    change.insertedReplicas.map(({ index, state, pending, holdsQuota }) => [index, state, pending?.reason, holdsQuota]),
+    change.insertedReplicas.map(({ index, state, blocker, holdsQuota }) => [index, state, blocker?.reason, holdsQuota]),
   ).toEqual([
     [2, 'PENDING', 'QUEUED', false],
     [3, 'PENDING', 'QUEUED', false],

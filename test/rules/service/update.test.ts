@@ -41,18 +41,18 @@ describe('R5: a new target', () => {
       state: 'COMPLETED',
       availableReplicas: 6,
       oldReplicas: 0,
-      hold: null,
+      blocker: null,
       deadlineAt: null,
     })
     expect(scene.snapshot.columns).toMatchObject({ status: 'HEALTHY', completedVersion: 2, previousVersion: 1 })
   })
 
-  test('the hold names the one replica that is waited for', () => {
+  test('the blocker names the one replica that is waited for', () => {
     const scene = readyScene({ replicas: 1 })
     scene.commit(updateTo('two'))
     const change = scene.place()
     const { rollout } = scene.snapshot
-    expect(rollout.hold).toMatchObject({
+    expect(rollout.blocker).toMatchObject({
       reason: 'WAITING_FOR_READY',
       message: 'Waiting for web[1] to become ready.',
       replica: scene.row(1).id,
@@ -71,7 +71,7 @@ describe('R5: a new target', () => {
       [2, 'SUPERSEDED', 1],
       [3, 'ROLLING', 1],
     ])
-    expect(change.rollouts[0]).toMatchObject({ hold: null, deadlineAt: null, finishedAt: scene.ctx.now })
+    expect(change.rollouts[0]).toMatchObject({ blocker: null, deadlineAt: null, finishedAt: scene.ctx.now })
     // The two of version 2 that are not placed yet go first.
     expect(mixOf(scene.snapshot)).toBe('1 v1 + 2 v2 + 2 v3')
     roll(scene)
@@ -233,7 +233,7 @@ describe('settings', () => {
     const message = 'No host has port 8080 free (1 host: 1 without port 8080 free). Add a host or stop what holds them.'
     const blocker = { reason: 'NO_PORT' as const, message, count: 1, since: scene.ctx.now, until: null, replica: null }
     scene.commit({ kind: 'setBlockers', blockers: [{ replica: scene.row(1).id, blocker }] })
-    expect(scene.snapshot.rollout.hold).toMatchObject({
+    expect(scene.snapshot.rollout.blocker).toMatchObject({
       reason: 'NO_PORT',
       replica: scene.row(1).id,
       message: `Waiting for a place for web[1]: ${message} None of the old ones may make room, because maxUnavailable is 0: allow 1 unavailable or add a host.`,
@@ -321,7 +321,7 @@ describe('answers', () => {
     })
     expect(scene.ask(updateTo('two', { expectedRevision: specRevision }))).toEqual({ kind: 'done', changed: true })
     scene.commit({ kind: 'delete', expectedRevision: null, actor: 'alice' })
-    expect(scene.snapshot.rollout).toMatchObject({ number: 2, state: 'CANCELLED', hold: null })
+    expect(scene.snapshot.rollout).toMatchObject({ number: 2, state: 'CANCELLED', blocker: null })
     expect(scene.ask(updateTo('three'))).toMatchObject({
       refusal: { code: 'INVALID_STATE', path: ['input', 'service'] },
     })
@@ -333,7 +333,7 @@ describe('endings and stalls', () => {
     const scene = readyScene({ replicas: 4, settings: settings({ progressDeadlineSeconds: 60 }) })
     scene.commit(updateTo('two'))
     scene.place()
-    expect(scene.snapshot.rollout.hold).toMatchObject({
+    expect(scene.snapshot.rollout.blocker).toMatchObject({
       reason: 'WAITING_FOR_READY',
       message: 'Waiting for web[3] and 1 more to become ready.',
     })
@@ -362,7 +362,7 @@ describe('endings and stalls', () => {
     }
     expect(scene.snapshot.columns).toMatchObject({ status: 'CRASH_LOOP', availableReplicas: 2, completedVersion: 1 })
     expect(scene.snapshot.rollout).toMatchObject({ availableReplicas: 0, bestAvailable: 0 })
-    expect(scene.snapshot.rollout.hold).toMatchObject({ reason: 'CRASH_LOOP', replica: scene.row(2).id })
+    expect(scene.snapshot.rollout.blocker).toMatchObject({ reason: 'CRASH_LOOP', replica: scene.row(2).id })
   })
 
   test('a replica killed by hand in the middle is replaced at its own version, or at the target’s number', () => {

@@ -34,7 +34,7 @@ describe('the sentence of one replica and of several has the value and the next 
   test('QUEUED, which is the replica’s own blocker too', () => {
     const scene = new Scene({ replicas: 1 })
     expect(messages(scene)).toEqual(['Waiting for web[0] to be placed.'])
-    expect(scene.row(0).pending?.message).toBe('Waiting for web[0] to be placed.')
+    expect(scene.row(0).blocker?.message).toBe('Waiting for web[0] to be placed.')
     scene.scale(3)
     expect(messages(scene)).toEqual(['Waiting for web[0] and 2 more to be placed.'])
   })
@@ -47,7 +47,7 @@ describe('the sentence of one replica and of several has the value and the next 
     const backoff =
       'Waiting for web[0], which has failed 2 times and is tried again 10 s after the last failure: read its log; resetBackoff tries it at once.'
     expect(messages(scene)).toEqual([backoff])
-    expect(scene.row(0).pending?.message).toBe(backoff)
+    expect(scene.row(0).blocker?.message).toBe(backoff)
     scene.wait(10).tick()
     scene.place()
     scene.end(0)

@@ -77,7 +77,7 @@ export class HandWorker {
         portRange: { from: 20_000, to: 29_999 },
         softwareVersion: 'test',
         protocolVersion: 1,
-        instance: `of ${this.name}`,
+        stateDirectoryId: `of ${this.name}`,
         registrationNumber: ++registrations,
         running: await this.#reportsOf(running),
         ...over,

@@ -55,7 +55,7 @@ export class LinkedWorker {
     const parts = {
       settings,
       softwareVersion: '1.2.3',
-      stateDirectoryId: 'the-instance',
+      stateDirectoryId: 'the-directory',
       supervisor,
       outbox,
       drain: this.drain,

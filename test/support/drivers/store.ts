@@ -29,7 +29,7 @@ export function registrationOf(
     softwareVersion: '1',
     protocolVersion: 1,
     // Its state directory: the same name again is a restart, where nothing else is said.
-    instance: `of ${over.name}`,
+    stateDirectoryId: `of ${over.name}`,
     registrationNumber: ++registrations,
     subject: 'worker',
     asAdmin: false,

@@ -34,7 +34,7 @@ const schema = buildSchema(/* GraphQL */ `
   union RenewLeaseResult = RenewLeasePayload | FencedError | ForbiddenError
   union ReportReplicasResult = ReportReplicasPayload | InvalidInputError | FencedError | ForbiddenError
   union AnswerLogRequestResult = AnswerLogRequestPayload | FencedError | ForbiddenError
-  input RegisterWorkerInput { name: String! host: String! addresses: [String!]! cpuMillis: Int! memoryMiB: Int! portRange: PortRangeInput! reservedPorts: [Int!] softwareVersion: String! protocolVersion: Int! running: [ReplicaReportInput!]! instance: String! registrationNumber: Int! }
+  input RegisterWorkerInput { name: String! host: String! addresses: [String!]! cpuMillis: Int! memoryMiB: Int! portRange: PortRangeInput! reservedPorts: [Int!] softwareVersion: String! protocolVersion: Int! running: [ReplicaReportInput!]! stateDirectoryId: String! registrationNumber: Int! }
   input PortRangeInput { from: Int! to: Int! }
   input RenewLeaseInput { worker: ID! epoch: Int! }
   input ReportReplicasInput { worker: ID! epoch: Int! sequence: Int! full: Boolean! = false reports: [ReplicaReportInput!]! }

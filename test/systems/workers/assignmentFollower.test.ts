@@ -55,7 +55,7 @@ eachDatabase((database) => {
   }
 
   test('a worker that was lost hears at its return of what it has still, though no fact names it', async () => {
-    const worker = { name: 'back', host: 'back', instance: 'of back' }
+    const worker = { name: 'back', host: 'back', stateDirectoryId: 'of back' }
     const lost = await store.register(worker)
     const id = await store.create({ replicas: 1, content: content({ cpuMillis: 1 }) })
     expect(await store.place([id])).toBe(1)
@@ -76,7 +76,7 @@ eachDatabase((database) => {
   })
 
   test('who resumes hears of what ended in between, also of what it alone remembers', async () => {
-    const reporter = await store.register({ name: 'resumes', host: 'resumes', instance: 'of resumes' })
+    const reporter = await store.register({ name: 'resumes', host: 'resumes', stateDirectoryId: 'of resumes' })
     const id = await store.create({ replicas: 2, content: content({ cpuMillis: 1 }) })
     expect(await store.place([id])).toBe(2)
     const [first, second] = await database().prisma.replica.findMany({
@@ -98,7 +98,7 @@ eachDatabase((database) => {
   })
 
   test('at a loss everything is taken from it, and what concerns its host alone tells nothing anew', async () => {
-    const reporter = await store.register({ name: 'loses', host: 'loses', instance: 'of loses' })
+    const reporter = await store.register({ name: 'loses', host: 'loses', stateDirectoryId: 'of loses' })
     const id = await store.create({ replicas: 1, content: content({ cpuMillis: 1 }) })
     expect(await store.place([id])).toBe(1)
     const replica = await database().prisma.replica.findFirst({ where: { serviceId: id } })

@@ -48,7 +48,7 @@ eachDatabase((database) => {
     const host = await onlyHost()
     const workers: Reporter[] = []
     for (const name of names)
-      workers.push(await store.register({ name: `${host}-${name}`, host, instance: `${host}-${name}` }))
+      workers.push(await store.register({ name: `${host}-${name}`, host, stateDirectoryId: `${host}-${name}` }))
     const id = await store.create({ replicas: 2, content: content({ cpuMillis: 100, memoryMiB: 10 }) })
     expect(await store.place([id])).toBe(2)
     for (const reporter of workers) await store.reportReady(id, reporter, 1)
@@ -81,12 +81,18 @@ eachDatabase((database) => {
   test('a server dies between the registration and the adoptions: who takes the worker next tells the addresses', async () => {
     const { host, id } = await serving('a')
     const table = await follow(id)
-    await store.register({ name: `${host}-a`, host, instance: `${host}-a`, addresses: ['10.0.0.2'], clean: false })
+    await store.register({
+      name: `${host}-a`,
+      host,
+      stateDirectoryId: `${host}-a`,
+      addresses: ['10.0.0.2'],
+      clean: false,
+    })
     expect(await table()).toEqual(['10.0.0.1', '10.0.0.1'])
     const parts = partsOf(await another())
     await registerWorker(
       parts,
-      registrationOf({ name: `${host}-a`, host, instance: `${host}-a`, addresses: ['10.0.0.2'] }),
+      registrationOf({ name: `${host}-a`, host, stateDirectoryId: `${host}-a`, addresses: ['10.0.0.2'] }),
       await runningOf(id),
     )
     expect(await table()).toEqual(['10.0.0.2', '10.0.0.2'])
@@ -98,7 +104,7 @@ eachDatabase((database) => {
     const again = await store.register({
       name: `${host}-a`,
       host,
-      instance: `${host}-a`,
+      stateDirectoryId: `${host}-a`,
       addresses: ['10.0.0.2', 'fd00::2'],
       clean: false,
     })
@@ -118,7 +124,7 @@ eachDatabase((database) => {
     const parts = partsOf(await another())
     await registerWorker(
       parts,
-      registrationOf({ name: `${host}-a`, host, instance: `${host}-a`, addresses: ['10.0.0.2'] }),
+      registrationOf({ name: `${host}-a`, host, stateDirectoryId: `${host}-a`, addresses: ['10.0.0.2'] }),
       await runningOf(id),
     )
     expect(await table()).toEqual(['10.0.0.2', '10.0.0.2'])
@@ -132,7 +138,7 @@ eachDatabase((database) => {
     await judge(a, 'UNREACHABLE')
     const table = await follow(id)
     const parts = partsOf(store.committer)
-    const unclean = registrationOf({ name: `${host}-b`, host, instance: `${host}-b`, addresses: ['10.0.0.9'] })
+    const unclean = registrationOf({ name: `${host}-b`, host, stateDirectoryId: `${host}-b`, addresses: ['10.0.0.9'] })
     const answer = await registerWorker(parts, unclean, [
       reportOf({ id: randomUUID() as ReplicaId, start: 1, ports: [] }),
     ])
@@ -155,7 +161,13 @@ eachDatabase((database) => {
     const { host, id, workers } = await serving('a')
     const [a] = workers as [Reporter]
     const table = await follow(id)
-    const again = await store.register({ name: `${host}-a`, host, instance: `${host}-a`, addresses: [], clean: false })
+    const again = await store.register({
+      name: `${host}-a`,
+      host,
+      stateDirectoryId: `${host}-a`,
+      addresses: [],
+      clean: false,
+    })
     const [row] = await rowsOf(id)
     if (row === undefined) throw new Error('no row')
     const reports = [reportOf(row, { ready: false })]
@@ -163,7 +175,13 @@ eachDatabase((database) => {
     expect(await table()).toEqual(['10.0.0.1', '10.0.0.1'])
     await settle(a.hostId)
     expect(await table()).toEqual([])
-    await store.register({ name: `${host}-a`, host, instance: `${host}-a`, addresses: ['10.0.0.3'], clean: false })
+    await store.register({
+      name: `${host}-a`,
+      host,
+      stateDirectoryId: `${host}-a`,
+      addresses: ['10.0.0.3'],
+      clean: false,
+    })
     expect(await table()).toEqual([])
     await settle(a.hostId)
     expect(await table()).toEqual(['10.0.0.3', '10.0.0.3'])
@@ -180,11 +198,17 @@ eachDatabase((database) => {
     const again = await store.register({
       name: `${host}-a`,
       host,
-      instance: `${host}-a`,
+      stateDirectoryId: `${host}-a`,
       addresses: ['10.0.0.2'],
       clean: false,
     })
-    await store.register({ name: `${host}-a`, host, instance: `${host}-a`, addresses: ['10.0.0.1'], clean: false })
+    await store.register({
+      name: `${host}-a`,
+      host,
+      stateDirectoryId: `${host}-a`,
+      addresses: ['10.0.0.1'],
+      clean: false,
+    })
     expect(await store.committer.submit(id, late)).toEqual({ kind: 'done', changed: false })
     expect(await kindsOf(again)).toEqual([])
     expect((await rowsOf(id)).map(({ hostAddresses }) => hostAddresses)).toEqual([['10.0.0.1'], ['10.0.0.1']])

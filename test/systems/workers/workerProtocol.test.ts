@@ -142,7 +142,7 @@ describe('a registration', () => {
       softwareVersion: '\u0000',
       protocolVersion: 99,
       running: [],
-      instance: '',
+      stateDirectoryId: '',
       registrationNumber: 0,
     }
     const { registerWorker } = await server.client.ask<{ registerWorker: { issues: { path: string[] }[] } }>(query, {
@@ -152,7 +152,6 @@ describe('a registration', () => {
       'input.addresses.0',
       'input.cpuMillis',
       'input.host',
-      'input.instance',
       'input.memoryMiB',
       'input.name',
       'input.portRange.from',
@@ -161,13 +160,14 @@ describe('a registration', () => {
       'input.registrationNumber',
       'input.reservedPorts.0',
       'input.softwareVersion',
+      'input.stateDirectoryId',
     ])
     expect(worker.id).toBe('')
   })
 
   test('that a later one of its state directory has overtaken is told the newest number, and fences nobody', async () => {
     const worker = new HandWorker(server.client, 'numbered')
-    await worker.register([], { instance: 'of numbered', registrationNumber: 7 })
+    await worker.register([], { stateDirectoryId: 'of numbered', registrationNumber: 7 })
     const query = `mutation ($input: RegisterWorkerInput!) { registerWorker(input: $input) { ... on OvertakenError { code message newest } } }`
     const offer = {
       name: 'numbered',
@@ -182,7 +182,7 @@ describe('a registration', () => {
       ...offer,
       softwareVersion: 'test',
       protocolVersion: 1,
-      instance: 'of numbered',
+      stateDirectoryId: 'of numbered',
       registrationNumber: 6,
     }
     expect(await server.client.ask(query, { input })).toEqual({
@@ -201,7 +201,7 @@ describe('a registration', () => {
     const client = new ApiClient(server.url, token)
     const worker = new HandWorker(client, 'alive', server.client)
     await cordonOthers('alive')
-    await worker.register([], { instance: 'hard to guess' })
+    await worker.register([], { stateDirectoryId: 'hard to guess' })
     const secret = 'the-secret-of-alive'
     await createService(server.client, 'alive', 1, { env: [{ name: 'KEY', value: secret, secret: true }] })
     const [replica] = await placedReplicas(server.client, 'alive', 1)
@@ -214,7 +214,14 @@ describe('a registration', () => {
     const rowOf = () =>
       prisma.worker.findUniqueOrThrow({
         where: { name: 'alive' },
-        select: { id: true, epoch: true, instance: true, registrationNumber: true, registeredAt: true, hostId: true },
+        select: {
+          id: true,
+          epoch: true,
+          stateDirectoryId: true,
+          registrationNumber: true,
+          registeredAt: true,
+          hostId: true,
+        },
       })
     const before = await rowOf()
 
@@ -237,9 +244,9 @@ describe('a registration', () => {
           return data === null ? errors.map(({ message }) => message) : data.registerWorker.issues
         }
         // What gives no state directory, or no number, is no registration: it does not come as far as to the name.
-        for (const said of [{}, { instance: null }])
+        for (const said of [{}, { stateDirectoryId: null }])
           expect(await refusalOf(said)).toEqual([expect.stringContaining('"String!"')])
-        expect(await refusalOf({ instance: 'hard to guess', registrationNumber: null })).toEqual([
+        expect(await refusalOf({ stateDirectoryId: 'hard to guess', registrationNumber: null })).toEqual([
           expect.stringContaining('"Int!"'),
         ])
         const taken = {
@@ -247,11 +254,13 @@ describe('a registration', () => {
           message:
             'A worker named alive is registered already, with another state directory, on host alive: give this one another XCE_WORKER_NAME. If that one is gone for good: this one is taken when it is lost, after its grace, or at once by confirmHostLoss of alive.',
         }
-        for (const instance of ['another', 'alive', ' ', 'hard to guess ', 'HARD TO GUESS'])
-          expect(await refusalOf({ instance })).toEqual([taken])
-        expect(await refusalOf({ instance: 'another', registrationNumber: 2_000_000_000 })).toEqual([taken])
+        for (const stateDirectoryId of ['another', 'alive', ' ', 'hard to guess ', 'HARD TO GUESS'])
+          expect(await refusalOf({ stateDirectoryId })).toEqual([taken])
+        expect(await refusalOf({ stateDirectoryId: 'another', registrationNumber: 2_000_000_000 })).toEqual([taken])
         const empty = '"" is no id of a state directory: use 1 to 100 printable ASCII characters.'
-        expect(await refusalOf({ instance: '' })).toEqual([{ path: ['input', 'instance'], message: empty }])
+        expect(await refusalOf({ stateDirectoryId: '' })).toEqual([
+          { path: ['input', 'stateDirectoryId'], message: empty },
+        ])
       }
 
     expect(await rowOf()).toEqual(before)
@@ -338,8 +347,8 @@ describe('several workers on one host', () => {
     const b = new HandWorker(server.client, 'job-b')
     await cordonOthers('shared')
     const room = { host: 'shared', cpuMillis: 30 }
-    for (const [worker, instance] of [[a, 'one'] as const, [b, 'two'] as const])
-      await worker.register([], { ...room, instance })
+    for (const [worker, stateDirectoryId] of [[a, 'one'] as const, [b, 'two'] as const])
+      await worker.register([], { ...room, stateDirectoryId })
     await createService(server.client, 'shared', 4)
     const placed = await placedReplicas(server.client, 'shared', 4)
     const frames = { a: follow(a), b: follow(b) }
@@ -407,7 +416,9 @@ describe('several workers on one host', () => {
     await change(server.client, 'removeWorker', 'RemoveWorkerInput', { worker: 'job-b' })
     expect((await workersOf('shared')).workers).toHaveLength(1)
     expect(await prisma.hostPort.count({ where: { lostWorkerId: { not: null } } })).toBe(0)
-    expect(await b.register([], { ...room, instance: 'two' })).toMatchObject({ __typename: 'RegisterWorkerPayload' })
+    expect(await b.register([], { ...room, stateDirectoryId: 'two' })).toMatchObject({
+      __typename: 'RegisterWorkerPayload',
+    })
     await placedReplicas(server.client, 'shared', 4)
     await remove(server.client, 'shared')
     const left = await prisma.replica.findMany({ where: { state: { not: 'ENDED' }, service: { name: 'shared' } } })
@@ -420,19 +431,19 @@ describe('several workers on one host', () => {
 
   test('a name is one worker’s: another state directory is refused, the same one is a restart', async () => {
     const worker = new HandWorker(server.client, 'named')
-    await worker.register([], { instance: 'of named' })
+    await worker.register([], { stateDirectoryId: 'of named' })
     const other = new HandWorker(server.client, 'named')
-    expect(await other.register([], { host: 'named-elsewhere', instance: 'of another' })).toMatchObject({
+    expect(await other.register([], { host: 'named-elsewhere', stateDirectoryId: 'of another' })).toMatchObject({
       code: 'INVALID_INPUT',
     })
     expect(await worker.renew()).toMatchObject({ __typename: 'RenewLeasePayload' })
-    expect(await worker.register([], { instance: 'of named' })).toMatchObject({
+    expect(await worker.register([], { stateDirectoryId: 'of named' })).toMatchObject({
       epoch: worker.epoch,
       __typename: 'RegisterWorkerPayload',
     })
     // A worker that was given another name is the same one by its state directory.
     expect(
-      await new HandWorker(server.client, 'renamed').register([], { host: 'named', instance: 'of named' }),
+      await new HandWorker(server.client, 'renamed').register([], { host: 'named', stateDirectoryId: 'of named' }),
     ).toMatchObject({
       __typename: 'RegisterWorkerPayload',
     })

@@ -39,14 +39,14 @@ eachDatabase((database) => {
     database().prisma.host.findUniqueOrThrow({ where: { name }, include: { workers: true } })
 
   test('under a new name on a new host it is the same worker by its state directory: what it is told to stop has left the endpoint', async () => {
-    const [host, instance] = [await only(), randomUUID()]
-    const before = await store.register({ name: host, host, instance })
+    const [host, stateDirectoryId] = [await only(), randomUUID()]
+    const before = await store.register({ name: host, host, stateDirectoryId })
     const id = await store.create({ replicas: 2, content: content({ cpuMillis: 100, memoryMiB: 10 }) })
     expect(await store.place([id])).toBe(2)
     await store.reportReady(id, before, 1)
     const reports = [...(await store.load(id)).replicas.values()].map((row) => reportOf(row))
     // The machine has another name now, and both follow it.
-    const answer = await register({ name: `${host}-new`, host: `${host}-new`, instance }, reports)
+    const answer = await register({ name: `${host}-new`, host: `${host}-new`, stateDirectoryId }, reports)
     expect(answer).toMatchObject({
       kind: 'registered',
       workerId: before.workerId,
@@ -71,8 +71,8 @@ eachDatabase((database) => {
   const keptOn = async (name: string) =>
     database().prisma.hostPort.count({ where: { host: { name }, lostWorkerId: { not: null } } })
   /** A worker that was lost with a replica, which its services know. Its host keeps the port. */
-  async function lostWithReplica(host: string, instance: string) {
-    const worker = await store.register({ name: host, host, instance })
+  async function lostWithReplica(host: string, stateDirectoryId: string) {
+    const worker = await store.register({ name: host, host, stateDirectoryId })
     const id = await store.create({ replicas: 1, content: content({ cpuMillis: 100, memoryMiB: 10 }) })
     expect(await store.place([id])).toBe(1)
     await store.reportReady(id, worker, 1)
@@ -83,10 +83,10 @@ eachDatabase((database) => {
   }
 
   test('the host that a worker has left says so, and has its ports back in the same commit', async () => {
-    const [host, instance] = [await only(), randomUUID()]
-    await lostWithReplica(host, instance)
+    const [host, stateDirectoryId] = [await only(), randomUUID()]
+    await lostWithReplica(host, stateDirectoryId)
     // Its server dies before it looks at anything else.
-    await store.register({ name: host, host: `${host}-b`, instance, clean: true })
+    await store.register({ name: host, host: `${host}-b`, stateDirectoryId, clean: true })
     expect(await lastNewsOf(host)).toBe(`Worker ${host} of host ${host} is on host ${host}-b now. ${portsBack(host)}`)
     expect(await lastNewsOf(`${host}-b`)).toContain(`Worker ${host} registered on host ${host}-b (epoch 3)`)
     expect(await keptOn(host)).toBe(0)
@@ -96,9 +96,9 @@ eachDatabase((database) => {
   })
 
   test('one that has to be clean first leaves its ports kept where it was, until it says that it is', async () => {
-    const [host, instance] = [await only(), randomUUID()]
-    await lostWithReplica(host, instance)
-    const unclean = await store.register({ name: host, host: `${host}-b`, instance, clean: false })
+    const [host, stateDirectoryId] = [await only(), randomUUID()]
+    await lostWithReplica(host, stateDirectoryId)
+    const unclean = await store.register({ name: host, host: `${host}-b`, stateDirectoryId, clean: false })
     expect(await lastNewsOf(host)).toBe(`Worker ${host} of host ${host} is on host ${host}-b now.`)
     expect(await keptOn(host)).toBe(1)
     expect(await store.committer.write({ kind: 'returnWorker', ...unclean })).toMatchObject({ changed: true })
@@ -110,14 +110,14 @@ eachDatabase((database) => {
   test('the host of a lost worker whose name another one takes elsewhere says what becomes of it', async () => {
     const host = await only()
     const lost = await lostWithReplica(host, randomUUID())
-    const taken = { name: host, host: `${host}-b`, instance: randomUUID() }
+    const taken = { name: host, host: `${host}-b`, stateDirectoryId: randomUUID() }
     expect(await register(taken)).toMatchObject({ kind: 'registered' })
     const aside = `${host}.lost-${lost.workerId.slice(-8)}`
     expect(await lastNewsOf(host)).toBe(
       `Worker ${host} of host ${host} is named ${aside} now: it is lost, and a worker of host ${host}-b has its name.`,
     )
     await database().prisma.hostPort.deleteMany({ where: { lostWorkerId: lost.workerId } })
-    expect(await register({ name: aside, host: `${host}-c`, instance: randomUUID() })).toMatchObject({
+    expect(await register({ name: aside, host: `${host}-c`, stateDirectoryId: randomUUID() })).toMatchObject({
       kind: 'registered',
     })
     expect((await hostOf(host)).workers).toEqual([])
@@ -127,10 +127,12 @@ eachDatabase((database) => {
   })
 
   test('one that is refused a name leaves its host for nothing', async () => {
-    const [host, instance] = [await only(), randomUUID()]
-    const before = await store.register({ name: host, host, instance })
-    await store.register({ name: `${host}-taken`, host: `${host}-b`, instance: randomUUID() })
-    expect(await register({ name: `${host}-taken`, host: `${host}-b`, instance })).toMatchObject({ kind: 'refused' })
+    const [host, stateDirectoryId] = [await only(), randomUUID()]
+    const before = await store.register({ name: host, host, stateDirectoryId })
+    await store.register({ name: `${host}-taken`, host: `${host}-b`, stateDirectoryId: randomUUID() })
+    expect(await register({ name: `${host}-taken`, host: `${host}-b`, stateDirectoryId })).toMatchObject({
+      kind: 'refused',
+    })
     expect((await hostOf(host)).workers).toMatchObject([{ name: host, reachability: 'REACHABLE', epoch: before.epoch }])
   })
 
@@ -146,8 +148,8 @@ eachDatabase((database) => {
     })
   }
   /** Two services with a replica each on the same worker. */
-  async function two(host: string, instance: string) {
-    const worker = await store.register({ name: host, host, instance })
+  async function two(host: string, stateDirectoryId: string) {
+    const worker = await store.register({ name: host, host, stateDirectoryId })
     const [broken, well] = [await withReplica(), await withReplica()]
     for (const id of [broken, well]) await store.reportReady(id, worker, 1)
     return { worker, broken, well }
@@ -160,14 +162,14 @@ eachDatabase((database) => {
   const ready = async (id: ServiceId) => (await store.load(id)).columns.readyReplicas
 
   test('a service that can’t be told keeps no worker out: the worker is asked for everything until that is told too', async () => {
-    const [host, instance] = [await only(), randomUUID()]
-    const { broken, well } = await two(host, instance)
+    const [host, stateDirectoryId] = [await only(), randomUUID()]
+    const { broken, well } = await two(host, stateDirectoryId)
     const running = await Promise.all(
       [broken, well].map(async (id) => [...(await store.load(id)).replicas.values()].map((row) => reportOf(row))),
     )
     const [, kept = []] = running
     // Started anew, it has lost the replica of the broken service.
-    const answer = await register({ name: host, host, instance }, kept, { committer: brokenFor(broken) })
+    const answer = await register({ name: host, host, stateDirectoryId }, kept, { committer: brokenFor(broken) })
     if (answer.kind !== 'registered') throw new Error('refused')
     expect(answer.stop).toEqual([])
     expect([await ready(broken), await ready(well)]).toEqual([1, 1])

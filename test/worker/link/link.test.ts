@@ -75,7 +75,7 @@ test('a worker registers with what it is, and renews its lease', async () => {
       softwareVersion: '1.2.3',
       protocolVersion: workerProtocolVersion,
       running: [],
-      instance: 'the-instance',
+      stateDirectoryId: 'the-directory',
       registrationNumber: 1,
     },
   ])

@@ -31,7 +31,7 @@ beforeAll(async () => {
     },
   )
   // Here, because fetch keeps its connection for seconds, and nothing may be left open of a test.
-  await new HandWorker(server.client, 'taken').register([], { instance: 'of another state directory' })
+  await new HandWorker(server.client, 'taken').register([], { stateDirectoryId: 'of another state directory' })
   other = createServer((_request, response) => response.writeHead(404).end()).listen(0, '127.0.0.1')
   other.on('upgrade', ({ url }, socket) =>
     url === '/hangs-up' ? socket.destroy() : socket.end('HTTP/1.1 404 Not Found\r\n\r\n'),

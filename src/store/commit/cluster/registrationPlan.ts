@@ -110,7 +110,7 @@ function rowOf(
     reason,
     knownEpoch: known?.epoch ?? 0,
     epoch,
-    instance: change.instance,
+    stateDirectoryId: change.stateDirectoryId,
     registrationNumber: change.registrationNumber,
     leaseSeconds: change.leaseSeconds,
     cpuMillis,

@@ -8,9 +8,9 @@ export type KnownWorker = Worker & { readonly host: string }
 
 /** Which worker registers, and whose name it takes over, as the database has them now (R15). */
 export async function readIdentity({ prisma }: Database, change: Identifying): Promise<Identity<KnownWorker>> {
-  const { name, instance } = change
+  const { name, stateDirectoryId } = change
   const rows = await prisma.worker.findMany({
-    where: { OR: [{ name }, { instance }] },
+    where: { OR: [{ name }, { stateDirectoryId }] },
     include: { host: { select: { name: true } } },
     orderBy: { registeredAt: 'desc' },
   })

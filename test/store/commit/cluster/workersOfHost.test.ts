@@ -268,15 +268,15 @@ eachDatabase((database) => {
 
   test('under a new name it is the same worker by its state directory; on a new host it leaves the old one first', async () => {
     const one = randomUUID()
-    const { host, all } = await workers({ instance: one }, {})
+    const { host, all } = await workers({ stateDirectoryId: one }, {})
     const [a] = all as [Reporter]
     const id = await running(all, 2)
-    const renamed = await store.register({ name: `${host}-renamed`, host, instance: one })
+    const renamed = await store.register({ name: `${host}-renamed`, host, stateDirectoryId: one })
     expect(renamed).toMatchObject({ workerId: a.workerId, hostId: a.hostId, epoch: a.epoch + 1 })
     expect((await hostOf(host)).workers.map(({ name }) => name)).toEqual([`${host}-1`, `${host}-renamed`])
 
     // A registration elsewhere is refused while it is here.
-    const elsewhere = registrationOf({ name: `${host}-renamed`, host: `${host}-b`, instance: one })
+    const elsewhere = registrationOf({ name: `${host}-renamed`, host: `${host}-b`, stateDirectoryId: one })
     const moved = { kind: 'registerWorker', ...elsewhere } as const
     expect(await store.committer.write(moved)).toMatchObject({
       kind: 'refused',
@@ -297,16 +297,16 @@ eachDatabase((database) => {
   })
 
   test('a live worker is taken over by nobody who does not give its state directory', async () => {
-    const { host, all } = await workers({ instance: randomUUID() })
+    const { host, all } = await workers({ stateDirectoryId: randomUUID() })
     const [worker] = all as [Reporter]
     const id = await running(all, 1)
     const name = `${host}-0`
     const { prisma } = database()
     const rowOf = () => prisma.worker.findUniqueOrThrow({ where: { id: worker.workerId } })
-    const take = (instance: string, clean: boolean) =>
+    const take = (stateDirectoryId: string, clean: boolean) =>
       store.committer.write({
         kind: 'registerWorker',
-        ...registrationOf({ name, host, instance, clean, asAdmin: true, registrationNumber: 1_000 }),
+        ...registrationOf({ name, host, stateDirectoryId, clean, asAdmin: true, registrationNumber: 1_000 }),
       })
     const message = `A worker named ${name} is registered already, with another state directory, on host ${host}: give this one another XCE_WORKER_NAME. If that one is gone for good: this one is taken when it is lost, after its grace, or at once by confirmHostLoss of ${host}.`
     const refused = {
@@ -314,13 +314,13 @@ eachDatabase((database) => {
       refusal: { code: 'INVALID_INPUT', message, issues: [{ path: ['input', 'name'], message }] },
     }
     const before = await rowOf()
-    for (const [instance, clean] of [
+    for (const [stateDirectoryId, clean] of [
       ['', true],
       ['', false],
       [randomUUID(), true],
       [randomUUID(), false],
     ] as const)
-      expect(await take(instance, clean)).toEqual(refused)
+      expect(await take(stateDirectoryId, clean)).toEqual(refused)
     expect(await rowOf()).toEqual(before)
     expect(await on(id, worker)).toMatchObject([{ state: 'RUNNING', ready: true }])
     expect(await hostOf(host)).toMatchObject({ workers: [{ id: worker.workerId }] })
@@ -339,12 +339,12 @@ eachDatabase((database) => {
 
   test('another state directory may take the name of a lost one, whose ports stay held under another name until it is removed', async () => {
     const oldDirectory = randomUUID()
-    const range = { portRange: { from: 20_000, to: 20_001 }, instance: oldDirectory }
+    const range = { portRange: { from: 20_000, to: 20_001 }, stateDirectoryId: oldDirectory }
     const { host, all } = await workers(range)
     const [old] = all as [Reporter]
     const id = await running(all, 2)
     await judge(old, 'UNREACHABLE')
-    const taken = { ...range, name: `${host}-0`, host, instance: randomUUID(), clean: true }
+    const taken = { ...range, name: `${host}-0`, host, stateDirectoryId: randomUUID(), clean: true }
     await expect(store.register(taken)).rejects.toThrow('not registered')
     await judge(old, 'LOST')
     // Also before the services are told: it is not the one that had their replicas.
@@ -363,13 +363,13 @@ eachDatabase((database) => {
     'another state directory takes the name of a lost one that nothing is kept for, %s: that one is forgotten',
     async (where) => {
       const oldDirectory = randomUUID()
-      const { host, all } = await workers({ instance: oldDirectory })
+      const { host, all } = await workers({ stateDirectoryId: oldDirectory })
       const [old] = all as [Reporter]
       for (const to of ['UNREACHABLE', 'LOST'] as const) await judge(old, to)
       const next = await store.register({
         name: `${host}-0`,
         host: where === 'here' ? host : `${host}-b`,
-        instance: randomUUID(),
+        stateDirectoryId: randomUUID(),
         clean: true,
       })
       expect(next.workerId).not.toBe(old.workerId)
@@ -384,12 +384,12 @@ eachDatabase((database) => {
 
   test('a lost one does not go to another host before its services are told', async () => {
     const one = randomUUID()
-    const { host, all } = await workers({ instance: one })
+    const { host, all } = await workers({ stateDirectoryId: one })
     const [a] = all as [Reporter]
     const id = await running(all, 2)
     await judge(a, 'UNREACHABLE')
     await judge(a, 'LOST')
-    const elsewhere = { name: `${host}-0`, host: `${host}-b`, instance: one, clean: true }
+    const elsewhere = { name: `${host}-0`, host: `${host}-b`, stateDirectoryId: one, clean: true }
     await expect(store.register(elsewhere)).rejects.toThrow('not registered')
     await tellServices({ database: database(), committer: store.committer }, [a.hostId])
     expect(await store.register(elsewhere)).toMatchObject({ workerId: a.workerId })
@@ -399,8 +399,8 @@ eachDatabase((database) => {
 
   test('a worker is its token’s, also by its state directory', async () => {
     const one = randomUUID()
-    const { host } = await workers({ instance: one, subject: 'mine' })
-    const other = { name: `${host}-other`, host, instance: one, subject: 'theirs' }
+    const { host } = await workers({ stateDirectoryId: one, subject: 'mine' })
+    const other = { name: `${host}-other`, host, stateDirectoryId: one, subject: 'theirs' }
     await expect(store.register(other)).rejects.toThrow('not registered')
     expect(await store.register({ ...other, asAdmin: true })).toMatchObject({ epoch: 2 })
   })
@@ -419,12 +419,12 @@ eachDatabase((database) => {
 
   test('one that was forgotten comes back only clean, like any lost one', async () => {
     const one = randomUUID()
-    const { host, all } = await workers({ instance: one }, {})
+    const { host, all } = await workers({ stateDirectoryId: one }, {})
     const [a] = all as [Reporter, Reporter]
     for (const to of ['UNREACHABLE', 'LOST'] as const) await judge(a, to)
     await store.register({ name: `${host}-1`, host })
     expect((await hostOf(host)).workers.map(({ name }) => name)).toEqual([`${host}-1`])
-    const back = { name: `${host}-0`, host, instance: one }
+    const back = { name: `${host}-0`, host, stateDirectoryId: one }
     const unclean = await store.register({ ...back, clean: false })
     expect((await hostOf(host)).workers[0]).toMatchObject({ name: `${host}-0`, reachability: 'LOST' })
     await store.committer.write({ kind: 'returnWorker', ...unclean })

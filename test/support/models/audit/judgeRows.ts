@@ -10,7 +10,7 @@ const findings = {
     WHERE r."state" = 'ENDED' AND t."reachability" <> 'LOST'`,
   'two active replicas have one index': `SELECT r."serviceId" || ' ' || r."index" AS what FROM "Replica" r WHERE r."state" NOT IN ('STOPPING', 'ENDED')
     GROUP BY r."serviceId", r."index" HAVING count(*) > 1`,
-  'an alive replica has neither a host nor a blocker': `SELECT r."id" AS what FROM "Replica" r WHERE r."state" <> 'ENDED' AND (r."hostId" IS NULL) <> (r."pending" IS NOT NULL)`,
+  'an alive replica has neither a host nor a blocker': `SELECT r."id" AS what FROM "Replica" r WHERE r."state" <> 'ENDED' AND (r."hostId" IS NULL) <> (r."blocker" IS NOT NULL)`,
   'a ready replica is not confirmed, or can’t be reached': `SELECT r."id" AS what FROM "Replica" r WHERE r."ready" AND NOT (r."state" = 'RUNNING' AND r."reportedReady" AND r."hostReachable")`,
   'quota used is not what is held': `SELECT p."name" AS what FROM "Project" p WHERE p."usedReplicas" <>
     (SELECT count(*) FROM "Replica" r JOIN "Service" s ON s."id" = r."serviceId" WHERE s."projectId" = p."id" AND r."holdsQuota")`,
