@@ -4,6 +4,7 @@ import type { DatabaseClock } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
 import { isNeverSent } from '../../database/databaseErrors.ts'
 import { isTransient, sqlErrorOf, uniqueViolation } from '../../database/sqlError.ts'
+import { insertInto } from '../../rows/sql.ts'
 import type { ClusterEntry } from '../entry.ts'
 import { lookUpKey } from '../keys.ts'
 import type { ClusterOutcome, Json, Remember } from '../outcome.ts'
@@ -89,7 +90,14 @@ async function sendClusterWrite(
 /** Nothing had to be written, yet the same key with another input must be told (R17). */
 async function keepKey({ prisma }: Database, { subject, operation, key, inputHash, result }: Remember): Promise<void> {
   await prisma.$executeRawUnsafe(
-    `INSERT INTO "IdempotencyKey" ("subject", "operation", "key", "inputHash", "result", "at") VALUES ($1, $2, $3, $4, $5::jsonb, clock_timestamp())`,
+    insertInto('IdempotencyKey', {
+      subject: '$1',
+      operation: '$2',
+      key: '$3',
+      inputHash: '$4',
+      result: '$5::jsonb',
+      at: 'clock_timestamp()',
+    }),
     subject,
     operation,
     key,

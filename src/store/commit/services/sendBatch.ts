@@ -6,6 +6,7 @@ import type { Database } from '../../database/database.ts'
 import { DatabaseError, databaseErrorOf, patienceMillis } from '../../database/databaseErrors.ts'
 import { sqlErrorOf, uniqueViolation } from '../../database/sqlError.ts'
 import type { Sql } from '../../read/snapshot.ts'
+import { insertInto } from '../../rows/sql.ts'
 import { type BatchItem, encodeBatch } from './batch.ts'
 import type { Precondition } from './preconditions.ts'
 
@@ -88,7 +89,7 @@ export async function outcomeOfCutBatch(
 async function claim({ prisma }: Database, id: string): Promise<StatementAnswer> {
   try {
     await prisma.$queryRawUnsafe(
-      `INSERT INTO "Batch" ("id", "result", "at") VALUES ($1, '{"abandoned": true}', clock_timestamp()) RETURNING 1 AS done`,
+      `${insertInto('Batch', { id: '$1', result: `'{"abandoned": true}'::jsonb`, at: 'clock_timestamp()' })} RETURNING 1 AS done`,
       id,
     )
   } catch (error) {
