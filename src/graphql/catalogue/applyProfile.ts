@@ -26,7 +26,8 @@ const ApplyProfilePayload = builder
           app.database.prisma.profileRevision.findUniqueOrThrow({ ...query, where: { id } }),
       }),
       created: t.exposeBoolean('created', {
-        description: 'Whether this made a new revision; false: the newest one said the same already.',
+        description:
+          'Whether this made a new revision. False when the newest revision had the same content and settings already.',
       }),
     }),
   })
@@ -36,7 +37,7 @@ userMutation({
   description:
     'Makes a profile, or the next revision of it. Services keep the revision they have until they are updated. The same content and settings again make no new revision.',
   input: {
-    description: 'A whole profile: what is left out has its default, not its former value.',
+    description: 'A whole profile. Omitted fields get their default, not their former value.',
     fields: (t) => ({
       name: t.string(nameField),
       command: t.stringList({
@@ -70,12 +71,15 @@ userMutation({
       ),
       readiness: t.field({
         type: ProbeInput,
-        description: 'When a replica is ready; left out: when its process is there.',
+        description: 'The readiness probe. Without one a replica is ready when its process runs.',
       }),
-      liveness: t.field({ type: ProbeInput, description: 'A process that fails it is restarted in place.' }),
+      liveness: t.field({
+        type: ProbeInput,
+        description: 'The liveness probe: a process that fails it is restarted in place.',
+      }),
       restart: t.field({ type: RestartPolicyInput, description: 'Restarts in place.' }),
       stop: t.field({ type: StopPolicyInput, description: 'How replicas are stopped.' }),
-      service: t.field({ type: ServiceSettingsInput, description: 'How its services are kept.' }),
+      service: t.field({ type: ServiceSettingsInput, description: 'The settings of services that use this profile.' }),
     }),
     check: ({ env, readiness, liveness, ...input }) => {
       const ports = portsOf(input.ports)

@@ -31,7 +31,7 @@ const ProfileKind = enumOf<Kind>('ProfileKind', 'What a profile is for.', { SERV
 export const ProfileRevision = builder.prismaNode('ProfileRevision', {
   id: { field: 'id', description: 'The global id.' },
   nullable: true,
-  description: 'One state of an application profile. It never changes: a change makes the next one.',
+  description: 'One state of an application profile. It never changes, because a change makes the next revision.',
   fields: (t) => ({
     profile: t.relation('profile', { description: 'The profile.' }),
     revision: t.exposeInt('revision', { description: '1, 2, 3 … in its profile.' }),
@@ -47,7 +47,7 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
     workingDirectory: t.string({
       nullable: true,
       description:
-        "Where the program starts; a relative path begins in the replica's own directory. Null: that directory.",
+        "Where the program starts. A relative path begins in the replica's own directory; null means that directory.",
       resolve: (row) => row.content.workingDirectory,
     }),
     ports: t.field({
@@ -66,13 +66,13 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
     readiness: t.field({
       type: Probe,
       nullable: true,
-      description: 'Null: ready when the process is there.',
+      description: 'The readiness probe. Null means that the replica is ready when its process runs.',
       resolve: (row) => row.content.readiness,
     }),
     liveness: t.field({
       type: Probe,
       nullable: true,
-      description: 'A process that fails it is restarted in place; null: none.',
+      description: 'The liveness probe: a process that fails it is restarted in place. Null when there is none.',
       resolve: (row) => row.content.liveness,
     }),
     restart: t.field({
@@ -87,7 +87,7 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
     }),
     service: t.field({
       type: ServiceSettings,
-      description: 'How its services are kept.',
+      description: 'The settings of services that use this profile.',
       resolve: (row) => row.settings,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was applied.' }),
@@ -106,7 +106,11 @@ const ApplicationProfile = builder.prismaNode('Profile', {
   nullable: true,
   description: 'The template of services: command, environment, ports, resources, probes, policies and settings.',
   fields: (t) => ({
-    kind: t.field({ type: ProfileKind, description: 'What it is for.', resolve: (profile) => profile.kind }),
+    kind: t.field({
+      type: ProfileKind,
+      description: 'The purpose of the profile.',
+      resolve: (profile) => profile.kind,
+    }),
     name: t.exposeString('name', { description: 'A DNS-1123 label of at most 50 characters; unique.' }),
     current: t.prismaField({
       type: 'ProfileRevision',

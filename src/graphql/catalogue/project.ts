@@ -25,10 +25,10 @@ const Project = builder.prismaNode('Project', {
     name: t.exposeString('name', { description: 'A DNS-1123 label of at most 50 characters; unique.' }),
     maxReplicas: t.exposeInt('maxReplicas', {
       nullable: true,
-      description: 'The most replicas that may hold quota at once; null: no limit.',
+      description: 'The most replicas that may hold quota at once; null when there is no limit.',
     }),
     usedReplicas: t.exposeInt('usedReplicas', {
-      description: 'Replicas that hold quota now: from their placement to their confirmed end.',
+      description: 'The replicas that hold quota now. A replica holds it from its placement to its confirmed end.',
     }),
   }),
 })
@@ -75,7 +75,7 @@ userMutation({
   name: 'applyProject',
   description: 'Makes a project, or changes its quota.',
   input: {
-    description: 'A whole project: what is left out has its default.',
+    description: 'A whole project. Omitted fields get their default.',
     fields: (t) => ({
       name: t.string(nameField),
       maxReplicas: t.int(
@@ -83,7 +83,7 @@ userMutation({
           bounds.projectReplicas,
           'replicas of a project',
           (range) =>
-            `The most replicas that may hold quota at once, ${range}; null: no limit. Less than are used now stops none.`,
+            `The most replicas that may hold quota at once, ${range}. Null means that there is no limit. A limit below the replicas in use stops none of them.`,
         ),
       ),
     }),

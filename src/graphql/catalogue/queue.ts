@@ -23,7 +23,8 @@ const Queue = builder.prismaNode('Queue', {
   fields: (t) => ({
     name: t.exposeString('name', { description: 'A DNS-1123 label of at most 50 characters; unique.' }),
     priority: t.exposeInt('priority', {
-      description: 'Replicas of the higher priority are placed first; of equal ones the older.',
+      description:
+        "The queue's priority. Replicas of the queue with the higher priority are placed first, and among equal ones the older.",
     }),
   }),
 })
@@ -65,7 +66,11 @@ userMutation({
       name: t.string(nameField),
       priority: t.int({
         required: true,
-        ...whole(bounds.queuePriority, 'priorities', (range) => `Higher is placed first, ${range}.`),
+        ...whole(
+          bounds.queuePriority,
+          'priorities',
+          (range) => `The priority, ${range}. Replicas of the queue with the higher priority are placed first.`,
+        ),
       }),
     }),
   },

@@ -9,10 +9,10 @@ import { enumOf } from '../kit/enumOf.ts'
 export const EnvironmentVariable = builder.objectRef<Model.EnvironmentVariable>('EnvironmentVariable').implement({
   description: 'A variable of the environment of a replica.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Letters, digits and "_".' }),
+    name: t.exposeString('name', { description: 'The name, made of letters, digits and "_".' }),
     value: t.string({
       nullable: true,
-      description: 'Null when it is secret: the API never shows it.',
+      description: 'The value; null when it is secret, because the API never shows secret values.',
       resolve: (variable) => (variable.secret ? null : variable.value),
     }),
     secret: t.exposeBoolean('secret', { description: 'Whether the value is hidden.' }),
@@ -27,7 +27,10 @@ export const PortDeclaration = builder.objectRef<Model.PortDeclaration>('PortDec
     name: t.exposeString('name', {
       description: 'A DNS label; the replica finds the number in XCE_PORT_<NAME>, upper case, "-" as "_".',
     }),
-    port: t.exposeInt('port', { nullable: true, description: 'The fixed number; null: any free one of the host.' }),
+    port: t.exposeInt('port', {
+      nullable: true,
+      description: 'The fixed number; null when any free port of the host will do.',
+    }),
     protocol: t.field({ type: PortProtocol, description: 'TCP or UDP.', resolve: (port) => port.protocol }),
   }),
 })
@@ -67,15 +70,15 @@ const ExecProbe = builder.objectRef<ActionOf<'exec'>>('ExecProbe').implement({
 })
 
 const ProbeAction = builder.unionType('ProbeAction', {
-  description: 'What a probe does.',
+  description: 'The action of a probe.',
   types: [HttpProbe, TcpProbe, ExecProbe],
   resolveType: (action) => ({ http: HttpProbe, tcp: TcpProbe, exec: ExecProbe })[action.kind],
 })
 
 export const Probe = builder.objectRef<Model.Probe>('Probe').implement({
-  description: 'How the worker asks a replica whether it is ready (readiness) or well (liveness).',
+  description: 'A check by which the worker learns whether a replica is ready (readiness) or works (liveness).',
   fields: (t) => ({
-    action: t.field({ type: ProbeAction, description: 'What it does.', resolve: (probe) => probe.action }),
+    action: t.field({ type: ProbeAction, description: 'What the probe does.', resolve: (probe) => probe.action }),
     initialDelaySeconds: t.exposeInt('initialDelaySeconds', {
       description: 'Seconds from the start of the process to the first probe.',
     }),
@@ -91,10 +94,12 @@ export const Probe = builder.objectRef<Model.Probe>('Probe').implement({
 export const RestartPolicy = builder.objectRef<Model.RestartPolicy>('RestartPolicy').implement({
   description: 'How a worker restarts a process in place before it gives the replica up (GAVE_UP).',
   fields: (t) => ({
-    maxAttempts: t.exposeInt('maxAttempts', { description: 'Restarts within windowSeconds; 0: never.' }),
+    maxAttempts: t.exposeInt('maxAttempts', {
+      description: 'The most restarts within windowSeconds; 0 means that it is never restarted in place.',
+    }),
     windowSeconds: t.exposeInt('windowSeconds', { description: 'The window in seconds.' }),
     delaySeconds: t.exposeInt('delaySeconds', {
-      description: 'Seconds before each restart of the window but its first, which is at once.',
+      description: 'Seconds before each restart within the window. The first restart is made at once.',
     }),
   }),
 })
@@ -103,8 +108,8 @@ export const LostContact = enumOf<LostContactValue>(
   'LostContact',
   'What a worker does with replicas while it cannot reach a server.',
   {
-    KEEP: 'Lets them run.',
-    STOP: 'Stops them after the grace.',
+    KEEP: 'The worker lets them run.',
+    STOP: 'The worker stops them when the grace is over.',
   },
 )
 
@@ -121,7 +126,7 @@ export const StopPolicy = builder.objectRef<Model.StopPolicy>('StopPolicy').impl
     }),
     onLostContact: t.field({
       type: LostContact,
-      description: 'What its worker does while it cannot reach a server.',
+      description: 'What the worker does while it cannot reach a server.',
       resolve: (policy) => policy.onLostContact,
     }),
   }),

@@ -10,11 +10,11 @@ const EnvironmentVariableInput = builder.inputType('EnvironmentVariableInput', {
   fields: (t) => ({
     name: t.string({
       required: true,
-      description: `Letters, digits and "_", not beginning with a digit, at most ${bounds.variableNameLength}. XCE_… is reserved, and PORT where exactly one port is declared.`,
+      description: `At most ${bounds.variableNameLength} letters, digits and "_", and no digit first. XCE_… is reserved, and so is PORT when exactly one port is declared.`,
       check: nameFaults,
     }),
     value: t.string({
-      description: `At most ${bounds.variableValueBytes} bytes, without NUL. Null in a service removes the profile's variable; a profile's needs a value.`,
+      description: `At most ${bounds.variableValueBytes} bytes, without NUL. In a service, null removes the profile's variable; in a profile a value is required.`,
       check: valueFaults,
     }),
     secret: t.boolean({ defaultValue: false, description: 'Whether the API hides the value.' }),

@@ -16,7 +16,8 @@ export const RestartPolicyInput = builder.inputType('RestartPolicyInput', {
       whole(
         bounds.restartAttempts,
         'restarts in place',
-        (range) => `Restarts within the window, ${range}; ${restart.maxAttempts} when left out, 0: never.`,
+        (range) =>
+          `The most restarts within the window, ${range}; ${restart.maxAttempts} when left out. 0 means that it is never restarted in place.`,
       ),
     ),
     windowSeconds: t.int(
@@ -31,7 +32,7 @@ export const RestartPolicyInput = builder.inputType('RestartPolicyInput', {
         bounds.restartDelaySeconds,
         'the seconds before a restart',
         (range) =>
-          `Seconds before each restart but the first, which is at once, ${range}; ${restart.delaySeconds} when left out.`,
+          `Seconds before each restart, ${range}; ${restart.delaySeconds} when left out. The first restart is made at once.`,
       ),
     ),
   }),
@@ -71,7 +72,7 @@ export const StopPolicyInput = builder.inputType('StopPolicyInput', {
     ),
     onLostContact: t.field({
       type: LostContact,
-      description: `What a worker does that cannot reach a server; ${stop.onLostContact} when left out.`,
+      description: `What the worker does while it cannot reach a server; ${stop.onLostContact} when left out.`,
     }),
   }),
 })

@@ -18,7 +18,7 @@ const PortInput = builder.inputType('PortInput', {
       check: (name) => faultOf(nameFault(name, bounds.portNameLength)),
     }),
     port: t.int({
-      description: `A fixed number, ${min} to ${max}; null: any free one of the host.`,
+      description: `A fixed number, ${min} to ${max}; null when any free port of the host will do.`,
       check: (port) =>
         port < min || port > max
           ? [{ message: `${port} is out of range: ports are ${min} to ${max}, or null for any free one.` }]

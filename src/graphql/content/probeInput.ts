@@ -40,8 +40,8 @@ const ExecProbeInput = builder.inputType('ExecProbeInput', {
 export const ProbeInput = builder.inputType('ProbeInput', {
   description: 'A probe: exactly one of http, tcp and exec.',
   fields: (t) => ({
-    http: t.field({ type: HttpProbeInput, description: 'Ask by HTTP.' }),
-    tcp: t.field({ type: TcpProbeInput, description: 'Open a connection.' }),
+    http: t.field({ type: HttpProbeInput, description: 'Send an HTTP request.' }),
+    tcp: t.field({ type: TcpProbeInput, description: 'Open a TCP connection.' }),
     exec: t.field({ type: ExecProbeInput, description: 'Run a command.' }),
     initialDelaySeconds: t.int(
       whole(

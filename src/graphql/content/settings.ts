@@ -4,17 +4,17 @@ import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
 
 export const SpreadMode = enumOf<Mode>('SpreadMode', 'How the replicas of a service are spread over hosts.', {
-  NONE: 'Not at all.',
-  BEST_EFFORT: 'Evenly, but none waits for it.',
-  STRICT: 'At most maxPerHost on a host: the others wait with SPREAD.',
+  NONE: 'Replicas are not spread.',
+  BEST_EFFORT: 'Replicas are spread evenly, but none waits for a better host.',
+  STRICT: 'A host has at most maxPerHost replicas of the service. The others wait with the blocker SPREAD.',
 })
 
 const Limit = builder.objectRef<Model.Limit>('Limit').implement({
-  description: 'A number of replicas: a count or a percentage of the desired ones. One of the two is null.',
+  description: 'A number of replicas, as a count or as a percentage of the desired ones. One of the two is null.',
   fields: (t) => ({
     count: t.int({
       nullable: true,
-      description: 'Replicas.',
+      description: 'The number of replicas.',
       resolve: (limit) => ('count' in limit ? limit.count : null),
     }),
     percent: t.int({
@@ -26,7 +26,8 @@ const Limit = builder.objectRef<Model.Limit>('Limit').implement({
 })
 
 export const ServiceSettings = builder.objectRef<Model.Settings>('ServiceSettings').implement({
-  description: 'How services of a profile are kept, as opposed to what their replicas run.',
+  description:
+    'The settings of services of a profile. They say how services are kept, and not what their replicas run.',
   fields: (t) => ({
     replicas: t.exposeInt('replicas', {
       description: 'Desired replicas of a service that is created without a number.',
@@ -37,33 +38,34 @@ export const ServiceSettings = builder.objectRef<Model.Settings>('ServiceSetting
       resolve: (settings) => settings.spreadMode,
     }),
     maxPerHost: t.exposeInt('maxPerHost', {
-      description: 'Alive replicas of the service per host that spread aims at.',
+      description: 'How many alive replicas of the service a host may have.',
     }),
     maxSurge: t.field({
       type: Limit,
-      description: 'Replicas above the desired ones during a rollout; a percentage is rounded up.',
+      description: 'How many replicas a rollout may run above the desired ones. A percentage is rounded up.',
       resolve: (settings) => settings.maxSurge,
     }),
     maxUnavailable: t.field({
       type: Limit,
-      description: 'Replicas that may be unavailable during a rollout; a percentage is rounded down.',
+      description:
+        'How many of the desired replicas may be unavailable during a rollout. A percentage is rounded down.',
       resolve: (settings) => settings.maxUnavailable,
     }),
     minReadySeconds: t.exposeInt('minReadySeconds', {
-      description: 'Seconds that a replica has to be ready to be available.',
+      description: 'Seconds for which a replica must be ready before it is available.',
     }),
     progressDeadlineSeconds: t.exposeInt('progressDeadlineSeconds', {
       description: 'Seconds without progress after which a rollout is STALLED.',
     }),
     autoRollback: t.exposeBoolean('autoRollback', {
-      description: 'Whether a rollout that fails is rolled back by itself.',
+      description: 'Whether a rollout that fails is rolled back automatically.',
     }),
     backoffBaseSeconds: t.exposeInt('backoffBaseSeconds', {
-      description: "Seconds waited after a slot's second failure; each further wait doubles.",
+      description: "Seconds of the wait after a slot's second failure. Each further wait is twice as long.",
     }),
     backoffMaxSeconds: t.exposeInt('backoffMaxSeconds', { description: 'The longest wait in seconds.' }),
     backoffResetAfterSeconds: t.exposeInt('backoffResetAfterSeconds', {
-      description: 'Seconds of being available after which failures are forgotten.',
+      description: 'Seconds for which a replica must be available before its failures are forgotten.',
     }),
   }),
 })

@@ -15,14 +15,18 @@ const SpreadInput = builder.inputType('SpreadInput', {
     mode: t.field({ type: SpreadMode, required: true, description: 'NONE, BEST_EFFORT or STRICT.' }),
     maxPerHost: t.int({
       defaultValue: 1,
-      ...whole(bounds.maxPerHost, 'replicas per host', (range) => `Alive replicas of the service per host, ${range}.`),
+      ...whole(
+        bounds.maxPerHost,
+        'replicas per host',
+        (range) => `How many alive replicas of the service a host may have, ${range}.`,
+      ),
     }),
   }),
 })
 
 const IntOrPercent = builder.inputType('IntOrPercent', {
   isOneOf: true,
-  description: 'A number of replicas: exactly one of the two.',
+  description: 'A number of replicas. Give exactly one of the two fields.',
   fields: (t) => ({
     count: t.int(whole(bounds.limitCount, 'replicas of a limit', (range) => `Replicas, ${range}.`)),
     percent: t.int(whole(bounds.percent, 'percentages', (range) => `Percent of the desired replicas, ${range}.`)),
@@ -31,16 +35,16 @@ const IntOrPercent = builder.inputType('IntOrPercent', {
 
 export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
   description:
-    'How a rollout moves. maxSurge and maxUnavailable may not both be 0. What is left out is: in a profile and a new service as each field says or the profile has it; in an update that makes a new version as the profile has it, in one of settings only as it was.',
+    "How a rollout moves. maxSurge and maxUnavailable may not both be 0. Omitted fields get the default in a profile, the profile's value in an update that makes a new version, and stay unchanged in an update of settings only.",
   fields: (t) => ({
     maxSurge: t.field({
       type: IntOrPercent,
       description:
-        'Replicas above the desired ones, rounded up; 25 % when left out, 0 with a fixed port or STRICT spread.',
+        'How many replicas a rollout may run above the desired ones, rounded up. When left out: 25 %, or 0 with a fixed port or STRICT spread.',
     }),
     maxUnavailable: t.field({
       type: IntOrPercent,
-      description: 'Desired replicas that may be unavailable, rounded down; 25 % when left out.',
+      description: 'How many of the desired replicas may be unavailable, rounded down; 25 % when left out.',
     }),
     minReadySeconds: t.int(
       whole(
@@ -55,11 +59,11 @@ export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
         bounds.progressDeadlineSeconds,
         'the seconds without progress',
         (range) =>
-          `Seconds without progress until STALLED, ${range} and more than minReadySeconds; ${defaultSettings.progressDeadlineSeconds} when left out.`,
+          `Seconds without progress after which it is STALLED, ${range} and more than minReadySeconds; ${defaultSettings.progressDeadlineSeconds} when left out.`,
       ),
     ),
     autoRollback: t.boolean({
-      description: `Whether a failing rollout is rolled back by itself; ${defaultSettings.autoRollback} when left out.`,
+      description: `Whether a failing rollout is rolled back automatically; ${defaultSettings.autoRollback} when left out.`,
     }),
   }),
 })
@@ -88,7 +92,8 @@ export function rolloutFaults(input: RolloutInput): Fault[] {
 }
 
 const BackoffInput = builder.inputType('BackoffInput', {
-  description: 'The waits after failures: the first replacement at once, then base, doubled up to max.',
+  description:
+    'The waits after failures. The first replacement starts at once; the next one waits baseSeconds, and each further wait is twice as long, up to maxSeconds.',
   fields: (t) => ({
     baseSeconds: t.int(
       whole(
@@ -110,14 +115,14 @@ const BackoffInput = builder.inputType('BackoffInput', {
         bounds.backoffResetAfterSeconds,
         'the seconds of being available',
         (range) =>
-          `Seconds of being available that forget failures, ${range}; ${defaultSettings.backoffResetAfterSeconds} when left out.`,
+          `Seconds for which a replica must be available before its failures are forgotten, ${range}; ${defaultSettings.backoffResetAfterSeconds} when left out.`,
       ),
     ),
   }),
 })
 
 export const ServiceSettingsInput = builder.inputType('ServiceSettingsInput', {
-  description: 'How services of the profile are kept.',
+  description: 'The settings of services that use this profile.',
   fields: (t) => ({
     replicas: t.int(
       whole(

@@ -16,11 +16,14 @@ export interface EndpointTable {
 }
 
 export const EndpointAddress = builder.objectRef<Address>('EndpointAddress').implement({
-  description: 'Where one port of one replica is reached.',
+  description: 'The address of one port of one replica.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Replica, port name and start: the same while that process listens there.' }),
+    id: t.exposeID('id', {
+      description:
+        'The replica, port name and start of the process. It stays the same as long as that process listens there.',
+    }),
     replicaId: t.id({
-      description: "The replica's global id, also when the replica is no longer kept.",
+      description: "The replica's global id. It is given also when the replica is no longer kept.",
       resolve: (address) => encodeGlobalId('Replica', address.replicaId),
     }),
     replica: t.prismaField({
@@ -31,7 +34,7 @@ export const EndpointAddress = builder.objectRef<Address>('EndpointAddress').imp
         findOrNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } })),
     }),
     index: t.exposeInt('index', { description: "The replica's index." }),
-    start: t.exposeInt('start', { description: "Which start of the replica's process this is: 1, 2, 3 …" }),
+    start: t.exposeInt('start', { description: "The number of the present start of the replica's process: 1, 2, 3 …" }),
     host: t.exposeString('host', { description: "The host's name." }),
     address: t.exposeString('address', { description: "The host's primary address." }),
     addresses: t.stringList({
@@ -45,11 +48,13 @@ export const EndpointAddress = builder.objectRef<Address>('EndpointAddress').imp
       description: 'address:port, an IPv6 address in brackets.',
       resolve: ({ address, port }) => `${address.includes(':') ? `[${address}]` : address}:${port}`,
     }),
-    ready: t.exposeBoolean('ready', { description: 'Take it: ready and not stopping.' }),
-    serving: t.exposeBoolean('serving', {
-      description: 'It still answers: ready, or it would be if it were not stopping.',
+    ready: t.exposeBoolean('ready', {
+      description: 'Whether clients should use it: the replica is ready and not stopping.',
     }),
-    terminating: t.exposeBoolean('terminating', { description: 'Its replica is stopping.' }),
+    serving: t.exposeBoolean('serving', {
+      description: 'Whether it still answers: the replica is ready, or is stopping and was ready.',
+    }),
+    terminating: t.exposeBoolean('terminating', { description: 'Whether its replica is stopping.' }),
   }),
 })
 
@@ -77,17 +82,19 @@ Endpoint.implement({
     }),
     revision: t.expose('revision', {
       type: 'Revision',
-      description: 'The position in the fact log that the table is exact at.',
+      description: 'The position in the fact log at which the table is exact.',
     }),
     addresses: t.field({
       type: [EndpointAddress],
       description: 'The addresses, in the order of index and port name.',
       args: {
-        port: t.arg.string({ description: 'Only of the port of this name; left out: of all ports.' }),
+        port: t.arg.string({
+          description: 'Return only addresses of the port with this name; of all ports when left out.',
+        }),
         includeNotReady: t.arg.boolean({
           defaultValue: false,
           description:
-            'Also addresses that are not ready: of replicas whose process runs but is not ready or is stopping.',
+            'Also return addresses that are not ready, of replicas whose process runs but is not ready or is stopping.',
         }),
       },
       resolve: ({ addresses }, { port, includeNotReady }) =>

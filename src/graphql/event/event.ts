@@ -31,31 +31,32 @@ const EventKind = enumOf<Kind>('EventKind', 'What an event is about.', {
 export const Event = builder.prismaNode('Event', {
   id: { field: 'revision', description: 'The global id.' },
   nullable: true,
-  description: 'The sentence about a committed change that a person reads.',
+  description: 'A sentence for people about a committed change.',
   fields: (t) => ({
     revision: t.expose('revision', { type: 'Revision', description: 'The position of its fact.' }),
     at: t.expose('at', { type: 'DateTime', description: 'When it was committed.' }),
     kind: t.field({ type: EventKind, description: 'What it is about.', resolve: (event) => event.kind }),
     message: t.exposeString('message', { description: 'The sentence.' }),
-    actor: t.exposeString('actor', { description: 'The subject whose doing it is; xce: the rules.' }),
+    actor: t.exposeString('actor', { description: 'The subject that caused it; "xce" when the rules did.' }),
     service: t.prismaField({
       type: 'Service',
       nullable: true,
-      description: 'The service it is about; null when it is about none or that is no longer kept.',
+      description: 'The service that it is about; null when it is about none, or when the service is no longer kept.',
       resolve: (query, { serviceId: id }, _args, { app }) =>
         id === null ? null : findOrNull(app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } })),
     }),
     replica: t.prismaField({
       type: 'Replica',
       nullable: true,
-      description: 'The one replica it is about; null when it is about none or several, or that is no longer kept.',
+      description:
+        'The replica that it is about; null when it is about none or several, or when the replica is no longer kept.',
       resolve: (query, { replicaId: id }, _args, { app }) =>
         id === null ? null : findOrNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } })),
     }),
     host: t.prismaField({
       type: 'Host',
       nullable: true,
-      description: 'The host it is about; null when it is about none or that is no longer kept.',
+      description: 'The host that it is about; null when it is about none, or when the host is no longer kept.',
       resolve: (query, { hostId: id }, _args, { app }) =>
         id === null ? null : findOrNull(app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } })),
     }),
@@ -68,14 +69,14 @@ export const EventConnection = builder.connectionObject(
 )
 
 export const EventFilter = builder.inputType('EventFilter', {
-  description: 'Which events: all conditions that are given hold. An empty list matches none.',
+  description: 'Selects events that meet all given conditions. An empty list matches none.',
   fields: (t) => ({
-    projects: t.stringList({ description: 'Of one of the projects of these names.' }),
-    service: t.string({ description: 'Of services of this name, those that are gone included.' }),
+    projects: t.stringList({ description: 'Events of one of the projects with these names.' }),
+    service: t.string({ description: 'Events of services with this name, also of deleted ones.' }),
     kinds: t.field({
       type: [EventKind],
       required: { list: false, items: true },
-      description: 'Of one of these kinds.',
+      description: 'Events of one of these kinds.',
     }),
   }),
 })
@@ -100,8 +101,8 @@ builder.queryFields((t) => ({
   events: t.connection(
     {
       type: Event,
-      description: 'Events of everything, newest first.',
-      args: { filter: t.arg({ type: EventFilter, description: 'Which ones; left out: all.' }) },
+      description: 'All events that are kept, newest first.',
+      args: { filter: t.arg({ type: EventFilter, description: 'Which ones to return; all when left out.' }) },
       resolve: (_root, args, context) =>
         connectionOf<EventRow>(context, events, null, args, eventFilterSql(args.filter)),
     },

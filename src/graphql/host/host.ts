@@ -24,10 +24,10 @@ const replicasOfHost: Listing = {
   descending: true,
 }
 
-const HostScheduling = enumOf<Scheduling>('HostScheduling', 'What operators want of a host.', {
+const HostScheduling = enumOf<Scheduling>('HostScheduling', 'Whether operators let a host take replicas.', {
   OPEN: 'It takes replicas.',
-  CORDONED: 'It takes no new ones.',
-  DRAINING: 'It takes no new ones, and those it has are replaced elsewhere.',
+  CORDONED: 'It takes no new replicas; those that it has stay.',
+  DRAINING: 'It takes no new replicas, and those that it has are replaced elsewhere.',
 })
 
 export const Host = builder.prismaNode('Host', {
@@ -35,47 +35,54 @@ export const Host = builder.prismaNode('Host', {
   nullable: true,
   description: 'A machine that replicas run on.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name its workers gave; unique.' }),
+    name: t.exposeString('name', { description: 'The name that its workers gave it; it is unique.' }),
     addresses: t.exposeStringList('addresses', {
-      description: 'Its addresses, as a worker of it told them last; endpoints list the first one.',
+      description: 'The addresses that one of its workers reported last. Endpoints list the first one.',
     }),
     scheduling: t.field({
       type: HostScheduling,
-      description: 'What operators want.',
+      description: 'Whether operators let it take replicas.',
       resolve: (host) => host.scheduling,
     }),
-    schedulingSince: t.expose('schedulingSince', { type: 'DateTime', description: 'Since when they want it.' }),
+    schedulingSince: t.expose('schedulingSince', {
+      type: 'DateTime',
+      description: 'The instant since which this has been so.',
+    }),
     reachability: t.field({
       type: Reachability,
-      description: 'What the system sees: the best of its workers.',
+      description: 'Whether the server can reach it: the best state of its workers.',
       resolve: (host) => host.reachability,
     }),
-    reachabilitySince: t.expose('reachabilitySince', { type: 'DateTime', description: 'Since when it sees it.' }),
+    reachabilitySince: t.expose('reachabilitySince', {
+      type: 'DateTime',
+      description: 'The instant since which this has been so.',
+    }),
     reason: t.exposeString('reason', {
       nullable: true,
-      description: 'Why it is not simply open and reachable, as a sentence; null when there is nothing to say.',
+      description: 'A sentence that says why it is not both open and reachable; null when it is.',
     }),
     workers: t.relation('workers', {
-      description: 'The workers that registered on it, by name.',
+      description: 'The workers that registered on it, in the order of their names.',
       query: { orderBy: { name: 'asc' } },
     }),
     cpuMillis: t.exposeInt('cpuMillis', {
-      description: 'CPU that its workers offer, in thousandths of a core; LOST ones offer nothing.',
+      description: 'The CPU that its workers offer, in thousandths of a core. LOST workers offer nothing.',
     }),
     memoryMiB: t.exposeInt('memoryMiB', {
-      description: 'Memory that its workers offer, in MiB; LOST ones offer nothing.',
+      description: 'The memory that its workers offer, in MiB. LOST workers offer nothing.',
     }),
     usedCpuMillis: t.exposeInt('usedCpuMillis', { description: 'Of that, what replicas hold.' }),
     usedMemoryMiB: t.exposeInt('usedMemoryMiB', { description: 'Of that, what replicas hold.' }),
     portRange: t.field({
       type: PortRange,
-      description: 'The ports that "any free" comes from.',
+      description: 'The range from which replicas get ports without a fixed number.',
       resolve: (host) => ({ from: host.portFrom, to: host.portTo }),
     }),
-    usedPorts: t.exposeInt('usedPorts', { description: 'Ports that replicas hold.' }),
+    usedPorts: t.exposeInt('usedPorts', { description: 'The ports that replicas hold.' }),
     quarantinedPorts: t.loadableList({
       type: 'Int',
-      description: 'Ports that something else was found to use and that are not given for a while, ascending.',
+      description:
+        'Ports that another program was found to use, in ascending order. They are given to no replica for a while.',
       loaderOptions: { cache: false },
       load: async (ids: string[], { app }) => {
         const rows = await app.database.prisma.hostPort.findMany({
@@ -89,7 +96,8 @@ export const Host = builder.prismaNode('Host', {
     replicas: t.connection(
       {
         type: Replica,
-        description: 'The replicas that were placed on it, newest first, also ended ones. Needs the role admin.',
+        description:
+          'The replicas that were placed on it, newest first, with those that have ended. This needs the role admin.',
         authScopes: { admin: true },
         resolve: (host, args, context) => connectionOf<ReplicaRow>(context, replicasOfHost, host.id, args),
       },
@@ -109,10 +117,10 @@ interface HostFilterValue {
 }
 
 const HostFilter = builder.inputRef<HostFilterValue>('HostFilter').implement({
-  description: 'Which hosts: all conditions that are given hold.',
+  description: 'Selects hosts that meet all given conditions.',
   fields: (t) => ({
-    scheduling: t.field({ type: HostScheduling, description: 'What operators want of it.' }),
-    reachability: t.field({ type: Reachability, description: 'What the system sees of it.' }),
+    scheduling: t.field({ type: HostScheduling, description: 'Whether operators let it take replicas.' }),
+    reachability: t.field({ type: Reachability, description: 'Whether the server can reach it.' }),
   }),
 })
 
@@ -136,7 +144,7 @@ builder.queryFields((t) => ({
     {
       type: Host,
       description: 'All hosts by name.',
-      args: { filter: t.arg({ type: HostFilter, description: 'Which ones; left out: all.' }) },
+      args: { filter: t.arg({ type: HostFilter, description: 'Which ones to return; all when left out.' }) },
       resolve: (_root, args, context) => connectionOf<HostRow>(context, hosts, null, args, hostFilterSql(args.filter)),
     },
     HostConnection,

@@ -25,7 +25,7 @@ function hostMutation({ name, description, done, errors, change }: HostMutation)
     name,
     description,
     input: {
-      description: 'Which host.',
+      description: 'The host to act on.',
       fields: (t) => ({ host: t.string({ required: true, description: "The host's name." }) }),
     },
     payload: payloadOf(name, done),
@@ -68,7 +68,7 @@ const schedule = (scheduling: HostScheduling) => (name: string, actor: string) =
 hostMutation({
   name: 'cordonHost',
   description:
-    'A host takes no new replicas; those it has stay, also where it was being drained. Is it cordoned already: NoChangeError.',
+    'Lets a host take no new replicas. Those that it has stay, and a drain of it ends. NoChangeError when it is cordoned already.',
   done: 'The host is cordoned.',
   errors: ['NO_CHANGE'],
   change: schedule('CORDONED'),
@@ -76,7 +76,7 @@ hostMutation({
 hostMutation({
   name: 'uncordonHost',
   description:
-    'A host takes replicas again, and those of its workers that are being drained do; what a drain has not moved yet stays. Is it open already: NoChangeError.',
+    'Lets a host take replicas again, and its workers too that are being drained. Replicas that a drain has not moved yet stay. NoChangeError when the host is open already.',
   done: 'The host is open.',
   errors: ['NO_CHANGE'],
   change: schedule('OPEN'),
@@ -84,7 +84,7 @@ hostMutation({
 hostMutation({
   name: 'drainHost',
   description:
-    'A host takes no new replicas, and those it has leave: an available one is stopped when its replacement has a place elsewhere, within the limits of its service. Is it being drained already: NoChangeError.',
+    'Moves all replicas away from a host, which takes no new ones. An available replica is stopped when its replacement has a place elsewhere, within the limits of its service. NoChangeError when the host is being drained already.',
   done: 'The host is being drained.',
   errors: ['NO_CHANGE'],
   change: schedule('DRAINING'),
@@ -92,16 +92,16 @@ hostMutation({
 hostMutation({
   name: 'removeHost',
   description:
-    'Forgets a host that is not reachable and has no replicas, and its workers. A worker that registers on it brings it back. Is it reachable or has replicas: InvalidStateError.',
-  done: 'The host is removed: it is in no list any more.',
+    'Forgets a host that is not reachable and has no replicas, with its workers. A worker that registers on it brings it back. InvalidStateError when it is reachable or has replicas.',
+  done: 'The host is removed from all lists.',
   errors: ['INVALID_STATE'],
   change: (name, actor) => ({ kind: 'removeHost', name, actor }),
 })
 hostMutation({
   name: 'confirmHostLoss',
   description:
-    'An operator’s word that the unreachable workers of a host are gone: they are LOST at once, with the host when none is left, and their replicas are replaced. Has it none, being reachable or lost already: InvalidStateError.',
-  done: 'What was unreachable of the host is lost.',
+    'Confirms that the unreachable workers of a host are gone. They are LOST at once, and so is the host when no worker is left; their replicas are replaced. InvalidStateError when no worker of the host is UNREACHABLE.',
+  done: 'The unreachable workers of the host are now LOST.',
   errors: ['INVALID_STATE'],
   change: (name, actor) => ({ kind: 'confirmHostLoss', name, actor }),
 })
@@ -109,12 +109,12 @@ hostMutation({
 userMutation({
   name: 'removeWorker',
   description:
-    'Forgets a worker that is LOST: an operator’s word that nothing of it runs any more, so that its host may give the ports again that are kept for it. Is it not lost: InvalidStateError.',
+    'Forgets a worker that is LOST. With it an operator confirms that nothing of the worker runs any longer, so its host may give out the ports again that are kept for it. InvalidStateError when the worker is not LOST.',
   input: {
-    description: 'Which worker.',
+    description: 'The worker to remove.',
     fields: (t) => ({ worker: t.string({ required: true, description: "The worker's name." }) }),
   },
-  payload: payloadOf('removeWorker', 'The worker is removed: its host has it no more.'),
+  payload: payloadOf('removeWorker', 'The worker is removed from its host.'),
   errors: ['NOT_FOUND', 'INVALID_STATE'],
   about: ({ worker }) => ({ worker }),
   perform: ({ worker, ...rest }, call) => {

@@ -5,41 +5,49 @@ import { enumOf } from './enumOf.ts'
 import { findOrNull } from './findOrNull.ts'
 
 export const BlockReason = enumOf<Reason>('BlockReason', 'Why something waits.', {
-  QUEUED: 'Waits for its turn to be placed.',
-  BACKOFF: 'Waits after a failure: until says how long.',
-  CRASH_LOOP: 'Failed three times or more in a row: until says when it is tried again.',
-  QUOTA: 'The project has no replica of its quota left.',
-  NO_HOST: 'No host is there that could take it.',
+  QUEUED: 'It waits for its turn to be placed.',
+  BACKOFF: 'It waits after a failure; `until` says for how long.',
+  CRASH_LOOP: 'It failed three times or more in a row; `until` says when it is tried again.',
+  QUOTA: "The project's quota is used up.",
+  NO_HOST: 'No host could take it, even if it were empty.',
   NO_CAPACITY: 'No host has enough CPU and memory left.',
-  NO_PORT: 'No host has the ports it needs free.',
+  NO_PORT: 'No host has all ports free that it needs.',
   SPREAD: 'Every host has as many replicas of the service as STRICT spread allows.',
   HOST_UNREACHABLE: 'Its worker is not reachable.',
   HOST_DRAINING: 'Its worker or host is being drained.',
   NO_ADDRESS: 'Its host has no address to list in the endpoint.',
-  WAITING_FOR_READY: 'Waits until replicas are ready.',
-  MIN_READY: 'Waits until ready replicas were ready for minReadySeconds.',
-  STOPPING_OLD: 'Waits until stopping replicas have ended.',
+  WAITING_FOR_READY: 'It waits until replicas are ready.',
+  MIN_READY: 'It waits until ready replicas have been ready for minReadySeconds.',
+  STOPPING_OLD: 'It waits until stopping replicas have ended.',
   ROLLOUT_PAUSED: 'The rollout is paused.',
   PROGRESS_DEADLINE: 'The rollout made no progress within progressDeadlineSeconds.',
 })
 
 export const Blocker = builder.objectRef<BlockerValue>('Blocker').implement({
-  description: 'The reason something waits, as a value. "Not now" is always said, never left out.',
+  description: 'The reason why something waits. Whatever waits has a blocker.',
   fields: (t) => ({
-    reason: t.field({ type: BlockReason, description: 'Why, for programs.', resolve: (blocker) => blocker.reason }),
+    reason: t.field({
+      type: BlockReason,
+      description: 'The reason, for programs.',
+      resolve: (blocker) => blocker.reason,
+    }),
     message: t.exposeString('message', { description: 'A sentence: what waits, for what, and what would help.' }),
-    count: t.exposeInt('count', { description: 'Replicas it holds.' }),
-    since: t.field({ type: 'DateTime', description: 'Since when.', resolve: (blocker) => blocker.since }),
+    count: t.exposeInt('count', { description: 'The number of replicas that wait for this reason.' }),
+    since: t.field({
+      type: 'DateTime',
+      description: 'The instant since which this has been so.',
+      resolve: (blocker) => blocker.since,
+    }),
     until: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it ends by itself; null where that is not known.',
+      description: "The instant at which it will end without anybody's action; null when that is not known.",
       resolve: (blocker) => blocker.until,
     }),
     replica: t.prismaField({
       type: 'Replica',
       nullable: true,
-      description: 'The one replica it is about; null where there is none to name.',
+      description: 'The replica that it is about; null when it is about none or several.',
       resolve: (query, blocker, _args, { app }) =>
         blocker.replica === null
           ? null

@@ -69,11 +69,12 @@ export const builder = new SchemaBuilder<ApiTypes>({
     nodeTypeOptions: { description: 'Anything that has an id and can be read again by it.' },
     idFieldOptions: { description: 'Names the object in the whole API: its type, "_" and a UUID.' },
     nodeQueryOptions: {
-      description: 'The object with this id; null when there is none (any more). Not an id: the error BAD_USER_INPUT.',
+      description:
+        'The object with this id; null when it does not exist. The error BAD_USER_INPUT when the text cannot be an id.',
       args: { id: { description: 'A global id, for example of a Service.' } },
     },
     nodesQueryOptions: {
-      description: `The objects with these ids, in their order; null where there is none. More than ${bounds.nodes}: the error BAD_USER_INPUT.`,
+      description: `The objects with these ids in the same order, with null for each that does not exist. The error BAD_USER_INPUT for more than ${bounds.nodes} ids.`,
       args: { ids: { description: `At most ${bounds.nodes} global ids.` } },
       resolve: (_root, { ids }, _context, _info, resolveNodes) => {
         if (ids.length > bounds.nodes)
@@ -81,20 +82,22 @@ export const builder = new SchemaBuilder<ApiTypes>({
         return resolveNodes(ids)
       },
     },
-    pageInfoTypeOptions: { description: 'Where a page of a connection stands.' },
+    pageInfoTypeOptions: { description: 'Whether a connection has further pages, and their cursors.' },
     hasNextPageFieldOptions: { description: 'Whether something follows this page.' },
     hasPreviousPageFieldOptions: { description: 'Whether something precedes this page.' },
     startCursorFieldOptions: { description: 'The cursor of the first edge: pass it as before. Null on an empty page.' },
     endCursorFieldOptions: { description: 'The cursor of the last edge: pass it as after. Null on an empty page.' },
     firstArgOptions: {
-      description: `The first so many, 0 to ${bounds.pageSize.max}; ${bounds.pageSize.default} when neither first nor last is given. Not together with last.`,
+      description: `How many items to return from the start, 0 to ${bounds.pageSize.max}; ${bounds.pageSize.default} when neither first nor last is given. It cannot be given together with last.`,
     },
-    lastArgOptions: { description: `The last so many, 0 to ${bounds.pageSize.max}. Not together with first.` },
-    afterArgOptions: { description: 'Only what follows this cursor of the same connection.' },
-    beforeArgOptions: { description: 'Only what precedes this cursor of the same connection.' },
+    lastArgOptions: {
+      description: `How many items to return from the end, 0 to ${bounds.pageSize.max}. It cannot be given together with first.`,
+    },
+    afterArgOptions: { description: 'Return only items after this cursor of the same connection.' },
+    beforeArgOptions: { description: 'Return only items before this cursor of the same connection.' },
     edgesFieldOptions: { description: 'The page, with cursors.', nullable: { list: false, items: false } },
     nodesOnConnection: { description: 'The page, without cursors.' },
-    pageInfoFieldOptions: { description: 'Where this page stands.' },
+    pageInfoFieldOptions: { description: 'Whether there are further pages, and their cursors.' },
     cursorFieldOptions: { description: 'The position of this edge in its connection.' },
     nodeFieldOptions: { description: 'The object at this position.', nullable: false },
   },
@@ -108,14 +111,15 @@ function isOfWorkers(failure: AuthFailure): boolean {
 
 builder.queryType({
   description:
-    'Reads. Every field needs a token with the role admin, but for viewer (any token) and workerDrain (the role worker).',
+    'Queries read. Every field needs a token with the role admin, except `viewer` (any token) and `workerDrain` (the role worker).',
   authScopes: { admin: true },
 })
 builder.mutationType({
-  description: 'Writes. What can be expected to fail is a member of the result that implements Error.',
+  description:
+    'Mutations write. A failure that clients should expect is a member of the result union that implements Error.',
   authScopes: { admin: true },
 })
 builder.subscriptionType({
-  description: 'Follows changes: a SNAPSHOT first, then every change, in order.',
+  description: 'Subscriptions follow changes: they send a SNAPSHOT first and then every change, in order.',
   authScopes: { admin: true },
 })

@@ -27,38 +27,38 @@ export const errorCodes = {
   NOT_FOUND: {
     type: 'NotFoundError',
     status: 200,
-    meaning: 'Something the input names does not exist.',
+    meaning: 'Something that the input names does not exist.',
     remedy: 'Correct the name at path, or make it first.',
   },
   INVALID_INPUT: {
     type: 'InvalidInputError',
     status: 200,
     meaning: 'Values of the input are out of their bounds. Nothing was changed.',
-    remedy: 'Correct every field that issues has.',
+    remedy: 'Correct every field that issues names.',
   },
   NAME_TAKEN: {
     type: 'NameTakenError',
     status: 200,
-    meaning: 'Another service of the project holds the name: until its last replica has ended.',
+    meaning: 'Another service of the project holds the name, until its last replica has ended.',
     remedy: 'Choose another name, or wait.',
   },
   QUOTA_EXCEEDED: {
     type: 'QuotaExceededError',
     status: 200,
-    meaning: 'So many replicas could never fit into the project, even if it had no others.',
+    meaning: 'The project could never hold that many replicas, even if it had no others.',
     remedy: 'Ask for fewer, or raise its maxReplicas.',
   },
   CONFLICT: {
     type: 'ConflictError',
     status: 200,
-    meaning: 'Somebody else changed the service since the revision that was expected.',
+    meaning: 'Somebody else changed the service after the expected revision.',
     remedy: 'Read it again, and decide again.',
   },
   NO_CHANGE: {
     type: 'NoChangeError',
     status: 200,
     meaning: 'There is nothing to do.',
-    remedy: 'Go on: it is already as you want it.',
+    remedy: 'The object is already as you want it.',
   },
   FORBIDDEN: {
     type: 'ForbiddenError',
@@ -69,7 +69,7 @@ export const errorCodes = {
   INVALID_STATE: {
     type: 'InvalidStateError',
     status: 200,
-    meaning: 'It is in a state that does not allow it.',
+    meaning: 'The object is in a state that does not allow it.',
     remedy: 'Do first what the message says.',
   },
   IDEMPOTENCY_MISMATCH: {
@@ -82,13 +82,13 @@ export const errorCodes = {
     type: 'FencedError',
     status: 200,
     meaning: 'The epoch is old.',
-    remedy: 'Stop every replica and register anew.',
+    remedy: 'Stop every replica and register again.',
   },
   OVERTAKEN: {
     type: 'OvertakenError',
     status: 200,
     meaning: 'A later registration of the same state directory was taken already.',
-    remedy: 'Where the state directory is an old copy: register with a number above the newest.',
+    remedy: 'If the state directory is an old copy, register with a number above the newest.',
   },
   BAD_USER_INPUT: {
     type: null,

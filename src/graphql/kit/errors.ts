@@ -9,16 +9,16 @@ import { errorClasses, type RefusalError } from './refusalError.ts'
 
 const ErrorCode = enumOf<RefusalCode>(
   'ErrorCode',
-  'What kind of failure it is, for programs.',
+  'The kinds of failures, for programs.',
   Object.fromEntries(refusalCodes.map((code) => [code, errorCodes[code].meaning])) as Record<RefusalCode, string>,
 )
 
 const ErrorInterface = builder.interfaceRef<RefusalError>('Error').implement({
-  description: 'A failure that can be expected, as data.',
+  description: 'A failure that clients should expect. It is returned as data.',
   fields: (t) => ({
     code: t.field({
       type: ErrorCode,
-      description: 'What kind of failure it is.',
+      description: 'The kind of failure.',
       resolve: ({ refusal }) => refusal.code,
     }),
     message: t.exposeString('message', {
@@ -31,7 +31,7 @@ const InputIssue = builder.objectRef<Issue>('InputIssue').implement({
   description: 'What is wrong with one field of an input.',
   fields: (t) => ({
     path: t.stringList({
-      description: 'The way to the field from the arguments on, for example ["input", "ports", "0", "name"].',
+      description: 'The path of the field in the arguments, for example ["input", "ports", "0", "name"].',
       resolve: (issue) => issue.path,
     }),
     message: t.exposeString('message', { description: 'A sentence with the value and the bound.' }),
@@ -50,7 +50,7 @@ const pathOf =
   (t) => ({
     path: t.stringList({ nullable: true, description, resolve: ({ refusal }) => refusal.path }),
   })
-const path = pathOf('The way to the field of the input that it is about.')
+const path = pathOf('The path of the field in the arguments that it is about.')
 const none = () => ({})
 
 const ownFields: { readonly [Code in RefusalCode]: FieldsOf<Code> } = {
@@ -71,7 +71,7 @@ const ownFields: { readonly [Code in RefusalCode]: FieldsOf<Code> } = {
     }),
   }),
   CONFLICT: (t) => ({
-    ...pathOf('The way to expectedRevision.')(t),
+    ...pathOf('The path of expectedRevision in the arguments.')(t),
     specRevision: t.field({
       type: 'Revision',
       description: "The service's specRevision now.",

@@ -82,7 +82,7 @@ export function userMutation<Fields extends InputFieldMap, Result extends object
     t.field({
       type: payload,
       description,
-      args: { input: t.arg({ type: input, required: true, description: 'What is asked for.' }) },
+      args: { input: t.arg({ type: input, required: true, description: 'The input of the mutation.' }) },
       errors: {
         types: errorTypes(...errors, 'INVALID_INPUT', 'FORBIDDEN', 'IDEMPOTENCY_MISMATCH'),
         union: {

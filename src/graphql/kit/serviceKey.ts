@@ -24,11 +24,11 @@ export const ServiceKey = builder.inputRef<ServiceName>('ServiceKey').implement(
 export const serviceField = {
   type: ServiceKey,
   required: true,
-  description: 'The service that holds this name; none: NotFoundError.',
+  description: 'The service that holds this name. NotFoundError when there is none.',
 } as const
 
 export const expectedRevisionField = {
   type: 'Revision',
   description:
-    "The service's specRevision that you decided on: another one now is a ConflictError. Left out: not compared.",
+    'The specRevision of the service that you decided on. ConflictError when it is another one now; nothing is compared when it is left out.',
 } as const

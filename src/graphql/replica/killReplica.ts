@@ -21,11 +21,14 @@ const KillReplicaPayload = builder.objectRef<{ readonly replicaId: ReplicaId }>(
 userMutation({
   name: 'killReplica',
   description:
-    'Stops one replica by its stop policy; another one takes its place. That is no failure. One that is stopping or has ended: InvalidStateError.',
+    'Stops one replica by its stop policy. Another one takes its place, and this does not count as a failure. InvalidStateError when the replica is stopping or has ended.',
   input: {
-    description: 'Which replica to stop.',
+    description: 'The replica to stop.',
     fields: (t) => ({
-      replica: t.id({ required: true, description: 'The global id of a Replica; none: NotFoundError.' }),
+      replica: t.id({
+        required: true,
+        description: 'The global id of a replica. NotFoundError when it does not exist.',
+      }),
     }),
   },
   payload: KillReplicaPayload,

@@ -32,21 +32,23 @@ const ReplicaLog = builder.objectRef<LogText>('ReplicaLog').implement({
 export const Replica = builder.prismaNode('Replica', {
   id: { field: 'id', description: 'The global id; the replica finds it in XCE_REPLICA_ID.' },
   nullable: true,
-  description: 'One ordinary job of a service. What ends is replaced by a new replica, as a rule with the same index.',
+  description:
+    'One ordinary job of a service. A replica that ends is replaced by a new one, as a rule with the same index.',
   fields: (t) => ({
     service: t.relation('service', { description: 'The service.' }),
     index: t.exposeInt('index', {
       description:
-        'From 0; one active replica of the service has it. During a surge it can be ≥ the desired replicas: it is no shard number.',
+        'Its number within the service, from 0. Only one active replica of the service has it. It is not a shard number, because during a surge it can be equal to or higher than the desired replicas.',
     }),
     version: t.relation('version', { description: 'The version under which it was started.' }),
     state: t.field({
       type: ReplicaState,
-      description: 'How far it is. It only moves forward.',
+      description: 'Its state, which only moves forward.',
       resolve: (replica) => replica.state,
     }),
     ready: t.exposeBoolean('ready', {
-      description: 'Reported ready for this start, its worker reachable, and not stopping.',
+      description:
+        'Whether its worker is reachable and has reported this start as ready, and the replica is not stopping.',
     }),
     readySince: t.expose('readySince', {
       type: 'DateTime',
@@ -54,20 +56,27 @@ export const Replica = builder.prismaNode('Replica', {
       description: 'Since when it is ready; null when it is not.',
     }),
     start: t.exposeInt('start', {
-      description: 'Which start of its process this is: 1, 2, 3 …; 1 also before the first.',
+      description: 'The number of the present start of its process: 1, 2, 3 …. It is 1 also before the first start.',
     }),
-    restarts: t.int({ description: 'Restarts in place: start − 1.', resolve: (replica) => replica.start - 1 }),
+    restarts: t.int({
+      description: 'How many times it was restarted in place, which is start − 1.',
+      resolve: (replica) => replica.start - 1,
+    }),
     leaving: t.field({
       type: LeaveReason,
       nullable: true,
       description: 'Why it will be replaced although its content is current; null when it will not.',
       resolve: (replica) => replica.leaving,
     }),
-    host: t.relation('host', { nullable: true, description: 'The host it was placed on; null before.' }),
+    host: t.relation('host', {
+      nullable: true,
+      description: 'The host that it was placed on; null before its placement.',
+    }),
     worker: t.loadable({
       type: Worker,
       nullable: true,
-      description: 'The worker that it was placed on last; null before, and when that one is forgotten.',
+      description:
+        'The worker that it was placed on last; null before its placement, and when that worker is no longer kept.',
       loaderOptions: { cache: false },
       load: async (ids: string[], { app }) => {
         const workers = await app.database.prisma.worker.findMany({ where: { id: { in: ids } } })
@@ -83,7 +92,7 @@ export const Replica = builder.prismaNode('Replica', {
     pending: t.field({
       type: Blocker,
       nullable: true,
-      description: 'Why it is not placed; null once it is.',
+      description: 'Why it is not placed; null once it is placed.',
       resolve: (replica) => replica.blocker,
     }),
     endReason: t.field({
@@ -104,11 +113,11 @@ export const Replica = builder.prismaNode('Replica', {
       type: ReplicaLog,
       nullable: true,
       description:
-        'The last lines of its output, asked of its worker now. Null: it was never placed, or its worker is not connected or does not answer in time.',
+        'The last lines of its output, which its worker is asked for now. Null when it was never placed, or when its worker is not connected or does not answer in time.',
       args: {
         tailLines: t.arg.int({
           defaultValue: 100,
-          description: `Lines of each stream, ${bounds.tailLines.min} to ${bounds.tailLines.max}; otherwise BAD_USER_INPUT.`,
+          description: `How many lines to return of each stream, ${bounds.tailLines.min} to ${bounds.tailLines.max}. The error BAD_USER_INPUT for any other number.`,
         }),
       },
       resolve: (replica, { tailLines }, { app }) => {
@@ -120,7 +129,7 @@ export const Replica = builder.prismaNode('Replica', {
           : app.logRequests.request(replica.workerId as WorkerId, replica.id as ReplicaId, lines)
       },
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When its row was made.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'The instant at which it was created.' }),
     startedAt: t.expose('startedAt', {
       type: 'DateTime',
       nullable: true,
@@ -143,8 +152,9 @@ builder.queryFields((t) => ({
   replicas: t.connection(
     {
       type: Replica,
-      description: 'Replicas of all services, newest first: also ended ones, unless the filter leaves them out.',
-      args: { filter: t.arg({ type: ReplicaFilter, description: 'Which ones; left out: all.' }) },
+      description:
+        'Replicas of all services, newest first, with those that have ended unless the filter leaves them out.',
+      args: { filter: t.arg({ type: ReplicaFilter, description: 'Which ones to return; all when left out.' }) },
       resolve: (_root, args, context) =>
         connectionOf<ReplicaRow>(context, replicas, null, args, replicaFilterSql(args.filter)),
     },

@@ -1,11 +1,11 @@
 import type { EndReason as End, LeaveReason as Leave, ReplicaState as State } from '../../generated/prisma/enums.ts'
 import { enumOf } from '../kit/enumOf.ts'
 
-export const ReplicaState = enumOf<State>('ReplicaState', 'How far a replica is. It only moves forward.', {
-  PENDING: 'Not placed yet: pending says why.',
-  STARTING: 'Placed: its worker is to start it.',
+export const ReplicaState = enumOf<State>('ReplicaState', 'The states of a replica, which only move forward.', {
+  PENDING: 'It is not placed yet; `pending` says why.',
+  STARTING: 'It is placed, and its worker is to start it.',
   RUNNING: 'Its process is confirmed by its worker.',
-  STOPPING: 'It is to end; it still holds host, ports and quota.',
+  STOPPING: 'It is being stopped. It still holds its host, ports and quota.',
   ENDED: 'Its end is confirmed.',
 })
 
@@ -20,12 +20,12 @@ export const LeaveReason = enumOf<Leave>(
 )
 
 export const EndReason = enumOf<End>('EndReason', 'Why a replica ended.', {
-  EXITED: 'Its process ended by itself and is not restarted in place, whatever its exit status.',
+  EXITED: 'Its process ended without being told to, with any exit status, and is not restarted in place.',
   GAVE_UP: 'It failed more often than its restart policy allows.',
   START_FAILED: 'Its process could not be started.',
-  PORT_TAKEN: 'A port it was given was in use by something else.',
+  PORT_TAKEN: 'Another program used a port that it was given.',
   HOST_LOST: 'Its host or worker is gone.',
-  KILLED: 'killReplica.',
+  KILLED: 'It was stopped by killReplica.',
   SCALED_DOWN: 'Fewer replicas were asked for.',
   REPLACED_BY_ROLLOUT: 'A rollout replaced it.',
   SERVICE_DELETED: 'Its service was deleted.',

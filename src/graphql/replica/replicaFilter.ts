@@ -7,25 +7,25 @@ import { refuseUnstorable } from '../kit/storableText.ts'
 import { EndReason, ReplicaState } from './replicaEnums.ts'
 
 export const ReplicaFilter = builder.inputType('ReplicaFilter', {
-  description: 'Which replicas: all conditions that are given hold. An empty list matches none.',
+  description: 'Selects replicas that meet all given conditions. An empty list matches none.',
   fields: (t) => ({
     services: t.field({
       type: [ServiceKey],
       required: { list: false, items: true },
-      description: 'Of one of these services; a name that is no longer held matches nothing.',
+      description: 'Replicas of one of these services. A name that no service holds matches nothing.',
     }),
     states: t.field({
       type: [ReplicaState],
       required: { list: false, items: true },
       description: 'In one of these states.',
     }),
-    ready: t.boolean({ description: 'Ready or not.' }),
-    versionNumber: t.int({ description: 'Of this version number.' }),
-    hostName: t.string({ description: 'On the host of this name.' }),
+    ready: t.boolean({ description: 'Replicas that are ready (true) or not ready (false).' }),
+    versionNumber: t.int({ description: 'Replicas with this version number.' }),
+    hostName: t.string({ description: 'Replicas on the host with this name.' }),
     endReasons: t.field({
       type: [EndReason],
       required: { list: false, items: true },
-      description: 'Ended for one of these reasons.',
+      description: 'Replicas that ended for one of these reasons.',
     }),
   }),
 })

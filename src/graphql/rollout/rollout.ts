@@ -14,13 +14,13 @@ const rollouts: Listing = {
   descending: true,
 }
 
-const RolloutState = enumOf<State>('RolloutState', 'How far a rollout is.', {
-  ROLLING: 'Under way: hold says what it waits for.',
-  PAUSED: 'Under way, but its service is paused.',
-  STALLED: 'Under way, but without progress for progressDeadlineSeconds. Progress or completion clears it.',
+const RolloutState = enumOf<State>('RolloutState', 'The states of a rollout.', {
+  ROLLING: 'It is under way; `hold` says what it waits for.',
+  PAUSED: 'It is under way, but its service is paused.',
+  STALLED: 'It is under way, but has made no progress for progressDeadlineSeconds. Progress or completion clears this.',
   COMPLETED: 'Every active replica has the target content and enough are available.',
   SUPERSEDED: 'A new target came before it was complete.',
-  ROLLED_BACK: 'A rollback left it.',
+  ROLLED_BACK: 'A rollback ended it.',
   CANCELLED: 'Its service was deleted before it was complete.',
 })
 
@@ -28,7 +28,7 @@ export const Rollout = builder.prismaNode('Rollout', {
   id: { field: 'id', description: 'The global id.' },
   nullable: true,
   description:
-    'The move of a service from one version to another. The creation of a service is its rollout 1, from null.',
+    'The move of a service from one version to another. The creation of a service is its rollout 1, whose `from` is null.',
   fields: (t) => ({
     number: t.exposeInt('number', { description: '1, 2, 3 … in its service.' }),
     service: t.relation('service', { description: 'The service.' }),
@@ -36,8 +36,8 @@ export const Rollout = builder.prismaNode('Rollout', {
       nullable: true,
       description: 'The last completed version before it; null for the creation.',
     }),
-    to: t.relation('to', { description: 'The target.' }),
-    state: t.field({ type: RolloutState, description: 'How far it is.', resolve: (rollout) => rollout.state }),
+    to: t.relation('to', { description: 'The target version.' }),
+    state: t.field({ type: RolloutState, description: 'Its state.', resolve: (rollout) => rollout.state }),
     automatic: t.exposeBoolean('automatic', { description: 'Whether it is an automatic rollback.' }),
     hold: t.field({
       type: Blocker,
@@ -46,17 +46,17 @@ export const Rollout = builder.prismaNode('Rollout', {
       resolve: (rollout) => rollout.blocker,
     }),
     updatedReplicas: t.exposeInt('updatedReplicas', { description: 'Active replicas with the target content.' }),
-    availableReplicas: t.exposeInt('availableReplicas', { description: 'Of those, the available ones.' }),
+    availableReplicas: t.exposeInt('availableReplicas', { description: 'Available replicas with the target content.' }),
     oldReplicas: t.exposeInt('oldReplicas', { description: 'Active replicas that are outdated.' }),
     desiredReplicas: t.exposeInt('desiredReplicas', {
-      description: 'Desired replicas of the service that it works with.',
+      description: 'The desired replicas of the service.',
     }),
-    maxSurge: t.exposeInt('maxSurge', { description: 'Replicas that it may have above the desired ones.' }),
+    maxSurge: t.exposeInt('maxSurge', { description: 'How many replicas it may run above the desired ones.' }),
     maxUnavailable: t.exposeInt('maxUnavailable', {
-      description: 'Replicas of the desired ones that may be unavailable.',
+      description: 'How many of the desired replicas may be unavailable.',
     }),
     minReadySeconds: t.exposeInt('minReadySeconds', {
-      description: 'Seconds that a replica has to be ready to be available.',
+      description: 'Seconds for which a replica must be ready before it is available.',
     }),
     progressDeadlineSeconds: t.exposeInt('progressDeadlineSeconds', {
       description: 'Seconds without progress after which it is STALLED.',
@@ -64,19 +64,19 @@ export const Rollout = builder.prismaNode('Rollout', {
     startedAt: t.expose('startedAt', { type: 'DateTime', description: 'When it began.' }),
     progressedAt: t.expose('progressedAt', {
       type: 'DateTime',
-      description: 'The last high-water mark of its progress.',
+      description: 'The instant of its last progress.',
     }),
     deadlineAt: t.expose('deadlineAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it stalls if nothing progresses; null while no deadline runs.',
+      description: 'The instant at which it is STALLED if it makes no progress; null while no deadline runs.',
     }),
     finishedAt: t.expose('finishedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it ended, in whatever state; null while under way.',
+      description: 'The instant at which it ended, in any state; null while it is under way.',
     }),
-    startedBy: t.exposeString('startedBy', { description: 'The subject that began it; xce: the rules did.' }),
+    startedBy: t.exposeString('startedBy', { description: 'The subject that began it; "xce" when the rules did.' }),
   }),
 })
 
@@ -94,7 +94,7 @@ builder.queryFields((t) => ({
         states: t.arg({
           type: [RolloutState],
           required: { list: false, items: true },
-          description: 'In one of these states; left out: all. An empty list matches none.',
+          description: 'Rollouts in one of these states; in any state when left out. An empty list matches none.',
         }),
       },
       resolve: (_root, args, context) => connectionOf<RolloutRow>(context, rollouts, null, args, inStates(args.states)),

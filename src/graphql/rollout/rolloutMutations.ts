@@ -23,8 +23,8 @@ function serviceInput(description: string) {
 userMutation({
   name: 'restartService',
   description:
-    'Replaces all replicas by new ones with the same content, under a new version number and within the limits of a rollout. While the service is being deleted: InvalidStateError.',
-  input: serviceInput('Which service to restart.'),
+    'Replaces all replicas by new ones with the same content, under a new version number and within the limits of a rollout. InvalidStateError while the service is being deleted.',
+  input: serviceInput('The service to restart.'),
   payload: rolloutPayload('RestartServicePayload', 'The service is being restarted.', begun),
   errors: ['NOT_FOUND', 'CONFLICT', 'INVALID_STATE'],
   about: (input) => aboutService(input),
@@ -43,15 +43,15 @@ for (const { kind, name, description, input, payload } of [
     kind: 'pause',
     name: 'pauseRollout',
     description:
-      'Lets no version step any more; replacement and scaling go on, and the deadline stops. No rollout is under way, or it is paused already: InvalidStateError.',
-    input: serviceInput('Whose rollout to pause.'),
+      'Pauses the current rollout: it starts and stops no replica for the sake of the new version, and its deadline stops. Replacement and scaling go on. InvalidStateError when no rollout is under way, or when it is paused already.',
+    input: serviceInput('The service whose rollout to pause.'),
     payload: rolloutPayload('PauseRolloutPayload', 'The rollout is paused.', current),
   },
   {
     kind: 'resume',
     name: 'resumeRollout',
-    description: 'Lets a paused rollout go on, with its full deadline. Not paused: InvalidStateError.',
-    input: serviceInput('Whose rollout to resume.'),
+    description: 'Lets a paused rollout go on, with its full deadline. InvalidStateError when it is not paused.',
+    input: serviceInput('The service whose rollout to resume.'),
     payload: rolloutPayload('ResumeRolloutPayload', 'The rollout goes on.', current),
   },
 ] as const) {
@@ -75,14 +75,14 @@ for (const { kind, name, description, input, payload } of [
 userMutation({
   name: 'rollbackService',
   description:
-    'Makes the content of an earlier version the target, under a new number; an unfinished rollout is ROLLED_BACK. Replicas, settings and a pause stay as they are. Equal content: NoChangeError. There is nothing to go back to, or the service is being deleted: InvalidStateError.',
+    'Makes the content of an earlier version the target, under a new number. An unfinished rollout is then ROLLED_BACK. The desired replicas, the settings and a pause stay as they are. NoChangeError when the content is equal already; InvalidStateError when there is nothing to go back to, or while the service is being deleted.',
   input: {
-    description: 'Which service to roll back, and to what.',
+    description: 'The service to roll back, and the version to go back to.',
     fields: (t) => ({
       service: t.field(serviceField),
       toVersion: t.int({
         description:
-          'A version number of the service; unknown: NotFoundError. Left out: what the unfinished rollout came from, else the last completed version with other content.',
+          'A version number of the service. When it is left out: the version that the unfinished rollout came from, or else the last completed version with other content. NotFoundError when there is no such number.',
       }),
       expectedRevision: t.field(expectedRevisionField),
     }),

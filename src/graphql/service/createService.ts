@@ -15,9 +15,9 @@ import { servicePayload } from './servicePayload.ts'
 userMutation({
   name: 'createService',
   description:
-    'Makes a service with version 1 and rollout 1. Its replicas are placed when there is room: blockers say what they wait for.',
+    'Makes a service with version 1 and rollout 1. Its replicas are placed when there is room; blockers say what they wait for.',
   input: {
-    description: 'A service to be.',
+    description: 'The service to create.',
     fields: (t) => ({
       name: t.string({
         ...nameField,
@@ -26,23 +26,32 @@ userMutation({
       project: t.string({
         required: true,
         defaultValue: 'default',
-        description: "The project's name; unknown: NotFoundError.",
+        description: "The project's name. NotFoundError when it does not exist.",
       }),
       queue: t.string({
         required: true,
         defaultValue: 'default',
-        description: "The queue's name; unknown: NotFoundError.",
+        description: "The queue's name. NotFoundError when it does not exist.",
       }),
-      profile: t.string({ required: true, description: "The profile's name; unknown: NotFoundError." }),
-      profileRevision: t.int({ description: 'A revision of it; left out: the newest one. Unknown: NotFoundError.' }),
+      profile: t.string({ required: true, description: "The profile's name. NotFoundError when it does not exist." }),
+      profileRevision: t.int({
+        description: 'A revision of the profile; the newest one when left out. NotFoundError when it does not exist.',
+      }),
       replicas: t.int(
-        whole(bounds.replicas, 'replicas', (range) => `Desired replicas, ${range}; left out: as the profile says.`),
+        whole(
+          bounds.replicas,
+          'replicas',
+          (range) => `Desired replicas, ${range}; the profile's number when left out.`,
+        ),
       ),
       command: t.stringList({
-        description: "Instead of the profile's command, within the same bounds.",
+        description: "A command that replaces the profile's command, within the same bounds.",
         check: checkCommand,
       }),
-      env: t.field({ ...environmentField, description: "By name over the profile's variables." }),
+      env: t.field({
+        ...environmentField,
+        description: "Variables that replace the profile's variables of the same name, or are added to them.",
+      }),
     }),
   },
   payload: servicePayload('CreateServicePayload', 'The service was created.'),

@@ -24,15 +24,17 @@ const RolloutPlanStep = builder.objectRef<PlanStep>('RolloutPlanStep').implement
 
 const RolloutPlan = builder.objectRef<Plan>('RolloutPlan').implement({
   description:
-    'What an update would lead to, if nothing else happened: every new replica is ready readyAfterSeconds after it is placed, every stopped one ends at its signal, none fails.',
+    'What an update would lead to if nothing else happened, every new replica were ready readyAfterSeconds after its placement, every stopped one ended at its signal, and none failed.',
   fields: (t) => ({
     steps: t.field({
       type: [RolloutPlanStep],
-      description: `The steps in order, one per second in which something changes. Of more than ${mostSteps}, neighbours are told as one.`,
+      description: `The steps in order, one for each second in which something changes. When there are more than ${mostSteps}, neighbouring steps are joined.`,
       resolve: (plan) => plan.steps,
     }),
-    lowestAvailable: t.exposeInt('lowestAvailable', { description: 'The fewest available replicas on the way.' }),
-    highestActive: t.exposeInt('highestActive', { description: 'The most active replicas on the way.' }),
+    lowestAvailable: t.exposeInt('lowestAvailable', {
+      description: 'The lowest number of available replicas on the way.',
+    }),
+    highestActive: t.exposeInt('highestActive', { description: 'The highest number of active replicas on the way.' }),
     durationSeconds: t.exposeInt('durationSeconds', {
       nullable: true,
       description: 'Seconds until all is done, rounded up; null when it does not finish.',
@@ -43,7 +45,7 @@ const RolloutPlan = builder.objectRef<Plan>('RolloutPlan').implement({
     blocker: t.field({
       type: Blocker,
       nullable: true,
-      description: 'What it would wait for in the end; null when it finishes.',
+      description: 'What it would wait for at the end; null when it finishes.',
       resolve: (plan) => plan.blocker,
     }),
   }),
@@ -54,12 +56,12 @@ const { seconds, commits, rowVisits } = previewBounds
 builder.queryField('previewUpdate', (t) =>
   t.field({
     type: RolloutPlan,
-    description: `What updateService with this input would do: the same rules and placement on a virtual clock, from the state of now. Changes nothing. Bounded to ${seconds} s of virtual time, ${commits.toLocaleString('en')} commits and ${rowVisits.toLocaleString('en')} looks at replicas (each commit looks at all of the service): what is cut off there does not finish, and its blocker says so.`,
+    description: `Shows what updateService with this input would do, by the same rules and placement on a virtual clock, from the present state. It changes nothing. The simulation is bounded to ${seconds} s of virtual time, ${commits.toLocaleString('en')} commits and ${rowVisits.toLocaleString('en')} looks at replicas (each commit looks at all of the service's). A plan that is cut off there does not finish, and its blocker says so.`,
     args: {
       input: t.arg({
         type: UpdateServiceInput,
         required: true,
-        description: 'The update. Its idempotencyKey is not looked at.',
+        description: 'The update. Its idempotencyKey is ignored.',
       }),
       readyAfterSeconds: t.arg.int({
         required: true,

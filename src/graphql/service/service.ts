@@ -45,7 +45,7 @@ const events: Listing = {
 
 export const ServiceStatus = enumOf<Status>(
   'ServiceStatus',
-  'How a service is: the first of DELETING, CRASH_LOOP, STALLED, PAUSED, PROGRESSING, DEGRADED, STOPPED, HEALTHY that holds.',
+  'The state of a service: the first of DELETING, CRASH_LOOP, STALLED, PAUSED, PROGRESSING, DEGRADED, STOPPED, HEALTHY that holds.',
   {
     HEALTHY: 'As many replicas as desired are available, all with the target content.',
     PROGRESSING: 'A rollout is under way.',
@@ -59,21 +59,21 @@ export const ServiceStatus = enumOf<Status>(
 )
 
 export const Service = builder.prismaNode('Service', {
-  id: { field: 'id', description: 'The global id. By it a service is found also when it is gone.' },
+  id: { field: 'id', description: 'The global id. It finds the service also when the service is gone.' },
   nullable: true,
   description:
-    'Keeps a number of independent replicas running, replaces what is lost, and lists their addresses in its endpoint.',
+    'A service keeps a number of independent replicas running, replaces those that are lost, and lists their addresses in its endpoint.',
   fields: (t) => ({
     name: t.exposeString('name', {
       description: 'A DNS-1123 label of at most 50 characters; unique in its project until its last replica has ended.',
     }),
-    project: t.relation('project', { description: 'The scope of its quota.' }),
-    queue: t.relation('queue', { description: 'The queue whose priority its replicas are placed with.' }),
+    project: t.relation('project', { description: 'The project whose quota it uses.' }),
+    queue: t.relation('queue', { description: 'The queue, whose priority decides when its replicas are placed.' }),
     owner: t.exposeString('owner', { description: 'The subject that created it.' }),
     profile: t.relation('profileRevision', { description: "The profile's revision of its target version." }),
     version: t.prismaField({
       type: 'ServiceVersion',
-      description: 'The target: what it should run.',
+      description: 'The target version, which it should run.',
       resolve: (query, { id: serviceId, versionNumber: number }, _args, { app }) =>
         app.database.prisma.serviceVersion.findUniqueOrThrow({
           ...query,
@@ -84,7 +84,7 @@ export const Service = builder.prismaNode('Service', {
       {
         type: ServiceVersion,
         description:
-          'Its versions that are kept, newest first: all that a replica or rollout needs, and the last ones.',
+          'Its versions that are kept, newest first. Kept are the last ones, and all that a replica or rollout needs.',
         resolve: ({ id }, args, context) => connectionOf<VersionRow>(context, versions, id, args),
       },
       ServiceVersionConnection,
@@ -94,34 +94,34 @@ export const Service = builder.prismaNode('Service', {
       description: 'Replicas that have not ended and are not stopping.',
     }),
     runningReplicas: t.exposeInt('runningReplicas', {
-      description: 'Of the active ones, those whose process is confirmed by its worker.',
+      description: 'Active replicas whose process was confirmed by a worker.',
     }),
-    readyReplicas: t.exposeInt('readyReplicas', { description: 'Of the active ones, the ready ones.' }),
+    readyReplicas: t.exposeInt('readyReplicas', { description: 'Active replicas that are ready.' }),
     availableReplicas: t.exposeInt('availableReplicas', {
-      description: 'Of the active ones, those that were ready for minReadySeconds.',
+      description: 'Active replicas that have been ready for minReadySeconds.',
     }),
     updatedReplicas: t.exposeInt('updatedReplicas', {
-      description: 'Of the active ones, those that are not outdated.',
+      description: 'Active replicas that are not outdated.',
     }),
     stoppingReplicas: t.exposeInt('stoppingReplicas', {
       description: 'Replicas that are stopping: they still hold host, ports and quota.',
     }),
     status: t.field({
       type: ServiceStatus,
-      description: 'How it is, in one word; blockers say more.',
+      description: 'Its state in one word; blockers say more.',
       resolve: (service) => service.status,
     }),
     paused: t.exposeBoolean('paused', { description: 'Whether rollouts are paused.' }),
     blockers: t.field({
       type: [Blocker],
-      description: 'What it waits for: one per reason, with a count.',
+      description: 'What it waits for, one blocker for each reason, with a count.',
       resolve: (service) => service.blockers,
     }),
     replicas: t.connection(
       {
         type: Replica,
-        description: 'Its replicas, newest first: also ended ones, unless the filter leaves them out.',
-        args: { filter: t.arg({ type: ReplicaFilter, description: 'Which ones; left out: all.' }) },
+        description: 'Its replicas, newest first, with those that have ended unless the filter leaves them out.',
+        args: { filter: t.arg({ type: ReplicaFilter, description: 'Which ones to return; all when left out.' }) },
         resolve: ({ id }, args, context) =>
           connectionOf<ReplicaRow>(context, replicas, id, args, replicaFilterSql(args.filter)),
       },
@@ -129,14 +129,14 @@ export const Service = builder.prismaNode('Service', {
     ),
     rollout: t.prismaField({
       type: 'Rollout',
-      description: 'The current rollout, which may have finished.',
+      description: 'The current rollout, which may have finished already.',
       resolve: (query, { id: serviceId, rolloutNumber: number }, _args, { app }) =>
         app.database.prisma.rollout.findUniqueOrThrow({ ...query, where: { serviceId_number: { serviceId, number } } }),
     }),
     rollouts: t.connection(
       {
         type: Rollout,
-        description: 'Its rollouts that are kept, newest first.',
+        description: 'Its rollouts that are still kept, newest first.',
         resolve: ({ id }, args, context) => connectionOf<RolloutRow>(context, rollouts, id, args),
       },
       RolloutConnection,
@@ -150,15 +150,18 @@ export const Service = builder.prismaNode('Service', {
     events: t.connection(
       {
         type: Event,
-        description: 'What happened to it, newest first.',
+        description: 'Its events, newest first.',
         resolve: ({ id }, args, context) => connectionOf<EventRow>(context, events, id, args),
       },
       EventConnection,
     ),
-    revision: t.expose('revision', { type: 'Revision', description: 'Of its last fact of any kind: for watching.' }),
+    revision: t.expose('revision', {
+      type: 'Revision',
+      description: 'The position of its last fact of any kind. Subscriptions resume from it.',
+    }),
     specRevision: t.expose('specRevision', {
       type: 'Revision',
-      description: 'Of the last change that a user made: what expectedRevision is compared with.',
+      description: 'The position of the last change that a user made. expectedRevision is compared with it.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     deletionRequestedAt: t.expose('deletionRequestedAt', {
@@ -170,6 +173,6 @@ export const Service = builder.prismaNode('Service', {
 })
 
 export const ServiceConnection = builder.connectionObject(
-  { type: Service, name: 'ServiceConnection', description: 'Services in the order that was asked for.' },
+  { type: Service, name: 'ServiceConnection', description: 'Services in the requested order.' },
   { name: 'ServiceEdge', description: 'A service and its position.' },
 )

@@ -9,9 +9,9 @@ import { servicePayload } from './servicePayload.ts'
 userMutation({
   name: 'scaleService',
   description:
-    'Sets the desired replicas. What is too much is stopped, what is missing is started. While it is being deleted: InvalidStateError.',
+    'Sets the desired replicas. Surplus replicas are stopped, and missing ones are started. InvalidStateError while the service is being deleted.',
   input: {
-    description: 'How many replicas a service should have.',
+    description: 'The service to scale, and how many replicas it should have.',
     fields: (t) => ({
       service: t.field(serviceField),
       replicas: t.int({
@@ -35,8 +35,8 @@ userMutation({
 userMutation({
   name: 'resetBackoff',
   description:
-    'Forgets the failures of all slots, so that what waits is tried at once. Nothing to forget: NoChangeError.',
-  input: { description: 'Whose failures to forget.', fields: (t) => ({ service: t.field(serviceField) }) },
+    'Forgets the failures of all slots, so that replicas that wait for their backoff are tried at once. NoChangeError when there is nothing to forget.',
+  input: { description: 'The service whose failures to forget.', fields: (t) => ({ service: t.field(serviceField) }) },
   payload: servicePayload('ResetBackoffPayload', 'The failures are forgotten.'),
   errors: ['NOT_FOUND', 'NO_CHANGE'],
   about: (input) => aboutService(input),
@@ -51,12 +51,12 @@ userMutation({
 userMutation({
   name: 'deleteService',
   description:
-    'Stops all replicas; with the end of the last one the service is gone and its name free. While it is being deleted the same answer is given again.',
+    'Stops all replicas of a service. When the last one has ended, the service is gone and its name is free. Deleting it again meanwhile gives the same answer.',
   input: {
-    description: 'Which service to delete.',
+    description: 'The service to delete.',
     fields: (t) => ({ service: t.field(serviceField), expectedRevision: t.field(expectedRevisionField) }),
   },
-  payload: servicePayload('DeleteServicePayload', 'The service is being deleted, or gone.'),
+  payload: servicePayload('DeleteServicePayload', 'The service is being deleted, or has gone already.'),
   errors: ['NOT_FOUND', 'CONFLICT'],
   about: (input) => aboutService(input),
   perform: async ({ service, expectedRevision = null, ...rest }, { app, viewer, remember }) => {

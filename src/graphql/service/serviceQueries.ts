@@ -8,18 +8,18 @@ import { refuseUnstorable, storable } from '../kit/storableText.ts'
 import { Service, ServiceConnection, ServiceStatus } from './service.ts'
 
 export const ServiceFilter = builder.inputType('ServiceFilter', {
-  description: 'Which services: all conditions that are given hold. An empty list matches none.',
+  description: 'Selects services that meet all given conditions. An empty list matches none.',
   fields: (t) => ({
-    projects: t.stringList({ description: 'In one of the projects of these names.' }),
-    names: t.stringList({ description: 'Of one of these names.' }),
-    nameStartsWith: t.string({ description: 'Of a name that starts so.' }),
+    projects: t.stringList({ description: 'Services in one of the projects with these names.' }),
+    names: t.stringList({ description: 'Services with one of these names.' }),
+    nameStartsWith: t.string({ description: 'Services whose name starts with this text.' }),
     statuses: t.field({
       type: [ServiceStatus],
       required: { list: false, items: true },
       description: 'In one of these states.',
     }),
-    owner: t.string({ description: 'Created by this subject.' }),
-    queue: t.string({ description: 'In the queue of this name.' }),
+    owner: t.string({ description: 'Services that this subject created.' }),
+    queue: t.string({ description: 'Services in the queue with this name.' }),
   }),
 })
 
@@ -28,21 +28,21 @@ export type ServiceFilterValue = typeof ServiceFilter.$inferInput
 type OrderField = 'NAME' | 'CREATED_AT'
 type Direction = 'ASC' | 'DESC'
 
-const ServiceOrderField = enumOf<OrderField>('ServiceOrderField', 'What services can be ordered by.', {
-  NAME: 'The name; equal ones by id.',
-  CREATED_AT: 'The instant of creation; equal ones by id.',
+const ServiceOrderField = enumOf<OrderField>('ServiceOrderField', 'The fields that services can be ordered by.', {
+  NAME: 'The name, and then the id.',
+  CREATED_AT: 'The instant of creation, and then the id.',
 })
 
 const OrderDirection = enumOf<Direction>('OrderDirection', 'The direction of an order.', {
-  ASC: 'The least first.',
-  DESC: 'The greatest first.',
+  ASC: 'From the least to the greatest.',
+  DESC: 'From the greatest to the least.',
 })
 
 const ServiceOrder = builder.inputType('ServiceOrder', {
   description: 'The order of services.',
   fields: (t) => ({
-    field: t.field({ type: ServiceOrderField, required: true, description: 'What to order by.' }),
-    direction: t.field({ type: OrderDirection, required: true, description: 'In which direction.' }),
+    field: t.field({ type: ServiceOrderField, required: true, description: 'The field to order by.' }),
+    direction: t.field({ type: OrderDirection, required: true, description: 'The direction of the order.' }),
   }),
 })
 
@@ -98,10 +98,10 @@ builder.queryFields((t) => ({
   services: t.connection(
     {
       type: Service,
-      description: 'Services, but for those that are gone.',
+      description: 'All services that exist.',
       args: {
-        filter: t.arg({ type: ServiceFilter, description: 'Which ones; left out: all.' }),
-        orderBy: t.arg({ type: ServiceOrder, description: 'In which order; left out: by name.' }),
+        filter: t.arg({ type: ServiceFilter, description: 'Which ones to return; all when left out.' }),
+        orderBy: t.arg({ type: ServiceOrder, description: 'The order; by name when left out.' }),
       },
       resolve: (_root, args, context) =>
         connectionOf<ServiceRow>(

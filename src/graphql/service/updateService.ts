@@ -14,33 +14,42 @@ import { rolloutPayload } from '../rollout/rolloutPayload.ts'
 export const UpdateServiceInput = userMutation({
   name: 'updateService',
   description:
-    'Makes a new version the target and rolls out to it. An unfinished rollout is SUPERSEDED, replicas with equal content are kept. Nothing of it differs: NoChangeError. While the service is being deleted: InvalidStateError.',
+    'Makes a new version the target and rolls out to it. An unfinished rollout is then SUPERSEDED, and replicas with equal content are kept. NoChangeError when nothing differs; InvalidStateError while the service is being deleted.',
   input: {
-    description: 'What a service should run from now on. What is left out stays as it is.',
+    description: 'What a service should run from now on. Omitted fields stay as they are.',
     fields: (t) => ({
       service: t.field(serviceField),
       profileRevision: t.int({
-        description: "A revision of the service's profile; left out: the one it has. Unknown: NotFoundError.",
+        description:
+          "A revision of the service's profile; the present one when left out. NotFoundError when it does not exist.",
       }),
       command: t.stringList({
         description:
-          "Instead of the profile's command, within the same bounds. Null: back to the profile's; left out: as it is.",
+          "A command that replaces the profile's command, within the same bounds. Null goes back to the profile's command; an omitted field changes nothing.",
         check: checkCommand,
       }),
       env: t.field({
         ...environmentField,
-        description: "The service's own variables over the profile's: replaces the whole list of its own.",
+        description:
+          "The service's own variables, which replace the profile's variables of the same name. The list replaces the whole earlier list of the service.",
       }),
-      replicas: t.int(whole(bounds.replicas, 'replicas', (range) => `Desired replicas, ${range}: scaled first.`)),
+      replicas: t.int(
+        whole(
+          bounds.replicas,
+          'replicas',
+          (range) => `Desired replicas, ${range}. The service is scaled before it is updated.`,
+        ),
+      ),
       rollout: t.field({
         type: RolloutSettingsInput,
         description:
-          "Settings for this rollout, over the profile's: in force until the next update. Alone they are new limits of the rollout in progress.",
+          "Settings that replace the profile's until the next update. When nothing else is given, they are new limits of the rollout in progress.",
         check: rolloutFaults,
       }),
       startPaused: t.boolean({
         defaultValue: false,
-        description: 'Whether a rollout that this begins is paused from its first commit on: resumeRollout lets it go.',
+        description:
+          'Whether a rollout that this update begins is paused from its first commit on. resumeRollout lets it go on.',
       }),
       expectedRevision: t.field(expectedRevisionField),
     }),
@@ -48,7 +57,7 @@ export const UpdateServiceInput = userMutation({
   payload: rolloutPayload(
     'UpdateServicePayload',
     'The service is updated.',
-    'The rollout that this began; where it changed no version: the current one.',
+    'The rollout that this began, or the current one when this changed no version.',
   ),
   errors: ['NOT_FOUND', 'CONFLICT', 'NO_CHANGE', 'QUOTA_EXCEEDED', 'INVALID_STATE'],
   about: (input) => aboutService(input),

@@ -3,12 +3,12 @@ import { EnvironmentVariable, PortDeclaration } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
 
-const VersionCause = enumOf<Cause>('VersionCause', 'What made a version.', {
+const VersionCause = enumOf<Cause>('VersionCause', 'The causes of a version.', {
   CREATE: 'The creation of the service.',
   UPDATE: 'An update.',
   ROLLBACK: 'A rollback that a user asked for.',
   AUTO_ROLLBACK: 'A rollback by the setting autoRollback.',
-  RESTART: 'A restart: the content is the one before.',
+  RESTART: 'A restart, which keeps the content.',
 })
 
 export const ServiceVersion = builder.prismaNode('ServiceVersion', {
@@ -18,7 +18,7 @@ export const ServiceVersion = builder.prismaNode('ServiceVersion', {
   fields: (t) => ({
     service: t.relation('service', { description: 'The service.' }),
     number: t.exposeInt('number', { description: '1, 2, 3 … in its service.' }),
-    profile: t.relation('profileRevision', { description: "The profile's revision that it was made of." }),
+    profile: t.relation('profileRevision', { description: "The profile's revision that it was made from." }),
     command: t.stringList({
       description: 'The program and its arguments; no shell.',
       resolve: (version) => version.content.command,
@@ -36,12 +36,16 @@ export const ServiceVersion = builder.prismaNode('ServiceVersion', {
     sameContentAs: t.int({
       nullable: true,
       description:
-        'The lowest earlier number with equal content: its replicas need not be replaced by this one. Null when there is none.',
+        'The lowest earlier version number with equal content, whose replicas this version does not replace. Null when there is none.',
       resolve: (version) => (version.contentNumber === version.number ? null : version.contentNumber),
     }),
-    cause: t.field({ type: VersionCause, description: 'What made it.', resolve: (version) => version.cause }),
+    cause: t.field({
+      type: VersionCause,
+      description: 'The cause of this version.',
+      resolve: (version) => version.cause,
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    createdBy: t.exposeString('createdBy', { description: 'The subject that made it; xce: the rules did.' }),
+    createdBy: t.exposeString('createdBy', { description: 'The subject that made it; "xce" when the rules did.' }),
   }),
 })
 

@@ -17,7 +17,7 @@ const EndpointChange = builder.objectRef<EndpointFrame>('EndpointChange').implem
     }),
     added: t.field({
       type: [EndpointAddress],
-      description: 'Addresses new to the view, or changed in it; on a SNAPSHOT all of them.',
+      description: 'Addresses that are new to the view or changed in it. A SNAPSHOT has all of them.',
       resolve: (frame) => frame.added,
     }),
     removed: t.field({
@@ -32,13 +32,13 @@ builder.subscriptionField('endpointChanged', (t) =>
   t.field({
     type: EndpointChange,
     description:
-      'Follows the endpoint of a service: a SNAPSHOT first, then a DELTA for every change that the view shows. No such service: the error NOT_FOUND; deleted later: GONE, and the subscription ends.',
+      'Follows the endpoint of a service: a SNAPSHOT first, then a DELTA for every change that the view shows. The error NOT_FOUND when there is no such service. When it is deleted later, a frame GONE ends the subscription.',
     args: {
       ...serviceArgs,
-      port: t.arg.string({ description: 'Only addresses of the port with this name.' }),
+      port: t.arg.string({ description: 'Send only addresses of the port with this name.' }),
       includeNotReady: t.arg.boolean({
         defaultValue: false,
-        description: 'Also addresses of replicas that are not ready.',
+        description: 'Also send addresses of replicas that are not ready.',
       }),
       ...afterArg,
     },

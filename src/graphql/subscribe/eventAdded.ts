@@ -12,7 +12,7 @@ const EventChange = builder.objectRef<EventFrame<EventRow>>('EventChange').imple
     ...frameFields(t),
     events: t.field({
       type: [Event],
-      description: `The events, oldest first. On a SNAPSHOT the newest ${eventsPerFrame} that match and are kept; the query events has all.`,
+      description: `The events, oldest first. A SNAPSHOT has the newest ${eventsPerFrame} that match; the query \`events\` has all that are kept.`,
       resolve: (frame) => frame.events() as Promise<EventRow[]>,
     }),
   }),
@@ -23,7 +23,7 @@ builder.subscriptionField('eventAdded', (t) =>
     type: EventChange,
     description: 'Follows events: a SNAPSHOT with the newest first, then every event, in order.',
     args: {
-      filter: t.arg({ type: EventFilter, description: 'Which ones; left out: all.' }),
+      filter: t.arg({ type: EventFilter, description: 'Which ones to return; all when left out.' }),
       ...afterArg,
     },
     subscribe: (_root, { filter, after }, context) => {

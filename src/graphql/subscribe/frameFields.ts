@@ -12,17 +12,17 @@ interface Frame {
 
 type FrameFieldBuilder<Shape> = PothosSchemaTypes.ObjectFieldBuilder<(typeof builder)['$inferSchemaTypes'], Shape>
 
-const ChangeKind = enumOf<Kind>('ChangeKind', 'What a frame of a subscription is.', {
-  SNAPSHOT: 'Everything, as it is at the revision: forget what was known before.',
+const ChangeKind = enumOf<Kind>('ChangeKind', 'The kinds of frames of a subscription.', {
+  SNAPSHOT: 'Everything, as it is at the revision. The receiver forgets what it knew before.',
   DELTA: 'What changed since the previous frame.',
   BOOKMARK: 'Nothing changed; the position moved on.',
-  GONE: 'It was deleted, or may not be seen any more: the subscription ends.',
+  GONE: 'The object was deleted, or the caller may no longer see it. The subscription ends.',
 })
 
 /** The fields that every frame of every subscription begins with. */
 export function frameFields<Shape extends Frame>(t: FrameFieldBuilder<Shape>) {
   return {
-    kind: t.field({ type: ChangeKind, description: 'What this frame is.', resolve: ({ kind }) => kind }),
+    kind: t.field({ type: ChangeKind, description: 'The kind of this frame.', resolve: ({ kind }) => kind }),
     revision: t.field({
       type: 'Revision',
       description: 'Its position in the fact log.',

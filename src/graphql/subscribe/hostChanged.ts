@@ -12,14 +12,14 @@ const HostChange = builder.objectRef<HostFrame>('HostChange').implement({
     hosts: t.prismaField({
       type: ['Host'],
       description:
-        'On a SNAPSHOT all of them, on a DELTA those that are new or changed, or whose replicas came or went; read now, never older than the revision.',
+        'A SNAPSHOT has all hosts, a DELTA those that are new or changed, or whose replicas came or went. They are read now, and are never older than the revision.',
       resolve: (query, { hosts }, _args, { app }) =>
         hosts.length === 0
           ? []
           : app.database.prisma.host.findMany({ ...query, where: { id: { in: [...hosts] } }, orderBy: { id: 'asc' } }),
     }),
     removedIds: t.idList({
-      description: 'Those that were removed since the previous frame.',
+      description: 'The ids of hosts that were removed after the previous frame.',
       resolve: ({ removed }) => removed.map((id) => encodeGlobalId('Host', id)),
     }),
   }),

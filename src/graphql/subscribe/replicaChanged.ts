@@ -12,7 +12,7 @@ const ReplicaChange = builder.objectRef<ReplicaFrame>('ReplicaChange').implement
     replicas: t.prismaField({
       type: ['Replica'],
       description:
-        'On a SNAPSHOT all that have not ended, on a DELTA those that are new, changed or just ended; read now, never older than the revision.',
+        'A SNAPSHOT has all replicas that have not ended, a DELTA those that are new, changed or have just ended. They are read now, and are never older than the revision.',
       resolve: (query, { replicas }, _args, { app }) =>
         replicas.length === 0
           ? []
@@ -23,7 +23,8 @@ const ReplicaChange = builder.objectRef<ReplicaFrame>('ReplicaChange').implement
             }),
     }),
     removedIds: t.idList({
-      description: 'Those that have ended since the previous frame; `replicas` has them a last time, with the reason.',
+      description:
+        'The ids of replicas that ended after the previous frame; `replicas` has them for the last time, with the reason.',
       resolve: ({ ended }) => ended.map((id) => encodeGlobalId('Replica', id)),
     }),
   }),
@@ -33,7 +34,7 @@ builder.subscriptionField('replicaChanged', (t) =>
   t.field({
     type: ReplicaChange,
     description:
-      'Follows the replicas of a service: a SNAPSHOT of those that have not ended, then every change. No such service: the error NOT_FOUND; deleted later: GONE, and the subscription ends.',
+      'Follows the replicas of a service: a SNAPSHOT of those that have not ended, then every change. The error NOT_FOUND when there is no such service. When it is deleted later, a frame GONE ends the subscription.',
     args: {
       ...serviceArgs,
       ...afterArg,

@@ -10,7 +10,8 @@ const RolloutChange = builder.objectRef<ServiceFrame>('RolloutChange').implement
     rollout: t.prismaField({
       type: 'Rollout',
       nullable: true,
-      description: "The service's current rollout, read now: never older than the revision. Null on BOOKMARK and GONE.",
+      description:
+        "The service's current rollout, read now and never older than the revision. Null on BOOKMARK and GONE.",
       resolve: async (query, { kind, serviceId }, _args, { app }) => {
         if (kind === 'GONE' || kind === 'BOOKMARK') return null
         const { prisma } = app.database
@@ -27,7 +28,7 @@ builder.subscriptionField('rolloutChanged', (t) =>
   t.field({
     type: RolloutChange,
     description:
-      'Follows the current rollout of a service: a SNAPSHOT first, then a DELTA for every change of it, or when another one begins. No such service: the error NOT_FOUND; deleted later: GONE, and the subscription ends.',
+      'Follows the current rollout of a service: a SNAPSHOT first, then a DELTA for every change of it, or when another one begins. The error NOT_FOUND when there is no such service. When it is deleted later, a frame GONE ends the subscription.',
     args: {
       ...serviceArgs,
       ...afterArg,

@@ -10,7 +10,7 @@ const ServiceChange = builder.objectRef<ServiceFrame>('ServiceChange').implement
     service: t.prismaField({
       type: 'Service',
       nullable: true,
-      description: 'The service, read now: never older than the revision. Null on BOOKMARK and GONE.',
+      description: 'The service, read now and never older than the revision. Null on BOOKMARK and GONE.',
       resolve: (query, { kind, serviceId }, _args, { app }) =>
         kind === 'GONE' || kind === 'BOOKMARK'
           ? null
@@ -23,7 +23,7 @@ builder.subscriptionField('serviceChanged', (t) =>
   t.field({
     type: ServiceChange,
     description:
-      'Follows a service: a SNAPSHOT first, then a DELTA for every change of it or its replicas. No such service: the error NOT_FOUND; deleted later: GONE, and the subscription ends.',
+      'Follows a service: a SNAPSHOT first, then a DELTA for every change of it or its replicas. The error NOT_FOUND when there is no such service. When it is deleted later, a frame GONE ends the subscription.',
     args: {
       ...ownServiceArgs,
       ...afterArg,

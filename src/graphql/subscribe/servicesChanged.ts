@@ -15,7 +15,7 @@ const ServiceListChange = builder.objectRef<ServiceListFrame>('ServiceListChange
     services: t.prismaField({
       type: ['Service'],
       description:
-        'On a SNAPSHOT all that match the filter, on a DELTA those that changed or came to match it; read now, never older than the revision.',
+        'A SNAPSHOT has all services that match the filter, a DELTA those that changed or came to match it. They are read now, and are never older than the revision.',
       resolve: (query, { services }, _args, { app }) =>
         services.length === 0
           ? []
@@ -26,7 +26,7 @@ const ServiceListChange = builder.objectRef<ServiceListFrame>('ServiceListChange
             }),
     }),
     removedIds: t.idList({
-      description: 'Those that matched the filter before and no longer do, or are gone.',
+      description: 'The ids of services that no longer match the filter, or are gone.',
       resolve: ({ removed }) => removed.map((id) => encodeGlobalId('Service', id)),
     }),
   }),
@@ -37,7 +37,7 @@ builder.subscriptionField('servicesChanged', (t) =>
     type: ServiceListChange,
     description: 'Follows the services that match a filter: a SNAPSHOT first, then every change.',
     args: {
-      filter: t.arg({ type: ServiceFilter, description: 'Which ones; left out: all.' }),
+      filter: t.arg({ type: ServiceFilter, description: 'Which ones to return; all when left out.' }),
       ...afterArg,
     },
     subscribe: (_root, { filter, after }, context) => {

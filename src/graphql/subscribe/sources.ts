@@ -18,7 +18,7 @@ export const afterArg = builder.args((t) => ({
   after: t.field({
     type: 'Revision',
     description:
-      'The last revision that you have: the first frame covers what changed after it. Left out, no longer kept or not yet reached: the first frame is a SNAPSHOT.',
+      'The last revision that you have; the first frame then covers what changed after it. When it is left out, no longer kept or not reached yet, the first frame is a SNAPSHOT.',
   }),
 }))
 

@@ -3,11 +3,12 @@ import type { Viewer as ViewerValue } from '../kit/context.ts'
 import { unauthenticated } from '../kit/requestErrors.ts'
 
 const Viewer = builder.objectRef<ViewerValue>('Viewer').implement({
-  description: 'Who asks, as the token says.',
+  description: 'The caller, as its token says.',
   fields: (t) => ({
-    subject: t.exposeString('subject', { description: 'The name that owners, actors and logs show.' }),
+    subject: t.exposeString('subject', { description: 'The name that is shown as owner, as actor and in logs.' }),
     roles: t.stringList({
-      description: 'admin: everything. worker: the protocol of workers only. metrics: /metrics only.',
+      description:
+        'The roles: admin may do everything, worker may use only the protocol of workers, and metrics may read only /metrics.',
       resolve: (viewer) => viewer.roles,
     }),
   }),
@@ -16,7 +17,7 @@ const Viewer = builder.objectRef<ViewerValue>('Viewer').implement({
 builder.queryField('viewer', (t) =>
   t.field({
     type: Viewer,
-    description: 'Who asks. Any valid token may.',
+    description: 'The caller. Any valid token may ask.',
     skipTypeScopes: true,
     authScopes: { authenticated: true },
     resolve: (_root, _args, { viewer }) => {

@@ -2,10 +2,10 @@ import type { Reachability as Reach } from '../../generated/prisma/enums.ts'
 import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
 
-export const Reachability = enumOf<Reach>('Reachability', 'What the system sees of a host or worker.', {
-  REACHABLE: 'Its lease is kept.',
+export const Reachability = enumOf<Reach>('Reachability', 'Whether the server can reach a host or worker.', {
+  REACHABLE: 'Its lease is being renewed.',
   UNREACHABLE: 'Its lease is over; its addresses have left the endpoints.',
-  LOST: 'Its grace is over as well: it is fenced, its replicas are replaced.',
+  LOST: 'Its grace is over too: it is fenced, and its replicas are replaced.',
 })
 
 export const Worker = builder.prismaNode('Worker', {
@@ -13,28 +13,31 @@ export const Worker = builder.prismaNode('Worker', {
   nullable: true,
   description: 'The program that runs replicas on a host, probes them and restarts them in place.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name it gave; unique.' }),
+    name: t.exposeString('name', { description: 'The name that it gave; it is unique.' }),
     host: t.relation('host', { description: 'The host it runs on.' }),
     reachability: t.field({
       type: Reachability,
-      description: 'What the system sees of it.',
+      description: 'Whether the server can reach it.',
       resolve: (worker) => worker.reachability,
     }),
-    reachabilitySince: t.expose('reachabilitySince', { type: 'DateTime', description: 'Since when.' }),
+    reachabilitySince: t.expose('reachabilitySince', {
+      type: 'DateTime',
+      description: 'The instant since which this has been so.',
+    }),
     reason: t.exposeString('reason', {
       nullable: true,
-      description: 'Why it is not reachable, as a sentence; null when there is nothing to say.',
+      description: 'A sentence that says why it is not reachable; null when it is.',
     }),
     draining: t.exposeBoolean('draining', {
       description:
-        'It is to end: it takes no new replicas, and those it has are replaced elsewhere. Of a host that is drained: see its scheduling.',
+        'Whether it is being drained, so that it takes no new replicas and those that it has are replaced elsewhere. The scheduling of its host says whether the whole host is being drained.',
     }),
     cpuMillis: t.exposeInt('cpuMillis', { description: 'CPU it offers, in thousandths of a core.' }),
     memoryMiB: t.exposeInt('memoryMiB', { description: 'Memory it offers, in MiB.' }),
     keptPorts: t.loadable({
       type: 'Int',
       description:
-        'Ports that are kept for it while it is LOST, until it is back and runs nothing of them, or removeWorker.',
+        'Ports that are kept for it while it is LOST. They are free again when it has returned and runs nothing on them, or after removeWorker.',
       loaderOptions: { cache: false },
       load: async (ids: string[], { app }) => {
         const counts = await app.database.prisma.hostPort.groupBy({
@@ -46,7 +49,7 @@ export const Worker = builder.prismaNode('Worker', {
       },
       resolve: (worker) => worker.id,
     }),
-    softwareVersion: t.exposeString('softwareVersion', { description: 'Its version, as it says.' }),
+    softwareVersion: t.exposeString('softwareVersion', { description: 'The software version that it reported.' }),
     registeredAt: t.expose('registeredAt', { type: 'DateTime', description: 'When it last registered.' }),
     lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', description: 'When its lease was last renewed.' }),
   }),

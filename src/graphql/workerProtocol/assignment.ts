@@ -12,7 +12,7 @@ const Goal = enumOf<AssignmentValue['goal']>('Goal', 'What a worker should do wi
 })
 
 const AssignedVariable = builder.objectRef<EnvironmentVariable>('AssignedVariable').implement({
-  description: 'A variable of the environment, secrets included: only workers see it.',
+  description: 'A variable of the environment. Only workers see it, secret values included.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name.' }),
     value: t.exposeString('value', { description: 'The value.' }),
@@ -20,13 +20,17 @@ const AssignedVariable = builder.objectRef<EnvironmentVariable>('AssignedVariabl
 })
 
 export const Assignment = builder.objectRef<AssignmentValue>('Assignment').implement({
-  description: 'What a worker should do with one replica. All but the goal stays the same for the life of the replica.',
+  description: 'What a worker should do with one replica. Only the goal changes during the life of the replica.',
   fields: (t) => ({
     replica: t.id({
       description: 'The global id of the replica.',
       resolve: ({ replicaId }) => encodeGlobalId('Replica', replicaId),
     }),
-    goal: t.field({ type: Goal, description: 'Run or stop it.', resolve: (assignment) => assignment.goal }),
+    goal: t.field({
+      type: Goal,
+      description: 'Whether the worker should run the replica or stop it.',
+      resolve: (assignment) => assignment.goal,
+    }),
     service: t.exposeString('service', { description: "The service's name." }),
     project: t.exposeString('project', { description: "The project's name." }),
     index: t.exposeInt('index', { description: 'Its index in the service.' }),
@@ -44,7 +48,7 @@ export const Assignment = builder.objectRef<AssignmentValue>('Assignment').imple
     workingDirectory: t.string({
       nullable: true,
       description:
-        "Where the program starts; a relative path begins in the replica's own directory. Null: that directory.",
+        "Where the program starts. A relative path begins in the replica's own directory; null means that directory.",
       resolve: ({ content }) => content.workingDirectory,
     }),
     ports: t.field({
@@ -60,13 +64,13 @@ export const Assignment = builder.objectRef<AssignmentValue>('Assignment').imple
     readiness: t.field({
       type: Probe,
       nullable: true,
-      description: 'Null: ready when the process is there.',
+      description: 'The readiness probe. Null means that the replica is ready when its process runs.',
       resolve: ({ content }) => content.readiness,
     }),
     liveness: t.field({
       type: Probe,
       nullable: true,
-      description: 'Null: none.',
+      description: 'The liveness probe; null when there is none.',
       resolve: ({ content }) => content.liveness,
     }),
     restart: t.field({
@@ -79,13 +83,13 @@ export const Assignment = builder.objectRef<AssignmentValue>('Assignment').imple
 })
 
 export const LogRequest = builder.objectRef<LogRequestValue>('LogRequest').implement({
-  description: "Somebody wants the last lines of a replica's output: answer with answerLogRequest.",
+  description: "A request for the last lines of a replica's output. The worker answers with answerLogRequest.",
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Named in the answer.' }),
+    id: t.exposeID('id', { description: 'The id that the answer must name.' }),
     replica: t.id({
       description: 'The global id of the replica.',
       resolve: ({ replica }) => encodeGlobalId('Replica', replica),
     }),
-    tailLines: t.exposeInt('tailLines', { description: 'Lines of each stream.' }),
+    tailLines: t.exposeInt('tailLines', { description: 'How many lines to return of each stream.' }),
   }),
 })

@@ -15,11 +15,12 @@ const AssignmentChange = builder.objectRef<AssignmentFrame>('AssignmentChange').
     ...partFields(t),
     assignments: t.field({
       type: [Assignment],
-      description: 'On a SNAPSHOT all of the worker, on a DELTA those that are new or changed; read now.',
+      description:
+        'A SNAPSHOT has all assignments of the worker, a DELTA those that are new or changed. They are read now.',
       resolve: (frame) => frame.assignments,
     }),
     removed: t.idList({
-      description: "Replicas that are no longer this worker's: stop them.",
+      description: 'Replicas that are no longer assigned to this worker. The worker stops them.',
       resolve: ({ removed }) => removed.map((id) => encodeGlobalId('Replica', id)),
     }),
     logRequests: t.field({
@@ -36,10 +37,10 @@ builder.subscriptionField('assignmentsChanged', (t) =>
     skipTypeScopes: true,
     authScopes: { worker: true },
     description:
-      'What a worker should run: a SNAPSHOT first, then every change. An old epoch: the error FENCED, at the start or later.',
+      'Follows what a worker should run: a SNAPSHOT first, then every change. The error FENCED ends it when the epoch is old.',
     args: {
       worker: t.arg.id({ required: true, description: 'The global id of the worker.' }),
-      epoch: t.arg.int({ required: true, description: 'Of its registration.' }),
+      epoch: t.arg.int({ required: true, description: 'The epoch that registerWorker returned.' }),
       ...afterArg,
     },
     subscribe: async (_root, { worker, epoch, after }, { app, viewer }) => {

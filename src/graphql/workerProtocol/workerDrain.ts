@@ -12,29 +12,30 @@ import { claimOf } from './workerProtocol.ts'
 const mostServices = 1_000
 
 const DrainedServiceType = builder.objectRef<DrainedService>('DrainedService').implement({
-  description: 'How far a service is that loses replicas to a drain.',
+  description: 'The progress of a service that loses replicas to a drain.',
   fields: (t) => ({
     project: t.exposeString('project', { description: "The project's name." }),
     name: t.exposeString('name', { description: "The service's name." }),
     desiredReplicas: t.exposeInt('desiredReplicas', { description: 'How many replicas are wanted.' }),
-    readyReplicas: t.exposeInt('readyReplicas', { description: 'How many are ready, wherever they are.' }),
+    readyReplicas: t.exposeInt('readyReplicas', { description: 'How many replicas are ready, on any host.' }),
     blockers: t.stringList({
-      description: 'What it waits for, as sentences.',
+      description: 'Sentences that say what it waits for.',
       resolve: ({ blockers }) => [...blockers],
     }),
   }),
 })
 
 const WorkerDrain = builder.objectRef<DrainState>('WorkerDrain').implement({
-  description: 'How far the drain of a worker is.',
+  description: "The progress of a worker's drain.",
   fields: (t) => ({
     isDraining: t.exposeBoolean('isDraining', {
-      description: 'Whether it is being drained, by itself or with its host. False after an operator ended it.',
+      description:
+        'Whether it is being drained, alone or with its whole host. False after an operator ended the drain.',
     }),
     replicas: t.exposeInt('replicas', { description: 'Replicas on the worker that have not ended.' }),
     services: t.field({
       type: [DrainedServiceType],
-      description: 'The services that were asked about, without those that are deleted; by project and name.',
+      description: 'The requested services that still exist, in the order of project and name.',
       resolve: ({ services }) => [...services],
     }),
   }),
@@ -53,10 +54,10 @@ const DrainWorkerPayload = builder.objectRef<{ readonly hostId: string }>('Drain
 })
 
 const DrainWorkerInput = builder.inputType('DrainWorkerInput', {
-  description: 'A registration whose worker is to be drained.',
+  description: 'The registration of a worker that is to be drained.',
   fields: (t) => ({
     worker: t.id({ required: true, description: 'The global id of the worker.' }),
-    epoch: t.int({ required: true, description: 'Of its registration.' }),
+    epoch: t.int({ required: true, description: 'The epoch that registerWorker returned.' }),
   }),
 })
 
@@ -71,8 +72,8 @@ builder.mutationField('drainWorker', (t) =>
       union: { name: 'DrainWorkerResult', description: 'What became of it.' },
     },
     description:
-      'A worker is to end: it takes no new replicas, and those it has are replaced elsewhere, as by drainHost, also on other workers of its host. Over when it registers anew, or by uncordonHost. Asked again, nothing changes.',
-    args: { input: t.arg({ type: DrainWorkerInput, required: true, description: 'Its registration.' }) },
+      'Moves all replicas away from a worker that is to end, as drainHost does for a host; they may go to other workers of its host. The drain is over when the worker registers again, or by uncordonHost. Asking again changes nothing.',
+    args: { input: t.arg({ type: DrainWorkerInput, required: true, description: "The worker's registration." }) },
     resolve: async (_root, { input }, { app, viewer }) => {
       const outcome = await beginDrain(app, claimOf(input, viewer))
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
@@ -85,14 +86,14 @@ builder.queryField('workerDrain', (t) =>
   t.field({
     ...forWorkers,
     type: WorkerDrain,
-    description: 'How far the drain of a worker is. An old epoch: the error FENCED.',
+    description: "The progress of a worker's drain. The error FENCED when the epoch is old.",
     args: {
       worker: t.arg.id({ required: true, description: 'The global id of the worker.' }),
-      epoch: t.arg.int({ required: true, description: 'Of its registration.' }),
+      epoch: t.arg.int({ required: true, description: 'The epoch that registerWorker returned.' }),
       services: t.arg({
         type: [ServiceKey],
         required: true,
-        description: `Services to tell of, at most ${mostServices}.`,
+        description: `The ids of at most ${mostServices} services to report on.`,
       }),
     },
     resolve: async (_root, { worker, epoch, services }, { app, viewer }) => {

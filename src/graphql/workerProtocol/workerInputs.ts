@@ -20,7 +20,7 @@ const mostAddresses = 16
 
 const ReportedState = enumOf<StateValue>('ReportedState', 'What a worker sees of a replica.', {
   STARTING: 'Its process is being started, or started again.',
-  RUNNING: 'Its process is there.',
+  RUNNING: 'Its process runs.',
   ENDED: 'It has ended for good on this worker.',
 })
 
@@ -38,21 +38,21 @@ const ReplicaReportInput = builder.inputType('ReplicaReportInput', {
     replica: t.id({ required: true, description: 'The global id of the replica.' }),
     start: t.int({
       required: true,
-      description: 'Which start of its process: 1, 2, 3 …, below 1 INVALID_INPUT; another one is not ready first.',
+      description: 'The number of the start of its process, from 1. A new start is not ready at first.',
       check: (start) => faultUnless(start >= 1, `start is ${start}: the first one is 1.`),
     }),
-    state: t.field({ type: ReportedState, required: true, description: 'How far it is.' }),
+    state: t.field({ type: ReportedState, required: true, description: 'Its state.' }),
     ready: t.boolean({
       required: true,
-      description: 'What the readiness probe says of this start; without a probe: the process is there.',
+      description: 'Whether the readiness probe of this start succeeds; without a probe, whether the process runs.',
     }),
-    endReason: t.field({ type: ReportedEndReason, description: 'Why it has ended; with ENDED.' }),
+    endReason: t.field({ type: ReportedEndReason, description: 'Why it has ended; given with ENDED.' }),
     exitCode: t.int({ description: 'The exit status; null where there is none or it was not seen.' }),
     exitSignal: t.string({ description: 'The signal that ended it, without SIG; null when none did.' }),
-    message: t.string({ description: 'A sentence about it for people; what is over 1,000 characters is cut.' }),
+    message: t.string({ description: 'A sentence about it for people. It is cut to 1,000 characters.' }),
     ports: t.intList({
       required: true,
-      description: 'The ports of its assignment: a report of an earlier placement of the same replica is passed over.',
+      description: 'The ports of its assignment. A report about an earlier placement of the same replica is ignored.',
     }),
   }),
 })
@@ -73,16 +73,16 @@ const PortRangeInput = builder.inputType('PortRangeInput', {
 })
 
 export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
-  description: 'A worker as it starts.',
+  description: 'A worker that starts.',
   fields: (t) => ({
     name: t.string({
       required: true,
-      description: 'The same over restarts; letters, digits, ".", "_" and "-", at most 253; unique.',
+      description: 'A unique name that stays the same over restarts, of at most 253 letters, digits, ".", "_" and "-".',
       check: hostName,
     }),
     host: t.string({
       required: true,
-      description: 'The name of its host; letters, digits, ".", "_" and "-", at most 253.',
+      description: 'The name of its host, of at most 253 letters, digits, ".", "_" and "-".',
       check: hostName,
     }),
     addresses: t.stringList({
@@ -102,13 +102,13 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
     }),
     portRange: t.field({ type: PortRangeInput, required: true, description: 'Ports for replicas.' }),
     reservedPorts: t.intList({
-      description: 'Ports of the range that are not for replicas.',
+      description: 'Ports of the range that no replica may get.',
       check: (ports) =>
         ports.flatMap((port, at) => within('The port', bounds.port)(port).map((fault) => ({ path: [at], ...fault }))),
     }),
     softwareVersion: t.string({
       required: true,
-      description: 'Its version, for people.',
+      description: "The worker's software version, for people.",
       check: (version) =>
         faultUnless(
           /^[\x20-\x7e]{0,100}$/.test(version),
@@ -118,10 +118,14 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
     protocolVersion: t.int({
       required: true,
       description:
-        "The version of this protocol that it speaks: one that the server takes, its own or the release before's, or INVALID_INPUT.",
+        'The version of this protocol that it speaks. The server takes its own version and that of the release before it; INVALID_INPUT for any other.',
       check: (version) => faultOf(protocolFault(version, serverProtocols)),
     }),
-    running: t.field({ type: [ReplicaReportInput], required: true, description: 'Everything that it still runs.' }),
+    running: t.field({
+      type: [ReplicaReportInput],
+      required: true,
+      description: 'Everything that the worker still runs.',
+    }),
     stateDirectoryId: t.string({
       required: true,
       description:
@@ -135,7 +139,7 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
     registrationNumber: t.int({
       required: true,
       description:
-        'Which registration of its state directory this is, from 1, below that INVALID_INPUT: each has a higher number than all that were sent before, so that one which a server takes late is OVERTAKEN.',
+        'The number of this registration of its state directory, from 1. Each registration has a higher number than all earlier ones, so the server can answer OVERTAKEN to one that arrives late.',
       check: (number) =>
         faultUnless(number >= 1, `registrationNumber is ${number}: the first one is 1, and each later one is higher.`),
     }),
@@ -149,10 +153,10 @@ export function registeringOf(input: Omit<typeof RegisterWorkerInput.$inferInput
 }
 
 export const RenewLeaseInput = builder.inputType('RenewLeaseInput', {
-  description: 'A registration whose lease goes on.',
+  description: 'The registration whose lease to renew.',
   fields: (t) => ({
     worker: t.id({ required: true, description: 'The global id of the worker.' }),
-    epoch: t.int({ required: true, description: 'Of its registration.' }),
+    epoch: t.int({ required: true, description: 'The epoch that registerWorker returned.' }),
   }),
 })
 
@@ -160,11 +164,11 @@ export const ReportReplicasInput = builder.inputType('ReportReplicasInput', {
   description: 'What changed on a worker.',
   fields: (t) => ({
     worker: t.id({ required: true, description: 'The global id of the worker.' }),
-    epoch: t.int({ required: true, description: 'Of its registration.' }),
+    epoch: t.int({ required: true, description: 'The epoch that registerWorker returned.' }),
     sequence: t.int({
       required: true,
       description:
-        'Grows with each message of a registration, from 1, below that INVALID_INPUT; what was overtaken is ignored.',
+        'A number from 1 that grows with each message of a registration. The server ignores a message that a later one has overtaken.',
       check: (sequence) =>
         faultUnless(
           sequence >= 1,
@@ -180,7 +184,7 @@ export const AnswerLogRequestInput = builder.inputType('AnswerLogRequestInput', 
   description: 'The answer to a log request of assignmentsChanged.',
   fields: (t) => ({
     worker: t.id({ required: true, description: 'The global id of the worker.' }),
-    epoch: t.int({ required: true, description: 'Of its registration.' }),
+    epoch: t.int({ required: true, description: 'The epoch that registerWorker returned.' }),
     request: t.id({ required: true, description: 'The id of the request.' }),
     stdout: t.stringList({ required: true, description: 'The last lines of standard output, oldest first.' }),
     stderr: t.stringList({ required: true, description: 'The last lines of standard error, oldest first.' }),

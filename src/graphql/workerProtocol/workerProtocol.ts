@@ -37,31 +37,31 @@ interface Registration {
 }
 
 const RegisterWorkerPayload = builder.objectRef<Registration>('RegisterWorkerPayload').implement({
-  description: 'A registration.',
+  description: 'The new registration.',
   fields: (t) => ({
     worker: t.prismaField({
       type: Worker,
-      description: 'The worker.',
+      description: 'The worker to register.',
       resolve: (query, { workerId: id }, _args, { app }) =>
         app.database.prisma.worker.findUniqueOrThrow({ ...query, where: { id } }),
     }),
-    epoch: t.exposeInt('epoch', { description: 'Named in everything that the worker says from now on.' }),
+    epoch: t.exposeInt('epoch', { description: 'The epoch, which the worker sends with everything from now on.' }),
     leaseSeconds: t.exposeInt('leaseSeconds', { description: 'Seconds within which the lease has to be renewed.' }),
     graceSeconds: t.exposeInt('graceSeconds', {
-      description: 'Seconds after the lease, before the replicas count as lost.',
+      description: 'Seconds from the end of the lease until the replicas count as lost.',
     }),
     stop: t.idList({
-      description: 'Replicas that run there and should not: stop them.',
+      description: 'Replicas that run there and should not. The worker stops them.',
       resolve: ({ stop }) => [...stop],
     }),
   }),
 })
 
 const RenewLeasePayload = builder.objectRef<{ readonly resync: boolean }>('RenewLeasePayload').implement({
-  description: 'The lease goes on.',
+  description: 'The lease is renewed.',
   fields: (t) => ({
     resync: t.exposeBoolean('resync', {
-      description: 'Whether the worker should report everything once (full: true).',
+      description: 'Whether the worker should report everything once, with full: true.',
     }),
   }),
 })
@@ -79,8 +79,10 @@ const ReportReplicasPayload = builder
   })
 
 const AnswerLogRequestPayload = builder.objectRef<{ readonly accepted: boolean }>('AnswerLogRequestPayload').implement({
-  description: 'The answer to a log request was passed on, or not.',
-  fields: (t) => ({ accepted: t.exposeBoolean('accepted', { description: 'False: nobody waits for it any more.' }) }),
+  description: 'Whether the answer to a log request was passed on.',
+  fields: (t) => ({
+    accepted: t.exposeBoolean('accepted', { description: 'False when nobody waits for the answer any longer.' }),
+  }),
 })
 
 const forWorkers = { skipTypeScopes: true, authScopes: { worker: true } } as const
@@ -94,8 +96,8 @@ builder.mutationFields((t) => ({
       union: { name: 'RegisterWorkerResult', description: 'What became of it.' },
     },
     description:
-      'A worker starts: it gets an epoch, and what it still runs is adopted. A host may have several workers, which share its ports: the addresses and the port range that were told last count. Where another worker has the name, InvalidInputError; where a later one of its state directory was taken already, OvertakenError.',
-    args: { input: t.arg({ type: RegisterWorkerInput, required: true, description: 'The worker.' }) },
+      'Registers a worker that starts. It gets an epoch, and the replicas that it still runs are adopted. A host may have several workers, which share its ports; the addresses and the port range that were reported last count. InvalidInputError when another worker has the name; OvertakenError when a later registration of the same state directory was taken already.',
+    args: { input: t.arg({ type: RegisterWorkerInput, required: true, description: 'The worker to register.' }) },
     resolve: async (_root, args, { app, viewer }, info) => {
       const { running, ...input } = args.input
       const { leaseSeconds, graceSeconds } = app.config
@@ -132,8 +134,8 @@ builder.mutationFields((t) => ({
       types: errorTypes('FENCED', 'FORBIDDEN'),
       union: { name: 'RenewLeaseResult', description: 'What became of it.' },
     },
-    description: 'A worker says that it is alive.',
-    args: { input: t.arg({ type: RenewLeaseInput, required: true, description: 'Its registration.' }) },
+    description: 'Renews the lease of a worker.',
+    args: { input: t.arg({ type: RenewLeaseInput, required: true, description: "The worker's registration." }) },
     resolve: async (_root, { input }, { app, viewer }) => {
       const outcome = await keepLease(app, claimOf(input, viewer))
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
@@ -147,7 +149,7 @@ builder.mutationFields((t) => ({
       types: errorTypes('INVALID_INPUT', 'FENCED', 'FORBIDDEN'),
       union: { name: 'ReportReplicasResult', description: 'What became of it.' },
     },
-    description: 'A worker says what it sees of its replicas.',
+    description: 'Takes what a worker sees of its replicas.',
     args: { input: t.arg({ type: ReportReplicasInput, required: true, description: 'The reports.' }) },
     resolve: async (_root, args, { app, viewer }, info) => {
       checkArguments(info, args)
@@ -165,8 +167,8 @@ builder.mutationFields((t) => ({
       types: errorTypes('FENCED', 'FORBIDDEN'),
       union: { name: 'AnswerLogRequestResult', description: 'What became of it.' },
     },
-    description: 'A worker answers a log request.',
-    args: { input: t.arg({ type: AnswerLogRequestInput, required: true, description: 'The lines.' }) },
+    description: "Takes a worker's answer to a log request.",
+    args: { input: t.arg({ type: AnswerLogRequestInput, required: true, description: 'The lines of the log.' }) },
     resolve: async (_root, { input }, { app, viewer }) => {
       const registration = await findRegistration(app, claimOf(input, viewer))
       if (registration.kind === 'refused') throw errorOf(registration.refusal)
