@@ -113,7 +113,7 @@ export class Member<Made> {
     if (this.#leaveGroup()) this.#sink.end(error)
   }
 
-  /** Lets go of a subscriber that went away by itself. */
+  /** Lets go of a subscriber that went away. */
   close(): void {
     this.#leaveGroup()
   }

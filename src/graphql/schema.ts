@@ -29,5 +29,5 @@ import './workerProtocol/assignmentsChanged.ts'
 import './workerProtocol/workerDrain.ts'
 import { builder } from './kit/builder.ts'
 
-/** The whole API. The imports above only load: each file adds its noun to the builder. */
+/** The whole API. The imports above only load: each file adds its types and fields to the builder. */
 export const schema = builder.toSchema()

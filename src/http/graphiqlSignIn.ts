@@ -1,6 +1,6 @@
 /**
  * GraphiQL's sign-in, as the head of its page. The token stays in the browser's session storage, which ends with the tab; no request for
- * the API leaves the page without one, and one that the server no longer knows is asked for anew.
+ * the API leaves the page without one, and the page asks again for one that the server no longer knows.
  */
 export const graphiqlSignIn = `
 <style>

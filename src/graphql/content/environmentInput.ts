@@ -22,14 +22,14 @@ const EnvironmentVariableInput = builder.inputType('EnvironmentVariableInput', {
 })
 type Variable = typeof EnvironmentVariableInput.$inferInput
 
-/** Variables: of a service over the profile's, where a value of null removes the profile's. */
+/** Variables of a service, which replace the profile's. A value of null removes the profile's variable. */
 export const environmentField = {
   type: [EnvironmentVariableInput] as [typeof EnvironmentVariableInput],
   required: { list: false, items: true },
   check: listFaults,
 } as const
 
-/** The variables of a profile: each has a value. */
+/** The variables of a profile. Each needs a value. */
 export const profileEnvironmentField = {
   ...environmentField,
   check: (variables: readonly Variable[]): Fault[] => [...listFaults(variables), ...variables.flatMap(missingValue)],
@@ -70,7 +70,7 @@ function nameFaults(name: string): Fault[] {
     const message = `${quoted(name)} is no name of a variable: use letters, digits and "_", and begin with none of the digits.`
     return [{ message }]
   }
-  // R13: they say what the replica was given, so nothing may say otherwise.
+  // These variables say what the replica was given, so no other value may replace them (R13).
   if (/^XCE_/.test(name))
     return [{ message: `${quoted(name)} is reserved: names that begin with XCE_ are set by the system.` }]
   return []

@@ -87,7 +87,7 @@ export const ProbeInput = builder.inputType('ProbeInput', {
 })
 type ProbeInputValue = typeof ProbeInput.$inferInput
 
-/** Null where none is given. */
+/** Null when no probe is given. */
 export function probeOf(input: ProbeInputValue | null | undefined): Probe | null {
   if (input === null || input === undefined) return null
   const { http, tcp, exec, ...times } = input
@@ -113,7 +113,7 @@ function actionOf({ http, tcp, exec }: Pick<ProbeInputValue, 'http' | 'tcp' | 'e
   return { kind: 'exec', command }
 }
 
-/** A probe of a port has to name a declared one, and one that speaks TCP. */
+/** The port of a probe has to be a declared one, and one that speaks TCP. */
 export function probePortFaults(
   probe: ProbeInputValue | null | undefined,
   ports: readonly Pick<PortDeclaration, 'name' | 'protocol'>[],

@@ -69,7 +69,7 @@ export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
 })
 type RolloutInput = PartOf<RolloutSettings, typeof RolloutSettingsInput.$inferInput>
 
-/** What is given for a rollout, and nothing of what is not. */
+/** The given settings of a rollout, without those that are not given. */
 export function rolloutOf(input: RolloutInput | null | undefined): Partial<RolloutSettings> {
   return withoutNulls<RolloutSettings>({
     ...input,
@@ -85,7 +85,7 @@ function limitOf(input: typeof IntOrPercent.$inferInput | null | undefined): Lim
   return typeof percent === 'number' ? { percent } : null
 }
 
-/** Of an update: what is left out is the service's, which the rules know. */
+/** The settings of an update. The rules fill in the service's values for omitted ones. */
 export function rolloutFaults(input: RolloutInput): Fault[] {
   const given = rolloutOf(input)
   return settingsIssues(given, given).map(({ path: [, ...path], message }) => ({ path, message }))
@@ -141,13 +141,13 @@ export const ServiceSettingsInput = builder.inputType('ServiceSettingsInput', {
   }),
   check: (input) => {
     const given = givenOf(input)
-    // Ports change the limits that are left out, and never to 0 beside one that is given as 0.
+    // Fixed ports change the default limits, but never to 0 beside a limit that is given as 0.
     return settingsIssues(settingsWith(given, []), given)
   },
 })
 type SettingsInput = typeof ServiceSettingsInput.$inferInput
 
-/** Of a profile: what is left out has its default. */
+/** The settings of a profile. Omitted ones get their default. */
 export function settingsWithDefaults(
   input: SettingsInput | null | undefined,
   ports: readonly PortDeclaration[],

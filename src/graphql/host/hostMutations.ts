@@ -9,12 +9,13 @@ import { appliedOf, type Call, titleOf, userMutation } from '../kit/mutation.ts'
 import { errorOf } from '../kit/refusalError.ts'
 import { storable } from '../kit/storableText.ts'
 
-// What operators say of hosts (R15). Each is one write, and then one commit of every service that has replicas there.
+// What operators decide about hosts (R15). Each decision is one write, and then one commit of every service that has
+// replicas there.
 
 interface HostMutation {
   readonly name: string
   readonly description: string
-  /** Of the payload. */
+  /** The description of the payload. */
   readonly done: string
   readonly errors: readonly RefusalCode[]
   readonly change: (name: string, actor: string) => OperatorChange
@@ -55,7 +56,7 @@ function payloadOf(mutation: string, done: string) {
 async function perform(change: OperatorChange, { app, remember }: Call): Promise<{ readonly hostId: HostId }> {
   if (!storable(change.name)) throw errorOf(notFound(change))
   const { hostId } = appliedOf('host', await app.committer.write(change, remember(null)))
-  // It is done: what could not be told to the services now, the leases of workers tell them a while later.
+  // The change is done. Services that could not be told now are told a little later by the leases of workers.
   await tellServices(app, [hostId]).catch((error: unknown) =>
     app.log.warn({ err: error, hostId }, 'Services were not told of their host.'),
   )

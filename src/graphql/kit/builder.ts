@@ -30,7 +30,7 @@ export interface ApiTypes {
 }
 
 export const builder = new SchemaBuilder<ApiTypes>({
-  // The errors plugin is first, so that what scope-auth refuses can become a member of a mutation's result union.
+  // The errors plugin is first, so that a refusal of scope-auth can become a member of a mutation's result union.
   plugins: [ErrorsPlugin, ScopeAuthPlugin, RelayPlugin, PrismaPlugin, DataloaderPlugin],
   defaultFieldNullability: false,
   errors: { directResult: true },
@@ -103,7 +103,7 @@ export const builder = new SchemaBuilder<ApiTypes>({
   },
 })
 
-/** The role worker would have been enough. */
+/** The role worker would have been enough for this field. */
 function isOfWorkers(failure: AuthFailure): boolean {
   if ('failures' in failure) return failure.failures.some(isOfWorkers)
   return 'scope' in failure && failure.scope === 'worker'

@@ -8,12 +8,15 @@ import { errorOf } from './refusalError.ts'
 
 /** What is wrong with a value: a sentence with the value and the bound. */
 export interface Fault {
-  /** The way from the checked value to the faulty one; left out: it is the checked value itself. */
+  /** The path from the checked value to the faulty one; the checked value itself when left out. */
   readonly path?: readonly (string | number)[]
   readonly message: string
 }
 
-/** Judges a value whose type GraphQL has checked before. Null is never judged: the type says whether it is allowed. */
+/**
+ * Judges a value whose type GraphQL has checked before. Null is never judged, because the type says whether it is
+ * allowed.
+ */
 export type Check<Value> = (value: Value) => readonly Fault[]
 
 declare global {
@@ -28,7 +31,7 @@ declare global {
       Types extends SchemaTypes = SchemaTypes,
       Fields extends InputFieldMap = InputFieldMap,
     > {
-      /** Judges fields beside each other. */
+      /** Judges combinations of fields. */
       readonly check?: Check<InputShapeFromFields<Fields>>
     }
   }
@@ -40,7 +43,7 @@ export function checkArguments(info: GraphQLResolveInfo, args: object): void {
   if (issues.length > 0) throw errorOf(invalidInput(issues))
 }
 
-/** Everything that is wrong with the arguments of a field, by the checks that were declared with them. */
+/** Returns everything that is wrong with the arguments of a field, by the checks that were declared with them. */
 export function argumentIssues({ parentType, fieldName }: GraphQLResolveInfo, args: object): InputIssue[] {
   return issuesOf(parentType.getFields()[fieldName]?.args ?? [], args, [])
 }
@@ -63,7 +66,7 @@ function issuesOf(fields: readonly DeclaredField[], values: object, path: readon
   })
 }
 
-/** Everything that is wrong with a value of an input's type, and with all that is in it. */
+/** Returns everything that is wrong with a value of an input's type, and with everything in it. */
 export function inputIssues(type: GraphQLInputType, value: unknown, path: readonly string[]): InputIssue[] {
   if (isNonNullType(type)) return inputIssues(type.ofType, value, path)
   if (isListType(type)) {
@@ -82,10 +85,12 @@ function judge({ extensions }: Declared, value: unknown, path: readonly string[]
 }
 
 /**
- * Takes what is left of an input when its fields were taken, which is nothing: a field that is declared and that nobody
+ * Takes what is left of an input when its fields were taken, which must be nothing. So a declared field that nobody
  * takes does not compile, instead of being lost without a word.
  */
 export function noneLeft(_rest: Readonly<Record<string, never>>): void {}
 
-/** An input with the fields of `Model`, or some of them. One with a field that the model lacks is no such input, and does not compile. */
+/**
+ * An input with the fields of `Model`, or some of them. An input with a field that the model lacks does not compile.
+ */
 export type PartOf<Model, Input> = [Exclude<keyof Input, keyof Model>] extends [never] ? Input : never

@@ -2,23 +2,25 @@ import type { ServerContext } from '../../systems/serverContext.ts'
 import { PageLoaders } from './connection/pageLoaders.ts'
 import type { ResultSink } from './resultSink.ts'
 
-/** Who asks, as the token says. */
+/** The caller, as its token says. */
 export interface Viewer {
   readonly subject: string
   readonly roles: readonly string[]
-  /** Of the token; left out where there is none to take away. */
+  /** The id of the token; left out when the token cannot be taken away. */
   readonly tokenId?: string
 }
 
-/** What subscriptions of viewers with the same scope show is the same: roles decide what one may see, and nothing else does. */
+/** Subscriptions of viewers with the same scope show the same, because only roles decide what a viewer may see. */
 export function viewScope(viewer: Viewer | null): string {
   return viewer === null ? '' : JSON.stringify([...viewer.roles].sort())
 }
 
-/** Made for each request and for each pushed event, so that nothing that was loaded for one answers another. */
+/**
+ * One context is made for each request and each pushed event, so that nothing that was loaded for one answers another.
+ */
 export interface GraphQLContext {
   readonly app: ServerContext
-  /** Null: no valid token; every operation is refused then. */
+  /** Null when there is no valid token; every operation is then refused. */
   readonly viewer: Viewer | null
   readonly pages: PageLoaders
   /** A transport that sets this gets a subscription's frames directly, not as the executor's results. */

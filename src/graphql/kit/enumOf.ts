@@ -1,6 +1,8 @@
 import { builder } from './builder.ts'
 
-/** An enum of the API over one of prisma/schema.prisma (or of model/): every value has to be described, which the compiler holds. */
+/**
+ * Makes an enum of the API from one of prisma/schema.prisma or model/. A value without a description does not compile.
+ */
 export function enumOf<Value extends string>(
   name: string,
   description: string,

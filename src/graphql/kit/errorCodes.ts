@@ -2,7 +2,7 @@ import type { RefusalCode } from '../../model/refusal.ts'
 import { idempotencyKeyHours } from '../../model/retention.ts'
 import type { DatabaseErrorKind } from '../../store/database/databaseErrors.ts'
 
-/** Codes of errors that no result union has as a member. */
+/** Codes of errors that are not members of any result union. */
 export type RequestErrorCode =
   | 'BAD_USER_INPUT'
   | 'UNAUTHENTICATED'
@@ -13,16 +13,19 @@ export type RequestErrorCode =
 export type ErrorCode = RefusalCode | RequestErrorCode
 
 interface ErrorMeaning {
-  /** Of GraphQL, which implements Error; null: it is always a top-level error, with the code in its extensions. */
+  /**
+   * The GraphQL type, which implements Error; null when it is always a top-level error, with the code in its
+   * extensions.
+   */
   readonly type: string | null
-  /** Of the HTTP answer where all of a request fails with it; 200: the error is a part of the answer. */
+  /** The status of the HTTP answer when the whole request fails with it; 200 when the error is a part of the answer. */
   readonly status: number
   readonly meaning: string
   /** What the caller can do. */
   readonly remedy: string
 }
 
-/** Every error code of the API: a code that is missing here does not compile. The schema's texts come from here. */
+/** Every error code of the API. A missing code does not compile. The schema's texts come from here. */
 export const errorCodes = {
   NOT_FOUND: {
     type: 'NotFoundError',

@@ -5,7 +5,8 @@ import { enumOf } from './enumOf.ts'
 import { errorCodes, refusalCodes } from './errorCodes.ts'
 import { errorClasses, type RefusalError } from './refusalError.ts'
 
-// The types of the errors that are members of results: each is made of its line in errorCodes and its own fields here.
+// The types of the errors that are members of results. Each is made from its line in errorCodes and its own fields
+// here.
 
 const ErrorCode = enumOf<RefusalCode>(
   'ErrorCode',

@@ -3,8 +3,8 @@ import { Prisma } from '../../generated/prisma/client.ts'
 const notFound = 'P2025'
 
 /**
- * The row of a findUniqueOrThrow; null where there is none. Prisma sends reads by id that come in one moment as one statement, but only when
- * all are of one kind: with findUnique among them it sends each by itself.
+ * Returns the row of a findUniqueOrThrow; null when there is none. Prisma joins simultaneous reads by id into one
+ * statement only when all are of one kind. With a findUnique among them it sends each alone.
  */
 export async function findOrNull<Row>(row: Promise<Row>): Promise<Row | null> {
   try {

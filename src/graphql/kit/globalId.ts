@@ -7,7 +7,7 @@ export interface GlobalId {
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const revision = /^[0-9]{1,18}$/
 
-/** Every type that implements Node, and what its ids look like. */
+/** Every type that implements Node, with the form of its ids. */
 const nodes: ReadonlyMap<string, RegExp> = new Map([
   ['ApplicationProfile', uuid],
   ['Endpoint', uuid],
@@ -27,14 +27,14 @@ export function encodeGlobalId(typename: string, id: string | number | bigint): 
   return `${typename}_${id}`
 }
 
-/** Null when `text` is no id of this API. Only what passes here reaches the database. */
+/** Returns null when `text` is not an id of this API. Only ids that pass here reach the database. */
 export function decodeGlobalId(text: string): GlobalId | null {
   const at = text.indexOf('_')
   const [typename, id] = [text.slice(0, at), text.slice(at + 1)]
   return nodes.get(typename)?.test(id) ? { typename, id } : null
 }
 
-/** The bare id of a global id of one type; null when it is another type's or none. */
+/** Returns the bare id of a global id of one type; null for an id of another type and for other text. */
 export function idOf(typename: string, text: string): string | null {
   const decoded = decodeGlobalId(text)
   return decoded?.typename === typename ? decoded.id : null

@@ -6,7 +6,7 @@ import { errorOf, type RefusalError } from './refusalError.ts'
 import type { ServiceName } from './serviceKey.ts'
 import { storable } from './storableText.ts'
 
-/** The service that holds a name now; null when none does. */
+/** Returns the service that holds a name now; null when none does. */
 export async function findService(prisma: PrismaClient, { project, name }: ServiceName): Promise<ServiceId | null> {
   if (!storable(project) || !storable(name)) return null
   const found = await prisma.service.findFirst({
@@ -16,7 +16,7 @@ export async function findService(prisma: PrismaClient, { project, name }: Servi
   return found === null ? null : (found.id as ServiceId)
 }
 
-/** The service that a mutation's input names. Throws NotFoundError. */
+/** Returns the service that a mutation's input names. Throws NotFoundError. */
 export async function requireService({ database: { prisma } }: ServerContext, key: ServiceName): Promise<ServiceId> {
   const found = await findService(prisma, key)
   if (found !== null) return found
@@ -38,7 +38,7 @@ export function noProject(name: string, path: readonly string[]): RefusalError {
   return errorOf({ code: 'NOT_FOUND', message, path })
 }
 
-/** The revision of a profile that a mutation's input names. Throws NotFoundError. */
+/** Returns the revision of a profile that a mutation's input names. Throws NotFoundError. */
 export async function requireRevision(
   prisma: PrismaClient,
   profile: Profile,

@@ -20,7 +20,7 @@ import { textFaults } from './values.ts'
 export interface Call {
   readonly app: ServerContext
   readonly viewer: Viewer
-  /** What the store keeps under the caller's idempotencyKey, in the same commit; undefined when none was given. */
+  /** What the store keeps under the caller's idempotencyKey, in the same commit; undefined when no key was given. */
   remember(result: Json): Remember | undefined
 }
 
@@ -32,20 +32,23 @@ export type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObjec
 interface MutationOptions<Fields extends InputFieldMap, Result extends object> {
   readonly name: string
   readonly description: string
-  /** What is asked for. Each input has the idempotencyKey as well. */
+  /** The fields of the input. Each input has the idempotencyKey as well. */
   readonly input: {
     readonly description: string
     readonly fields: (t: InputFields) => Fields
-    /** Judges fields beside each other. */
+    /** Judges combinations of fields. */
     readonly check?: Check<InputShapeFromFields<Fields>>
   }
-  /** Shows the result: ids, from which the objects are read anew, so that a repeated call shows them as they are now (R17). */
+  /** Shows the result. It has ids, from which the objects are read again, so a repeated call shows them as they are now (R17). */
   readonly payload: ObjectRef<Types, Result>
-  /** Beside INVALID_INPUT, FORBIDDEN and IDEMPOTENCY_MISMATCH, which every mutation can answer. */
+  /**
+   * The errors that it can answer besides INVALID_INPUT, FORBIDDEN and IDEMPOTENCY_MISMATCH, which every mutation can
+   * answer.
+   */
   readonly errors: readonly RefusalCode[]
-  /** For the log: what it is about. */
+  /** Names for the log what the mutation is about. */
   readonly about: (input: InputShapeFromFields<Fields>) => Readonly<Record<string, string>>
-  /** Throws what it refuses. */
+  /** Does the mutation. Throws what it refuses. */
   readonly perform: (input: InputShapeFromFields<Fields>, call: Call) => Promise<Result>
 }
 
@@ -58,8 +61,8 @@ const idempotencyKey = {
 }
 
 /**
- * Adds a user's mutation: an input, a result union, the idempotencyKey (R17) and one log line. `perform` says what is its
- * own. Returns the input.
+ * Adds a user's mutation: an input, a result union, the idempotencyKey (R17) and one log line. `perform` has what is
+ * special to it. Returns the input.
  */
 export function userMutation<Fields extends InputFieldMap, Result extends object>(
   options: MutationOptions<Fields, Result>,
@@ -67,7 +70,7 @@ export function userMutation<Fields extends InputFieldMap, Result extends object
   const { name, description, payload, errors } = options
   const { fields, ...inputOptions } = options.input
   const title = titleOf(name)
-  // Pothos derives the types of inputs and arguments from their fields, which are open here.
+  // Pothos derives the types of inputs and arguments from their fields, which are not known here.
   const input = builder.inputType(`${title}Input`, {
     ...inputOptions,
     fields: (t: InputFields) => ({ ...fields(t), idempotencyKey: t.string(idempotencyKey) }),
@@ -96,7 +99,7 @@ export function userMutation<Fields extends InputFieldMap, Result extends object
   return input
 }
 
-/** The name of a mutation as the names of its types begin. */
+/** Returns the name of a mutation in the form in which the names of its types begin. */
 export function titleOf(mutation: string): string {
   return `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}`
 }
@@ -119,7 +122,8 @@ async function logged<Fields extends InputFieldMap, Result extends object>(
     return result
   } catch (error) {
     if (error instanceof RefusalError) outcome = error.refusal.code
-    // Nothing that follows a commit in `perform` throws, and the committer says itself what it does not know.
+    // Nothing that follows a commit in `perform` throws, and the committer itself says when it does not know the
+    // outcome.
     throw notDone(error)
   } finally {
     const milliseconds = Math.round(performance.now() - begun)
@@ -130,7 +134,7 @@ async function logged<Fields extends InputFieldMap, Result extends object>(
   }
 }
 
-/** What was done before under the same key is answered from what was kept; the store keeps it, and judges two such calls at once. */
+/** A use of the same key is answered from what was kept. The store keeps it, and judges two simultaneous uses. */
 async function idempotent<Input extends object, Result extends object>(
   operation: string,
   { idempotencyKey: key, ...rest }: Keyed<Input>,
@@ -146,27 +150,32 @@ async function idempotent<Input extends object, Result extends object>(
   try {
     return await perform(input, { app, viewer, remember: (result) => ({ ...use, result }) })
   } catch (error) {
-    // What it was refused for may be the very thing that another server did under this key, after the look above.
+    // The reason for the refusal may be what another server did under this key, after the look above.
     const meanwhile = error instanceof RefusalError ? await keptResult<Result>(app, use) : null
     if (meanwhile === null) throw error
     return meanwhile
   }
 }
 
-/** The result that was kept; null: there is none. Throws IdempotencyMismatchError where it is another input's. */
+/**
+ * Returns the result that was kept; null when there is none. Throws IdempotencyMismatchError when it was kept for
+ * another input.
+ */
 async function keptResult<Result extends object>({ database }: ServerContext, use: KeyUse): Promise<Result | null> {
   const known = await lookUpKey(database, use)
   if (known?.kind === 'refused') throw errorOf(known.refusal)
   return known === null ? null : (known.result as unknown as Result)
 }
 
-/** What the store answers for a service, as the mutation's result. Throws what was refused. */
+/** Returns the store's answer for a service as the mutation's result. Throws what was refused. */
 export function resultOrThrow<Result extends object>(outcome: StoreOutcome, result: Result): Result {
   if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
   return outcome.kind === 'remembered' ? (outcome.result as unknown as Result) : result
 }
 
-/** What the store answers for a profile, project, queue or host, as the mutation's result. Throws what was refused. */
+/**
+ * Returns the store's answer for a profile, project, queue or host as the mutation's result. Throws what was refused.
+ */
 export function appliedOf<Kind extends 'profile' | 'project' | 'queue' | 'host'>(
   kind: Kind,
   outcome: ClusterOutcome,

@@ -2,7 +2,10 @@ import { GraphQLError } from 'graphql'
 import type { Refusal, RefusalCode } from '../../model/refusal.ts'
 import { refusalCodes } from './errorCodes.ts'
 
-/** A refusal as an error. It extends GraphQLError so that one which no union takes is still a readable top-level error. */
+/**
+ * A refusal as an error. It extends GraphQLError, so that a refusal that no union takes is still a readable top-level
+ * error.
+ */
 export abstract class RefusalError<
   Of extends { readonly code: RefusalCode; readonly message: string } = Refusal,
 > extends GraphQLError {
@@ -16,17 +19,17 @@ export abstract class RefusalError<
 
 type ErrorClass = new (refusal: Refusal) => RefusalError
 
-/** One class per code: the errors plugin tells the members of a union apart by class. */
+/** There is one class for each code, because the errors plugin distinguishes the members of a union by class. */
 export const errorClasses = Object.fromEntries(
   refusalCodes.map((code): [RefusalCode, ErrorClass] => [code, class extends RefusalError {}]),
 ) as Readonly<Record<RefusalCode, ErrorClass>>
 
-/** The types of these codes, for the union of a field's results. */
+/** Returns the types of these codes, for the union of a field's results. */
 export function errorTypes(...codes: readonly RefusalCode[]): ErrorClass[] {
   return codes.map((code) => errorClasses[code])
 }
 
-/** A refusal of the rules, the store or an input as the error that the API shows. */
+/** Returns a refusal of the rules, the store or an input as the error that the API shows. */
 export function errorOf(refusal: Refusal): RefusalError {
   return new errorClasses[refusal.code](refusal)
 }

@@ -1,7 +1,7 @@
 import { GraphQLError, type GraphQLErrorOptions } from 'graphql'
 import { errorCodes, type RequestErrorCode } from './errorCodes.ts'
 
-/** A failure that no result union has as a member: a top-level error with a code that programs can read. */
+/** A failure that is not a member of any result union: a top-level error with a code that programs can read. */
 export function requestError(
   code: RequestErrorCode,
   message: string,

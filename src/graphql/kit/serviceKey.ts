@@ -6,7 +6,7 @@ export interface ServiceName {
   readonly name: string
 }
 
-/** For the log of a mutation. */
+/** Names the service in the log of a mutation. */
 export function aboutService({ service: { project, name } }: { readonly service: ServiceName }) {
   return { service: `${project}/${name}` }
 }

@@ -1,11 +1,14 @@
 import { badUserInput } from './requestErrors.ts'
 
-/** PostgreSQL's text holds every character but NUL, and no half of one (a lone surrogate): nothing of that name can be stored, so nothing is found. */
+/**
+ * PostgreSQL's text holds every character except NUL and half of one (a lone surrogate). Nothing with such a name can
+ * be stored, so nothing is found.
+ */
 export function storable(text: string): boolean {
   return !/[\0\p{Cs}]/u.test(text)
 }
 
-/** Throws BAD_USER_INPUT where a filter has a text that can't be stored, at any depth. */
+/** Throws BAD_USER_INPUT when a filter has a text that can't be stored, at any depth. */
 export function refuseUnstorable(argument: string, value: unknown): void {
   if (typeof value === 'string' && !storable(value)) {
     throw badUserInput(

@@ -4,7 +4,7 @@ import { quoted } from '../../model/quoted.ts'
 import type { Check, Fault } from './check.ts'
 import { storable } from './storableText.ts'
 
-// The single values that inputs are made of. Each check says what is wrong in a sentence with the value and the bound.
+// The single values that inputs consist of. Each check says what is wrong in a sentence with the value and the bound.
 
 interface Range {
   readonly min: number
@@ -12,8 +12,8 @@ interface Range {
 }
 
 /**
- * An integer within bounds: its description, which is told the bounds as "0 to 10", and its check. `what` are the values
- * of it, in the sentence that refuses one.
+ * An integer within bounds: its description, which gets the bounds as "0 to 10", and its check. `what` names the values
+ * in the sentence that refuses one.
  */
 export function whole({ min, max }: Range, what: string, describe: (range: string) => string) {
   const range = `${min} to ${max}`
@@ -25,7 +25,7 @@ export function whole({ min, max }: Range, what: string, describe: (range: strin
 /** The names of profiles, services, projects and queues (R17). */
 export const checkName: Check<string> = (name) => faultOf(nameFault(name, bounds.nameLength))
 
-/** The name of what an input is to make. */
+/** The name of the object that an input makes. */
 export const nameField = {
   required: true,
   description: `A DNS-1123 label of at most ${bounds.nameLength} characters.`,
@@ -36,7 +36,7 @@ export function faultOf(sentence: string | null): Fault[] {
   return sentence === null ? [] : [{ message: sentence }]
 }
 
-/** What the database can't hold. */
+/** Refuses text that the database can't hold. */
 export function textFaults(what: string, text: string): Fault[] {
   if (text.includes('\0'))
     return [{ message: `${what} ${quoted(text)} contains the character NUL: it may contain any other.` }]

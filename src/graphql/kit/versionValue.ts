@@ -2,7 +2,7 @@ import type { ServiceVersion as VersionRow } from '../../generated/prisma/client
 import type { ProfileRevisionId, VersionId } from '../../model/id.ts'
 import type { Version } from '../../model/service.ts'
 
-/** A row of ServiceVersion as the rules take it. */
+/** Returns a row of ServiceVersion in the form that the rules take. */
 export function versionValue({ serviceId: _, id, profileRevisionId, createdAt, ...row }: VersionRow): Version {
   return {
     ...row,

@@ -30,7 +30,7 @@ export const ReplicaFilter = builder.inputType('ReplicaFilter', {
   }),
 })
 
-/** The filter over the rows `t` of Replica. */
+/** Returns the filter as an SQL condition on the rows `t` of Replica. */
 export function replicaFilterSql(filter: typeof ReplicaFilter.$inferInput | null | undefined): Filtered {
   if (filter === null || filter === undefined) return { sql: null, key: '' }
   refuseUnstorable('filter', filter)

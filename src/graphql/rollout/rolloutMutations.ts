@@ -101,7 +101,7 @@ userMutation({
   },
 })
 
-/** Versions never change: what is found here is what the rules take, though its row may be trimmed meanwhile. */
+/** Versions never change, so the rules take this one even if its row is trimmed meanwhile. */
 async function requireVersion(
   { database: { prisma } }: ServerContext,
   serviceId: ServiceId,

@@ -3,11 +3,11 @@ import { builder } from '../kit/builder.ts'
 
 export interface RolloutResult {
   readonly serviceId: ServiceId
-  /** The rollout that the mutation began, if it began one; null: it is about the current one. */
+  /** The rollout that the mutation began; null when it began none and the current one is shown. */
   readonly rolloutId: RolloutId | null
 }
 
-/** The payload of a mutation that answers with a service and a rollout of it, both read anew. */
+/** The payload of a mutation that answers with a service and a rollout of it, both read after the change. */
 export function rolloutPayload(name: string, description: string, rollout: string) {
   return builder.objectRef<RolloutResult>(name).implement({
     description,

@@ -90,7 +90,7 @@ interface References {
   readonly profileRevision?: number | null | undefined
 }
 
-/** What the input names. Throws NotFoundError for the first that does not exist. */
+/** Finds what the input names. Throws NotFoundError for the first object that does not exist. */
 async function foundFor(
   { project: projectName, queue: queueName, profile: profileName, profileRevision, ...rest }: References,
   { database }: ServerContext,

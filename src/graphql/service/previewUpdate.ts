@@ -89,7 +89,7 @@ builder.queryField('previewUpdate', (t) =>
   }),
 )
 
-/** A preview's own errors are fewer than an update's: what else an update would be refused for is about the input here. */
+/** A preview has fewer errors than an update, because its other refusals concern only the input here. */
 function asInput(refusal: Refusal): Refusal {
   const { message } = refusal
   switch (refusal.code) {

@@ -1,7 +1,7 @@
 import type { ServiceId } from '../../model/id.ts'
 import { builder } from '../kit/builder.ts'
 
-/** The payload of a mutation that answers with a service, read anew. */
+/** The payload of a mutation that answers with a service, read after the change. */
 export function servicePayload(name: string, description: string) {
   return builder.objectRef<{ readonly serviceId: ServiceId }>(name).implement({
     description,

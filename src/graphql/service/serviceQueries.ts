@@ -57,14 +57,14 @@ function servicesBy({ field, direction, ...rest }: typeof ServiceOrder.$inferInp
   return { name: 'Query.services', table: 'Service', parent: null, order, descending: direction === 'DESC' }
 }
 
-/** The filter over the rows `t` of Service. Services that are gone are left out. */
+/** Returns the filter as an SQL condition on the rows `t` of Service. Deleted services are left out. */
 function serviceFilterSql(filter: ServiceFilterValue | null | undefined): Filtered {
   const conditions = [Prisma.sql`t."deletedAt" IS NULL`, ...lastingConditions(filter)]
   if (filter?.statuses) conditions.push(Prisma.sql`t.status = ANY(${filter.statuses}::text[]::"ServiceStatus"[])`)
   return { sql: Prisma.join(conditions, ' AND '), key: JSON.stringify(filter ?? null) }
 }
 
-/** The conditions of the filter that hold all of a service's life or never: all but its status. */
+/** The conditions of the filter that hold for all of a service's life or never, which are all except its status. */
 export function lastingConditions(filter: ServiceFilterValue | null | undefined): Prisma.Sql[] {
   refuseUnstorable('filter', filter)
   const given: ServiceFilterValue = filter ?? {}

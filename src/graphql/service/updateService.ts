@@ -69,7 +69,7 @@ export const UpdateServiceInput = userMutation({
   },
 })
 
-/** What an update asks of the rules. Throws NotFoundError for what it names in vain. */
+/** Returns what an update asks of the rules. Throws NotFoundError for an object that does not exist. */
 export async function updateIntentOf(
   app: ServerContext,
   input: typeof UpdateServiceInput.$inferInput,
@@ -83,7 +83,7 @@ export async function updateIntentOf(
     kind: 'update',
     profile: typeof profileRevision === 'number' ? await revisionOf(app, serviceId, profileRevision) : null,
     overrides: {
-      // Null goes back to the profile's command, left out keeps the service's own.
+      // Null goes back to the profile's command; an omitted command keeps the service's own.
       ...(command === undefined ? {} : { command }),
       ...(env ? { env: environmentOf(env) } : {}),
     },
@@ -97,7 +97,7 @@ export async function updateIntentOf(
   return { serviceId, intent }
 }
 
-/** Another revision of the profile that a service has: a service never changes its profile. */
+/** Finds another revision of the service's profile. A service never changes its profile. */
 async function revisionOf(
   { database: { prisma } }: ServerContext,
   serviceId: ServiceId,

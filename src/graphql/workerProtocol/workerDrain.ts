@@ -7,7 +7,7 @@ import { ServiceKey } from '../kit/serviceKey.ts'
 import { storable } from '../kit/storableText.ts'
 import { claimOf } from './workerProtocol.ts'
 
-// A worker that is to end moves its replicas first (R15): it is drained, and looks how far that is.
+// A worker that is to end first moves its replicas away (R15): it is drained, and asks for the progress.
 
 const mostServices = 1_000
 

@@ -146,7 +146,7 @@ export const RegisterWorkerInput = builder.inputType('RegisterWorkerInput', {
   }),
 })
 
-/** A worker as it tells of itself. What it runs is apart from that. */
+/** A worker's description of itself, without the replicas that it runs. */
 export function registeringOf(input: Omit<typeof RegisterWorkerInput.$inferInput, 'running'>): RegisteringWorker {
   const worker: PartOf<RegisteringWorker, typeof input> = input
   return { ...worker, reservedPorts: worker.reservedPorts ?? [] }
@@ -214,7 +214,7 @@ function faultUnless(isRight: boolean, sentence: string): Fault[] {
   return faultOf(isRight ? null : sentence)
 }
 
-/** A report as the rules take it; null when its id is no replica's. */
+/** Returns a report as the rules take it; null when its id is not a replica's. */
 export function reportOf(input: ReportInput): ReplicaReport | null {
   const { replica, start, state, ready, endReason, exitCode, exitSignal, message, ports, ...rest } = input
   noneLeft(rest)
@@ -233,7 +233,7 @@ export function reportOf(input: ReportInput): ReplicaReport | null {
   }
 }
 
-/** Cut, and without what the database can't hold: NUL, and half of a character that the cut may have left. */
+/** Cuts the text, and removes what the database can't hold: NUL, and half of a character that the cut may have left. */
 function textOf(text: string | null | undefined, most: number): string | null {
   return text === null || text === undefined ? null : text.slice(0, most).replaceAll(/[\0\p{Cs}]/gu, '')
 }

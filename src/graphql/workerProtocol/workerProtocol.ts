@@ -26,7 +26,7 @@ import {
   reportOf,
 } from './workerInputs.ts'
 
-// The mutations of the worker's protocol. Where the workers' own ids are global ids, an id of another shape is one that nobody knows.
+// The mutations of the worker's protocol. Ids are global ids, and an id of another form is treated as an unknown one.
 
 interface Registration {
   readonly workerId: WorkerId
@@ -184,16 +184,16 @@ builder.mutationFields((t) => ({
   }),
 }))
 
-/** The log tells it too: whoever misses a host looks there. */
+/** The log has it too, because whoever misses a host looks there. */
 function refused(
   app: ServerContext,
   worker: { readonly name: string; readonly host: string; readonly subject: string },
   refusal: Refusal,
 ): Error {
-  // That one registers again at once, above the number it is told.
+  // The worker registers again at once, above the number in the answer.
   if (refusal.code === 'OVERTAKEN') return errorOf(refusal)
   const { name, host, subject } = worker
-  // What is no name is not logged as one.
+  // A text that is not a valid name is not logged as one.
   const named = hostNameFault(name) === null && hostNameFault(host) === null ? { worker: name, host } : {}
   const why =
     refusal.code === 'INVALID_INPUT' ? refusal.issues.map(({ message }) => message).join(' ') : refusal.message
@@ -201,7 +201,7 @@ function refused(
   return errorOf(refusal)
 }
 
-/** An admin may speak for any worker; a worker's token only for the workers that it registered. */
+/** An admin may speak for any worker, but a worker's token only for the workers that it registered. */
 export function claimOf(
   input: { readonly worker: string; readonly epoch: number },
   viewer: Viewer | null,

@@ -2,8 +2,10 @@ import type { Instant, WorkerId } from '../../model/id.ts'
 import type { Database } from '../database/database.ts'
 
 /**
- * Renews a worker's lease by the database's clock. Null: its epoch is over, it must register anew (R15). `resync`: it is not REACHABLE, and
- * comes back by reporting everything; or the database is a backup that was restored, which does not know what it has reported since. `leftSeconds`: of the lease before; negative when it was over. No fact.
+ * Renews a worker's lease by the database's clock. Returns null when its epoch is over, and the worker must register
+ * again (R15). `resync` asks the worker to report everything: it is not REACHABLE and comes back in this way, or the
+ * database was restored from a backup, which does not have its latest reports. `leftSeconds` is what was left of the
+ * lease, negative when it was over. This makes no fact.
  */
 export async function renewLease(
   { prisma }: Database,
@@ -20,24 +22,30 @@ export async function renewLease(
   return renewed ?? null
 }
 
-/** The worker is to tell everything once more, within this epoch. No fact. */
+/** Asks the worker to report everything once more, within this epoch. This makes no fact. */
 export async function askForAll({ prisma }: Database, workerId: WorkerId, epoch: number): Promise<void> {
   await prisma.worker.updateMany({ where: { id: workerId, epoch }, data: { restored: true } })
 }
 
-/** The worker has told everything, within this epoch, since its row was restored from a backup or it was asked to. No fact. */
+/**
+ * The worker has reported everything within this epoch, after its row was restored from a backup or it was asked to.
+ * This makes no fact.
+ */
 export async function noteToldAll({ prisma }: Database, workerId: WorkerId, epoch: number): Promise<void> {
   await prisma.worker.updateMany({ where: { id: workerId, epoch, restored: true }, data: { restored: false } })
 }
 
-/** Leases that end later than one that is renewed now: the database's clock was set back. They end then as that one would. No fact. */
+/**
+ * Shortens leases that end later than one that is renewed now, which happens only after the database's clock was set
+ * back. They then end when that one does. This makes no fact.
+ */
 export async function shortenLeases({ prisma }: Database, leaseSeconds: number): Promise<void> {
   await prisma.$executeRaw`
     UPDATE "Worker" SET "leaseUntil" = clock_timestamp() + make_interval(secs => ${leaseSeconds}::int)
     WHERE "leaseUntil" > clock_timestamp() + make_interval(secs => ${leaseSeconds}::int)`
 }
 
-/** Says that this server lives. Returns the database's clock. */
+/** Writes this server's heartbeat. Returns the database's clock. */
 export async function writeHeartbeat({ prisma }: Database, serverId: string): Promise<Instant> {
   const [row] = await prisma.$queryRaw<{ at: Date }[]>`
     INSERT INTO "Server" ("id", "startedAt", "heartbeatAt") VALUES (${serverId}, clock_timestamp(), clock_timestamp())
@@ -46,18 +54,21 @@ export async function writeHeartbeat({ prisma }: Database, serverId: string): Pr
   return row.at.getTime()
 }
 
-/** The server stops; servers that were not heard of for a day are forgotten too. */
+/** Forgets this server, which stops, and servers without a heartbeat for a day. */
 export async function forgetServer({ prisma }: Database, serverId: string): Promise<void> {
   await prisma.$executeRaw`DELETE FROM "Server" WHERE "id" = ${serverId} OR "heartbeatAt" < clock_timestamp() - interval '1 day'`
 }
 
-/** Who has a server lease, and for how long from now. */
+/** The holder of a server lease, and the time left from now. */
 export interface HeldLease {
   readonly mine: boolean
   readonly leftMillis: number
 }
 
-/** Takes or keeps for `seconds` what one server does at a time, unless another one has it. One that ends later was given before the clock was set back. */
+/**
+ * Takes or keeps a server lease for `seconds`, unless another server has it. A lease that ends later than it could was
+ * given before the clock was set back, and is taken over.
+ */
 export async function holdServerLease(
   { prisma }: Database,
   name: string,
@@ -73,11 +84,11 @@ export async function holdServerLease(
     SELECT true AS mine, (extract(epoch FROM "until" - clock_timestamp()) * 1000)::float8 AS "leftMillis" FROM taken
     UNION ALL SELECT false, (extract(epoch FROM "until" - clock_timestamp()) * 1000)::float8 FROM "ServerLease"
     WHERE "name" = ${name} AND NOT EXISTS (SELECT FROM taken)`
-  // Another server has taken it in this moment, too late for this statement to see its row.
+  // Another server took the lease at this moment, too late for this statement to see its row.
   return row ?? { mine: false, leftMillis: seconds * 1000 }
 }
 
-/** Lets another server have it at once. */
+/** Gives the lease up, so that another server can have it at once. */
 export async function dropServerLease({ prisma }: Database, name: string, holder: string): Promise<void> {
   await prisma.$executeRaw`DELETE FROM "ServerLease" WHERE "name" = ${name} AND "holder" = ${holder}`
 }

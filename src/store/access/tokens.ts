@@ -13,7 +13,7 @@ export async function createToken({ prisma }: Database, { subject, roles }: Toke
   return token
 }
 
-/** Whose token it is; null: nobody's. */
+/** Returns the subject and roles of a token; null when the token is unknown. */
 export async function findToken(
   { prisma }: Database,
   token: string,
@@ -22,7 +22,7 @@ export async function findToken(
   return found && { tokenId: found.id, subject: found.subject, roles: found.roles }
 }
 
-/** The roles of these tokens, by their ids; those that don't exist any more are left out. */
+/** Returns the roles of these tokens by their ids. Tokens that no longer exist are left out. */
 export async function readTokens(
   { prisma }: Database,
   ids: readonly string[],

@@ -16,21 +16,22 @@ import { SnapshotCache } from './services/snapshotCache.ts'
 export interface CommitterOptions {
   readonly database: Database
   readonly clock: DatabaseClock
-  /** A new id; each call another. */
+  /** Returns a new id at each call. */
   readonly newId: () => string
   readonly log: Logger
   readonly meter?: Meter
 }
 
-/** A full disk is only seen by those who write: so long after the last refusal it counts as full. */
+/** Only a writer notices a full disk. It counts as full for this long after the last refusal. */
 const fullForMillis = 15_000
 
 /**
- * The one way into the database for all that makes facts. What waits is taken together (while one batch is on its way, the next one gathers),
- * decided on cached snapshots, and written by one statement. A promise resolves when its commit is certain.
+ * The one way into the database for everything that makes facts. It takes all waiting entries together (the next batch
+ * gathers while one is on its way), decides them on cached snapshots, and writes them with one statement. A promise
+ * resolves when its commit is certain.
  */
 export class Committer {
-  /** Snapshots by their last use here; the tail drops what other servers changed. */
+  /** Snapshots of services, by their last use here. The tail drops those that other servers changed. */
   readonly cache = new SnapshotCache()
   readonly #database: Database
   readonly #log: Logger
@@ -39,7 +40,7 @@ export class Committer {
   readonly #meter: Meter
   readonly #writer: ServiceWriter
   readonly #listeners = new Set<(head: Revision) => void>()
-  /** Neither answered nor given up. */
+  /** Entries that are neither answered nor given up. */
   readonly #open = new Set<Entry>()
   #queue: Entry[] = []
   #running: Promise<void> | null = null
@@ -66,33 +67,36 @@ export class Committer {
     })
   }
 
-  /** Takes an intent to a service. A service that does not exist, or is gone, is a NOT_FOUND refusal. */
+  /** Takes an intent for a service. NOT_FOUND refuses it when the service does not exist or is gone. */
   submit(id: ServiceId, intent: ServiceIntent, remember: Remember | null = null): Promise<StoreOutcome> {
     return this.#enqueue((settle) => ({ kind: 'intent', id, intent, remember, tries: { ...noTries }, ...settle }))
   }
 
-  /** Creates a service. NAME_TAKEN when its project has the name, QUOTA_EXCEEDED when it could never fit. */
+  /**
+   * Creates a service. NAME_TAKEN refuses it when its project has the name already, QUOTA_EXCEEDED when the project
+   * could never hold it.
+   */
   create(service: NewService, actor: string, remember: Remember | null = null): Promise<StoreOutcome> {
     return this.#enqueue((settle) => ({ kind: 'create', service, actor, remember, tries: { ...noTries }, ...settle }))
   }
 
-  /** Writes what is about no service. */
+  /** Writes a change that is not about a service. */
   write(change: ClusterChange, remember: Remember | null = null): Promise<ClusterOutcome> {
     return this.#enqueue((settle) => ({ kind: 'clusterWrite', change, remember, ...settle }))
   }
 
-  /** Told of each head that a commit of this server made, until the returned function is called. */
+  /** Calls back with each head that a commit of this server made, until the returned function is called. */
   onCommitted(listener: (head: Revision) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** The last commit was refused for want of room, a moment ago. */
+  /** Says whether the last commit was refused a moment ago because the disk was full. */
   get isFull(): boolean {
     return this.#fullAt !== null && performance.now() - this.#fullAt < fullForMillis
   }
 
-  /** Takes nothing new and resolves when all that waits is answered. */
+  /** Takes nothing new, and resolves when everything that waits is answered. */
   async stop(): Promise<void> {
     this.#stopping = true
     await this.#running
@@ -136,8 +140,8 @@ export class Committer {
   }
 
   async #writeBatches(): Promise<void> {
-    // What arrives in this turn of the event loop belongs to the first batch. PGlite answers in microtasks, so without a turn between batches
-    // timers and sockets would starve.
+    // Entries that arrive in this turn of the event loop belong to the first batch. PGlite answers in microtasks, so
+    // without a turn between batches timers and sockets would starve.
     await nextTurn()
     let failures = 0
     let failingSince = 0
@@ -189,7 +193,7 @@ export class Committer {
     }
   }
 
-  /** The next batch: one cluster write, or intents up to the next such. */
+  /** Takes the next batch: one cluster write, or all intents before the next cluster write. */
   #takeBatch(): { kind: 'clusterWrite'; entry: ClusterEntry } | { kind: 'services'; entries: ServiceEntry[] } {
     const entries: ServiceEntry[] = []
     for (const entry of this.#queue) {

@@ -8,15 +8,15 @@ interface Waiting<Outcome> {
   reject(error: unknown): void
 }
 
-/** Why an entry is decided again. Each has its bound. */
+/** Why an entry is decided again. Each reason has a bound of its own. */
 export interface Tries {
-  /** Another server changed the service in between. From the second on, the service is locked first. */
+  /** Another server changed the service in between. From the second time on, the service is locked first. */
   stale: number
-  /** Anything else: its connection was cut, another intent of its batch was refused, a deadlock. */
+  /** Any other reason: its connection was cut, another intent of its batch was refused, or there was a deadlock. */
   again: number
 }
 
-/** Of an entry that is new, or that has come a commit further. */
+/** The counts of an entry that is new, or that has completed one commit of several. */
 export const noTries: Readonly<Tries> = { stale: 0, again: 0 }
 
 export interface IntentEntry extends Waiting<StoreOutcome> {

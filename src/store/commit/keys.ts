@@ -3,10 +3,10 @@ import type { Database } from '../database/database.ts'
 import type { Json, Remember, Remembered } from './outcome.ts'
 import { keyMismatch, type Refused } from './refusals.ts'
 
-/** A write under its caller's key: another one under the same key is the same write only where its input is. */
+/** A write under its caller's key. Another write under the same key is the same write only when its input is equal. */
 export type KeyUse = Omit<Remember, 'result'>
 
-/** What a use of a known key is answered: what was kept for the same input, or a refusal for another one. */
+/** The answer to the use of a known key: what was kept for the same input, or a refusal for another input. */
 export type KnownKey = Remembered | Refused
 
 interface KeyRow {
@@ -18,17 +18,17 @@ interface KeyRow {
   readonly old: boolean
 }
 
-/** Two keys are the same when subject, operation and key are. */
+/** Two keys are the same when their subject, operation and key are equal. */
 export function keyOf({ subject, operation, key }: Omit<KeyUse, 'inputHash'>): string {
   return JSON.stringify([subject, operation, key])
 }
 
-/** The answer to a use of a key; null: the key is not known, or over. */
+/** Returns the answer to the use of a key; null when the key is unknown or has expired. */
 export async function lookUpKey(database: Database, use: KeyUse): Promise<KnownKey | null> {
   return (await lookUpKeys(database, [use])).get(keyOf(use)) ?? null
 }
 
-/** The answers to these uses, by `keyOf`. Keys that are over are forgotten. */
+/** Returns the answers to these uses, by `keyOf`. Expired keys are forgotten. */
 export async function lookUpKeys({ prisma }: Database, uses: readonly KeyUse[]): Promise<Map<string, KnownKey>> {
   const known = new Map<string, KnownKey>()
   if (uses.length === 0) return known

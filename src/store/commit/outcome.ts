@@ -8,13 +8,16 @@ import type { RegisteringWorker } from '../../model/workerOffer.ts'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
-/** What to keep of a write under its caller's idempotencyKey (R17): only when it was done, in the same commit. */
+/**
+ * What to keep of a write under its caller's idempotencyKey (R17). It is kept in the same commit, and only when the
+ * write was done.
+ */
 export interface Remember {
   readonly subject: string
   readonly operation: string
   readonly key: string
   readonly inputHash: string
-  /** Ids of the objects to read again. Of cluster writes the outcome itself is kept instead. */
+  /** Ids of the objects to read again. A cluster write keeps its outcome itself instead. */
   readonly result: Json
 }
 
@@ -24,12 +27,12 @@ export interface Remembered {
   readonly result: Json
 }
 
-/** What became of a write to a service. */
+/** The outcome of a write to a service. */
 export type StoreOutcome = Outcome | Remembered
 
-/** A write that is about no service. */
+/** A write that is not about a service. */
 export type ClusterChange =
-  /** A new revision where content or settings differ from the newest one. */
+  /** It makes a new revision when content or settings differ from the newest one. */
   | {
       readonly kind: 'applyProfile'
       readonly name: string
@@ -48,50 +51,56 @@ export type ClusterChange =
   | HostWrite
 
 /**
- * What becomes of a host and its workers (R15), with what it rests on. Each raises the host's allocation, so that grants which were decided before are
- * refused.
+ * What becomes of a host and its workers (R15), with the state that it rests on. Each of them raises the host's
+ * allocation, so that grants that were decided before are refused.
  */
 export type HostWrite =
   | JudgeWorker
   | (HostChangeOf<'returnWorker' | 'drainWorker' | 'leaveHost'> & OfEpoch)
   | (HostChangeOf<'hostDrained' | 'freePorts'> & OfHost)
-  /** By name. */
+  /** Names the host. */
   | HostChangeOf<'scheduleHost' | 'confirmHostLoss' | 'removeHost' | 'removeWorker'>
 
 interface OfHost {
   readonly hostId: HostId
 }
 
-/** Of a worker's newest epoch: nothing is changed where it has another by now. */
+/** The epoch of the worker. Nothing is changed when the worker has a newer one. */
 interface OfEpoch extends OfHost {
   readonly epoch: number
 }
 
-/** Nothing is changed where the lease was renewed since, or where the server that judges is late itself. */
+/** Nothing is changed when the lease was renewed since, or when the judging server is late itself. */
 export type JudgeWorker = HostChangeOf<'judgeWorker'> &
   OfHost & {
-    /** As it was judged. */
+    /** The end of the lease as it was judged. */
     readonly leaseUntil: Instant
     readonly serverId: string
-    /** The server's heartbeat must be younger. */
+    /** The server's heartbeat must be later than this. */
     readonly heartbeatSeconds: number
   }
 
-/** A worker (re)starts: its epoch and its host's allocation are raised, its lease starts. What it runs is adopted service by service (R15). */
+/**
+ * A worker starts or restarts. Its epoch and its host's allocation are raised, and its lease starts. The replicas that
+ * it runs are adopted service by service (R15).
+ */
 export interface RegisterWorker extends RegisteringWorker {
   readonly kind: 'registerWorker'
-  /** Of the token that registers it. */
+  /** The subject of the token that registers it. */
   readonly subject: string
-  /** It runs nothing: a LOST one may come back. False: what it runs was replaced, where it was LOST or is not known any more. */
+  /**
+   * Whether it runs nothing, so that a LOST worker may come back. It is false when replicas that it runs were replaced
+   * while it was LOST or unknown.
+   */
   readonly clean: boolean
-  /** It may be a worker that another subject's token registered. */
+  /** Whether it may take over a worker that another subject's token registered. */
   readonly asAdmin: boolean
-  /** How long its lease is (R15). */
+  /** The length of its lease in seconds (R15). */
   readonly leaseSeconds: number
 }
 
 export type ClusterOutcome =
-  /** `created`: a new revision was made; otherwise the newest one says the same already. */
+  /** `created` says that a new revision was made; otherwise the newest one had the same content already. */
   | {
       readonly kind: 'profile'
       readonly profileId: ProfileId
@@ -100,7 +109,7 @@ export type ClusterOutcome =
     }
   | { readonly kind: 'project'; readonly projectId: ProjectId; readonly changed: boolean }
   | { readonly kind: 'queue'; readonly queueId: QueueId; readonly changed: boolean }
-  /** `returned` false: it is LOST still, for it runs something that has been replaced. */
+  /** `returned` is false when the worker is still LOST, because it runs something that has been replaced. */
   | {
       readonly kind: 'worker'
       readonly workerId: WorkerId

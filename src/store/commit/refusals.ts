@@ -19,11 +19,14 @@ export function nameTaken({ name, projectName }: NewService): Refused {
 }
 
 export function fenced({ workerId, epoch }: Pick<Reporter, 'workerId' | 'epoch'>): Refused {
-  const message = `The epoch ${epoch} of the worker ${workerId} is over: it has registered anew, or it was lost. Stop every replica of that epoch and register.`
+  const message = `The epoch ${epoch} of the worker ${workerId} is over: it has registered again, or it was lost. Stop every replica of that epoch and register.`
   return refused({ code: 'FENCED', message })
 }
 
-/** A full report of a worker that is silent again, by the server that judges its lease: it is asked for again. */
+/**
+ * The server that judges a worker's lease found the worker silent again when its full report came, so it is asked for
+ * another one.
+ */
 export function workerSilent({ workerId }: Pick<Reporter, 'workerId'>): Refused {
   const message = `The worker ${workerId} is not reachable: renew the lease, and report everything when the answer asks for it.`
   return refused({ code: 'INVALID_STATE', message, path: ['input', 'full'] })

@@ -1,22 +1,24 @@
 import type { Instant } from '../../model/id.ts'
 import type { Database } from './database.ts'
 
-/** The database's clock, in epoch milliseconds. The only clock that rules, timers and leases know. */
+/** The database's clock in epoch milliseconds. It is the only clock that rules, timers and leases use. */
 export interface Clock {
   now(): Instant
-  /** Told when the database's clock was set, or the machine slept; until the returned function is called. What waits for an instant may have to be woken anew. */
+  /**
+   * Calls back when the database's clock was set or the machine slept, until the returned function is called. Whoever
+   * waits for an instant may have to arm its timeout again.
+   */
   onStep(listener: () => void): () => void
 }
 
-/** A difference beyond this is a real step of the database's clock, and followed even backwards. */
+/** A larger difference than this is a real step of the database's clock, and is followed even backwards. */
 const stepMillis = 1_000
 
 /**
- * The database's clock carried between its answers by this process's monotonic clock.
- *
- * An answer that says "it was D here" and came between the monotonic instants S (sent) and R (received) proves that the offset is at least
- * D - R and at most D - S. The known offset moves into that range and no further, so that a late answer moves nothing. `now` never runs
- * backwards, but for a real step.
+ * The database's clock, carried between its answers by this process's monotonic clock. An answer that says "it was D
+ * here" and came between the monotonic instants S (sent) and R (received) proves that the offset is at least D - R and
+ * at most D - S. The known offset moves into that range and no further, so a late answer moves nothing. `now` never
+ * runs backwards, except at a real step.
  */
 export class DatabaseClock implements Clock {
   readonly #monotonic: () => number
@@ -24,17 +26,17 @@ export class DatabaseClock implements Clock {
   #last = Number.NEGATIVE_INFINITY
   readonly #listeners = new Set<() => void>()
 
-  /** `monotonic`: milliseconds that only grow; wall clocks don't qualify. */
+  /** `monotonic` returns milliseconds that only grow, so a wall clock does not qualify. */
   constructor(monotonic: () => number = () => performance.now()) {
     this.#monotonic = monotonic
   }
 
-  /** The instant to pass as `sentAt` when the answer has come. */
+  /** Returns the instant to pass as `sentAt` when the answer has come. */
   mark(): number {
     return this.#monotonic()
   }
 
-  /** Takes the clock of an answer that has just come to a statement that was sent at `sentAt` (of `mark`). */
+  /** Takes the clock from an answer that has just come to a statement that was sent at `sentAt` (see `mark`). */
   observe(databaseInstant: Instant, sentAt = this.#monotonic()): void {
     const least = databaseInstant - this.#monotonic()
     const most = Math.max(least, databaseInstant - sentAt)

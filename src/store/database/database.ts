@@ -12,29 +12,38 @@ import { PGliteStream } from './pglite.ts'
 
 export interface Database {
   readonly kind: 'embedded' | 'postgresql'
-  /** For people: which one it is. */
+  /** The name of the database, for people. */
   readonly name: string
   readonly prisma: PrismaClient
-  /** Hears NOTIFY on `channel` until the returned function is called. `onReconnect`: what was sent in the last moments may be lost. */
+  /**
+   * Listens to NOTIFY on `channel` until the returned function is called. After `onReconnect` the messages of the last
+   * moments may be lost.
+   */
   listen(channel: string, onMessage: OnMessage, onReconnect?: OnReconnect): Promise<() => Promise<void>>
-  /** Nothing may be written, for want of room. Of PostgreSQL only its own answer to a write says so. */
+  /** Says that nothing can be written because the disk is full. PostgreSQL says so only in its answer to a write. */
   isFull(): Promise<boolean>
   close(): Promise<void>
 }
 
 export interface DatabaseOptions {
-  /** Holds the embedded database in its folder `database`. */
+  /** The directory that has the embedded database in its folder `database`. */
   readonly dataDirectory: string
-  /** Of a PostgreSQL server; without it the embedded database is opened. */
+  /** The URL of a PostgreSQL server. Without it the embedded database is opened. */
   readonly url?: string
-  /** A connection to it on which nothing was heard for so long is cut, with the statement that waits; left out: 60 s. No statement takes as long. */
+  /**
+   * A connection on which nothing was heard for this long is cut, with the statement that waits; 60 s when left out. No
+   * statement takes that long.
+   */
   readonly silenceMillis?: number
-  /** It cuts off who is idle inside a transaction for so long; left out: 5 s. */
+  /** PostgreSQL cuts off a session that is idle inside a transaction for this long; 5 s when left out. */
   readonly idleTransactionSeconds?: number
   readonly log: Logger
 }
 
-/** Whether it refuses every change: it was told to, or it is a standby. Rejects when it does not answer. */
+/**
+ * Says whether the database refuses every change, because it was told to or is a standby. Rejects when it does not
+ * answer.
+ */
 export async function isReadOnly({ prisma }: Database): Promise<boolean> {
   const [row] = await prisma.$queryRaw<
     { on: boolean }[]
@@ -42,10 +51,12 @@ export async function isReadOnly({ prisma }: Database): Promise<boolean> {
   return row?.on === true
 }
 
-// More connections make commits slower, and one committer uses one: the rest are for reads.
+// More connections make commits slower. The committer uses one, and the others are for reads.
 const poolSize = 6
 
-/** Opens the database and brings it to this version's schema. Errors are sentences for the person who starts the server. */
+/**
+ * Opens the database and brings it to this version's schema. Errors are sentences for the person who starts the server.
+ */
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
   return options.url === undefined ? openOnPGlite(options) : openOnPostgreSQL(options.url, options)
 }
@@ -62,7 +73,7 @@ async function openOnPGlite({ dataDirectory, log }: DatabaseOptions): Promise<Da
       throw embeddedNotMigrated(dataDirectory, error)
     })
     logMigrated(migrated, log)
-    // User and database are PGlite's own; said here, so that no PG… variable of the environment says otherwise.
+    // User and database are PGlite's own. They are given here, so that no PG… variable of the environment changes them.
     const session = {
       user: 'postgres',
       database: 'postgres',
@@ -110,7 +121,7 @@ async function openOnPostgreSQL(connectionString: string, options: DatabaseOptio
     keepAlive: true,
     application_name: 'xce-services',
     connectionTimeoutMillis: 10_000,
-    // One that nobody uses is closed after 10 s.
+    // A connection that nobody uses is closed after 10 s.
     stream: () => silenceCut(silenceMillis),
     onConnect: async (client) => {
       await configure(client)
@@ -136,8 +147,9 @@ async function openOnPostgreSQL(connectionString: string, options: DatabaseOptio
 }
 
 /**
- * A socket that is cut when nothing has passed on it for so long. Of a database that is gone without a word (its machine died, its address is
- * another's) TCP itself says so only after a quarter of an hour, and who waits for an answer waits as long.
+ * A socket that is cut when nothing has passed on it for this long. When a database disappears without a word (its
+ * machine died, or another one has its address), TCP itself reports it only after a quarter of an hour, and whoever
+ * waits for an answer would wait as long.
  */
 function silenceCut(millis: number): Socket {
   const socket = new Socket()
@@ -148,16 +160,20 @@ function silenceCut(millis: number): Socket {
   return socket
 }
 
-// Statements are prepared once, often while the tables are still empty: their plans must be good for full ones too. And Prisma's adapter writes
-// instants without a zone and reads them past theirs: both are right in UTC only, whatever zone the database was set up with.
+// Statements are prepared once, often while the tables are still empty, so their plans must be good for full tables
+// too. Prisma's adapter writes instants without a zone and ignores their zone when it reads them. Both are right only
+// in UTC, whatever zone the database was set up with.
 async function configure(client: pg.ClientBase): Promise<void> {
   await client.query(`SET enable_seqscan = off; SET jit = off; SET timezone = 'UTC'`)
 }
 
-/** Distinct statements that get a name; what a connection prepares under a name, it keeps. */
+/** The number of distinct statements that get a name. A connection keeps everything that it prepares under a name. */
 const mostStatementNames = 500
 
-/** Names for prepared statements: the same text, the same name. Past the bound a statement stays unnamed and is planned at each run. */
+/**
+ * Names for prepared statements. The same text gets the same name. Beyond the bound a statement has no name and is
+ * planned at each run.
+ */
 class StatementNames {
   readonly #names = new Map<string, string>()
 
@@ -177,7 +193,7 @@ function connectPrisma(pool: pg.Pool, log: Logger): PrismaClient {
   )
   const names = new StatementNames()
   const adapter = new PrismaPg(pool, { statementNameGenerator: ({ sql }) => names.of(sql) })
-  // Prisma's own limits (2 s to get a connection, 5 s in all) fail under queues.
+  // Prisma's own limits (2 s to get a connection, 5 s in all) are too short for a queue of statements.
   return new PrismaClient({ adapter, transactionOptions: { maxWait: 30_000, timeout: 30_000 } })
 }
 

@@ -1,15 +1,18 @@
 import { adapterCauseOf } from './sqlError.ts'
 
-/** Why the database can't do its work now: not the fault of who asked, and over when somebody has mended it. */
+/**
+ * Why the database can't do its work now. The caller is not at fault, and it ends when somebody has mended the
+ * database.
+ */
 export type DatabaseErrorKind = 'UNREACHABLE' | 'READ_ONLY' | 'FULL'
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const troubleOfState: Readonly<Record<string, DatabaseErrorKind>> = {
   '25006': 'READ_ONLY',
   '53100': 'FULL',
-  // Too many connections.
+  // There are too many connections.
   '53300': 'UNREACHABLE',
-  // Shut down, crashed, not yet started, the database was dropped.
+  // The database was shut down, crashed, has not started yet, or was dropped.
   '57P01': 'UNREACHABLE',
   '57P02': 'UNREACHABLE',
   '57P03': 'UNREACHABLE',
@@ -18,9 +21,9 @@ const troubleOfState: Readonly<Record<string, DatabaseErrorKind>> = {
   '25P03': 'UNREACHABLE',
   '25P04': 'UNREACHABLE',
 }
-/** Of Prisma's adapter. */
+/** Codes of Prisma's adapter. */
 const unreachableKinds = ['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections']
-/** Of Prisma's own: it got no connection, or its transaction's has gone. */
+/** Codes of Prisma itself: it got no connection, or the connection of its transaction is gone. */
 const unreachableCodes = ['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2037']
 const socketCodes = [
   'ECONNREFUSED',
@@ -32,7 +35,7 @@ const socketCodes = [
   'ENETUNREACH',
   'EAI_AGAIN',
 ]
-// The driver and its pool tell these by their messages only.
+// The driver and its pool distinguish these only by their messages.
 const connectMessages = [
   'Connection terminated due to connection timeout',
   'timeout exceeded when trying to connect',
@@ -46,7 +49,7 @@ const driverMessages = [
   'Client was closed and is not queryable',
 ]
 
-/** Whether an error comes from the state of the database, and which; null: it is another failure. */
+/** Returns the state of the database that caused an error; null when the error has another cause. */
 export function databaseErrorOf(error: unknown): DatabaseErrorKind | null {
   if (error instanceof DatabaseError) return error.trouble
   if (!(error instanceof Error)) return null
@@ -62,23 +65,25 @@ export function databaseErrorOf(error: unknown): DatabaseErrorKind | null {
   return isUnreachable ? 'UNREACHABLE' : null
 }
 
-/** As long may who asked for a change wait for a database that does not answer. */
+/** The longest time in milliseconds that a caller waits for a change while the database does not answer. */
 export const patienceMillis = 10_000
 
 const connectStates = ['53300', '57P03']
 const connectKinds = ['DatabaseNotReachable', 'TooManyConnections']
 
-/** There was no connection to send a statement on: it is certain not to be done. */
+/** There was no connection to send a statement on, so the change was certainly not done. */
 export function isNeverSent(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { originalCode = '', kind = '' } = adapterCauseOf(error) ?? {}
   return connectStates.includes(originalCode) || connectKinds.includes(kind) || connectMessages.includes(error.message)
 }
 
-/** What is known of a change that was asked for; null: it was none, or it was done and could not be shown. */
+/**
+ * What is known of a requested change; null when no change was requested, or when it was done but could not be shown.
+ */
 export type Known = 'NOT_DONE' | 'UNKNOWN' | null
 
-/** Why the database did not do what was asked, as a sentence for whoever asked. */
+/** Returns a sentence for the caller that says why the database did not do the request. */
 export class DatabaseError extends Error {
   override name = 'DatabaseError'
   readonly trouble: DatabaseErrorKind
@@ -89,7 +94,7 @@ export class DatabaseError extends Error {
   }
 }
 
-/** The same error, or what it means for who asked for a change that is certain not to be done. */
+/** Returns the same error, or what it means for the caller of a change that was certainly not done. */
 export function notDone(error: unknown): unknown {
   const trouble = error instanceof DatabaseError ? null : databaseErrorOf(error)
   return trouble === null ? error : new DatabaseError(trouble, 'NOT_DONE', error)

@@ -4,7 +4,9 @@ import { PGlite } from '@electric-sql/pglite'
 import type { Logger } from 'pino'
 import { lockDirectory } from './lock.ts'
 
-/** The PostgreSQL major version of the PGlite that package.json names: a data directory belongs to one major. */
+/**
+ * The PostgreSQL major version of the PGlite that package.json names. A data directory belongs to one major version.
+ */
 export const embeddedMajor = 18
 
 export class DataDirectoryError extends Error {
@@ -12,15 +14,15 @@ export class DataDirectoryError extends Error {
 }
 
 /**
- * Kept free for three segments of the write-ahead log: without room for its next one PostgreSQL ends itself at once, and PGlite takes the process
- * with it.
+ * This much is kept free, which is room for three segments of the write-ahead log. PostgreSQL ends at once when it has
+ * no room for its next segment, and PGlite takes the process with it.
  */
 const reservedBytes = 3 * 16_777_216
 const lookEveryMillis = 1_000
 
 export interface EmbeddedDatabase {
   readonly pglite: PGlite
-  /** The disk has no room left but what is kept free. */
+  /** Says that the disk has no room left beyond what is kept free. */
   isFull(): Promise<boolean>
   close(): Promise<void>
 }
@@ -34,11 +36,11 @@ export async function openEmbedded(dataDirectory: string, log: Logger): Promise<
   try {
     const directory = path.join(dataDirectory, 'database')
     await mkdir(directory, { recursive: true, mode: 0o700 })
-    // PGlite writes files that everybody may read.
+    // PGlite makes its files readable for everybody.
     await chmod(directory, 0o700)
     const isNew = await prepare(directory, log)
     const pglite = await PGlite.create(directory)
-    // Its presence says that the directory was made to its end.
+    // This file says that the directory was made completely.
     if (isNew) await writeFile(stampPath(directory), `${embeddedMajor}\n`, { mode: 0o600 })
     return {
       pglite,
@@ -54,7 +56,7 @@ export async function openEmbedded(dataDirectory: string, log: Logger): Promise<
   }
 }
 
-/** Looks at the disk now and then, because it is asked before every commit. */
+/** Looks at the disk at most once a second, because it is asked before every commit. */
 function roomOf(directory: string): () => Promise<boolean> {
   let lookedAt = Number.NEGATIVE_INFINITY
   let isFull = false
@@ -72,7 +74,7 @@ function stampPath(directory: string): string {
   return path.join(directory, 'xce-database')
 }
 
-/** Whether PGlite has to make the database first. */
+/** Says whether PGlite has to make the database first. */
 async function prepare(directory: string, log: Logger): Promise<boolean> {
   const entries = await readdir(directory)
   if (entries.length === 0) {
@@ -80,7 +82,8 @@ async function prepare(directory: string, log: Logger): Promise<boolean> {
     return true
   }
   if (!entries.includes('xce-database')) {
-    // A first start that was killed half-way. Nothing was ever written to it, yet what cannot be read is kept, not deleted.
+    // An earlier first start was killed half-way. Nothing was ever written to this database, but a directory that
+    // cannot be read is kept and not deleted.
     const aside = `${directory}.unfinished`
     await rm(aside, { recursive: true, force: true })
     await rename(directory, aside)

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { DatabaseError } from './databaseErrors.ts'
 
 export type OnMessage = (payload: string) => void
-/** Told after a break: notifications in between are lost. */
+/** Called after a break, in which notifications were lost. */
 export type OnReconnect = () => void
 
 interface Subscription {
@@ -12,7 +12,7 @@ interface Subscription {
   readonly onReconnect: OnReconnect
 }
 
-/** Who listens to what; one for either kind of database. */
+/** The channels with their listeners, for either kind of database. */
 export class Subscriptions {
   readonly #all = new Set<Subscription>()
 
@@ -39,8 +39,8 @@ const firstWaitMillis = 50
 const longestWaitMillis = 5_000
 
 /**
- * LISTEN on a connection of its own, which is made again for ever when it breaks. A heartbeat finds a connection that died without a word;
- * it asks nothing of the data.
+ * Runs LISTEN on a connection of its own, which is made again whenever it breaks. A heartbeat finds a connection that
+ * died without a word; it reads no data.
  */
 export class Listener {
   readonly #connectionString: string
@@ -63,7 +63,7 @@ export class Listener {
   }
 
   async listen(channel: string): Promise<void> {
-    // Without a connection now, the next one listens to all channels.
+    // Without a connection now, the next connection listens to all channels.
     await this.#client
       ?.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
       .catch((error: unknown) => this.#dropConnection(error))
@@ -94,7 +94,7 @@ export class Listener {
       await client.connect()
       for (const channel of this.#subscriptions.channels) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`)
     } catch (error) {
-      // It may be connected and only not have answered: the next one must not come on top of it.
+      // It may be connected without having answered yet, so the next connection must wait for its end.
       client.end().catch(() => undefined)
       throw error
     }

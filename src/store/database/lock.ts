@@ -7,7 +7,7 @@ export class DirectoryInUseError extends Error {
 }
 
 /**
- * Locks a data directory for this process, making it if it is missing. Throws DirectoryInUseError, which names the
+ * Locks a data directory for this process, and makes it if it is missing. Throws DirectoryInUseError, which names the
  * directory and its holder.
  */
 export async function lockDirectory(directory: string): Promise<FileLock> {
@@ -33,7 +33,7 @@ async function makeDirectory(directory: string): Promise<void> {
   try {
     await mkdir(directory, { mode: 0o700 })
   } catch (error) {
-    // Another process may have made it in this moment.
+    // Another process may have made it at this moment.
     if (!(await isDirectory(directory))) throw error
   }
 }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** One connection (never a pool): the lock and the transactions belong to its session. */
+/** One connection, and never a pool, because the lock and the transactions belong to its session. */
 export interface MigrationConnection {
   /** Runs a script of several statements. */
   exec(script: string): Promise<unknown>
@@ -15,7 +15,10 @@ export class MigrationError extends Error {
   override name = 'MigrationError'
 }
 
-/** The database was made before the first release: no migration leads from its schema to a released one. Nothing in it was changed. */
+/**
+ * The database was made before the first release, so no migration leads from its schema to a released one. Nothing in
+ * it was changed.
+ */
 export class UnreleasedDatabaseError extends MigrationError {
   override name = 'UnreleasedDatabaseError'
   readonly migration: string
@@ -60,14 +63,14 @@ export interface Migration {
   readonly name: string
   readonly script: string
   readonly checksum: string
-  /** The migration that a server must know to go on; null: it only expands. */
+  /** The migration that a server must know to go on; null when this one only expands. */
   readonly needs: string | null
 }
 
 export interface Migrated {
-  /** The names of those that were applied now. */
+  /** The names of the migrations that were applied now. */
   readonly applied: readonly string[]
-  /** The names of those that a newer version applied and that this version can go on with. */
+  /** The names of migrations that a newer version applied and with which this version can go on. */
   readonly newer: readonly string[]
 }
 
@@ -139,14 +142,15 @@ async function readApplied(connection: MigrationConnection): Promise<AppliedMigr
 }
 
 /**
- * Of migrations, the first that is earlier than the first shipped one; null: there is none. Names begin with the instant at which they were made, and
- * none of a release is ever taken away: so an earlier one is of the time before the first release.
+ * Returns the first of these migrations that is earlier than the first shipped one; null when there is none. Names
+ * begin with the instant at which they were made, and a released migration is never taken away, so an earlier one was
+ * made before the first release.
  */
 export function earlierThan([first = '']: readonly string[], names: readonly string[]): string | null {
   return names.toSorted().find((name) => name < first) ?? null
 }
 
-/** The names of those that this version does not know. */
+/** The names of the migrations that this version does not know. */
 function newerThan(shipped: readonly Migration[], applied: readonly AppliedMigration[]): string[] {
   const names = new Set(shipped.map((migration) => migration.name))
   const newer = applied.filter((record) => !names.has(record.migration_name))
@@ -179,7 +183,10 @@ function notApplied(shipped: readonly Migration[], applied: readonly AppliedMigr
   })
 }
 
-/** A statement that waits for a table keeps everybody behind it waiting: it waits for so long, lets them pass, and tries again. */
+/**
+ * A statement that waits for a table keeps everybody behind it waiting. It waits for this long, lets the others pass,
+ * and tries again.
+ */
 const lockSeconds = 2
 const passMillis = 500
 const mostLockedMillis = 180_000
@@ -215,7 +222,7 @@ async function applyOnce(connection: MigrationConnection, migration: Migration):
   await connection.exec('COMMIT')
 }
 
-/** Others had locks for too long, or it was the victim of a deadlock with them. */
+/** Other sessions held locks for too long, or this one was the victim of a deadlock with them. */
 function isLocked(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ['55P03', '40P01'].includes(String(error.code))
 }

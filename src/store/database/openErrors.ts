@@ -5,10 +5,10 @@ export class DatabaseUnreachableError extends Error {
   override name = 'DatabaseUnreachableError'
 }
 
-/** What a client says of itself, connected or not. */
+/** Codes that a client gives its own errors, connected or not. */
 type Whose = Pick<pg.Client, 'database' | 'host' | 'port' | 'user'>
 
-/** Not connected yet. A URL that it can't read is told without its password. */
+/** The client is not connected yet. A URL that it can't read is reported without its password. */
 export function newClient(config: pg.ClientConfig): pg.Client {
   try {
     return new pg.Client(config)
@@ -17,7 +17,7 @@ export function newClient(config: pg.ClientConfig): pg.Client {
   }
 }
 
-/** Which database it is, for people; never its password. */
+/** Names the database for people, never with its password. */
 export function databaseName({ database, host, port }: Whose): string {
   const where = host.startsWith('/') ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`
   return `the database "${database}" on ${where}`
@@ -34,7 +34,7 @@ export function unreachable(client: Whose, error: unknown): DatabaseUnreachableE
 const insufficientPrivilege = '42501'
 const duplicateTable = '42P07'
 
-/** Why a database could not be brought to this version's schema, with what to do. */
+/** Says why a database could not be brought to this version's schema, and what to do. */
 export function notMigrated(client: Whose, error: unknown): MigrationError {
   const which = databaseName(client)
   const reason = reasonOf(error)
@@ -56,7 +56,7 @@ export function notMigrated(client: Whose, error: unknown): MigrationError {
   }
 }
 
-/** The same of the embedded database, which nobody else can have changed. */
+/** The same for the embedded database, which nobody else can have changed. */
 export function embeddedNotMigrated(dataDirectory: string, error: unknown): unknown {
   return error instanceof UnreleasedDatabaseError
     ? new MigrationError(

@@ -59,7 +59,7 @@ export class PGliteStream extends Duplex {
     if (!this.#greeted) await this.#clearSession()
     const messages = this.#takeWholeMessages()
     if (messages.length === 0) return
-    // Answering within pg's own write() would come before pg has noted its query as the active one.
+    // If it answered within pg's own write(), the answer would come before pg has noted its query as the active one.
     await Promise.resolve()
     await this.#pglite.execProtocolRawStream(messages, { onRawData: (data) => void this.push(Buffer.from(data)) })
   }

@@ -1,27 +1,27 @@
 import { Prisma } from '../../generated/prisma/client.ts'
 
-/** What PostgreSQL said of a statement that it refused: nothing of it was done. */
+/** PostgreSQL's error for a statement that it refused, and of which nothing was done. */
 export interface SqlError {
   /** Five characters: https://www.postgresql.org/docs/current/errcodes-appendix.html */
   readonly state: string
-  /** Of a unique or foreign key violation. */
+  /** The constraint of a unique or foreign key violation. */
   readonly constraint: string | null
 }
 
 interface AdapterCause {
-  /** Of the adapter: what kind of failure it was. */
+  /** The adapter's kind of failure. */
   readonly kind?: string
   readonly originalCode?: string
   readonly constraint?: { readonly index?: string }
 }
 
-// The connection was cut, or the server went away: whether the statement was done is unknown.
+// The connection was cut, or the server went away, so it is unknown whether the statement was done.
 const cutClasses = ['08', '57', '58', 'XX']
 const cutStates = ['25P03', '25P04']
 
 /**
- * What was refused, or null where the outcome is unknown. A constraint is told by its name only; Prisma's own codes for the same thing
- * (P2002 …) come from its query methods, not from raw statements.
+ * Returns what was refused; null when the outcome is unknown. A constraint is given only by its name. Prisma's own
+ * codes for the same thing (P2002 …) come from its query methods, and not from raw statements.
  */
 export function sqlErrorOf(error: unknown): SqlError | null {
   const cause = adapterCauseOf(error)
@@ -31,7 +31,7 @@ export function sqlErrorOf(error: unknown): SqlError | null {
   return { state, constraint: cause?.constraint?.index ?? null }
 }
 
-/** What Prisma's adapter made of an error of the driver; null: it is none of those. */
+/** What Prisma's adapter made of an error of the driver; null when it is another error. */
 export function adapterCauseOf(error: unknown): AdapterCause | null {
   if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return null
   const adapterError = error.meta?.['driverAdapterError'] as { readonly cause?: AdapterCause } | undefined
@@ -39,5 +39,5 @@ export function adapterCauseOf(error: unknown): AdapterCause | null {
 }
 
 export const uniqueViolation = '23505'
-/** Another transaction was in the way; the same statement may pass the next time. */
+/** Another transaction was in the way. The same statement may succeed the next time. */
 export const isTransient = (state: string) => state === '40P01' || state === '40001' || state === '55P03'

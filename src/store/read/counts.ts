@@ -2,7 +2,10 @@ import type { Database } from '../database/database.ts'
 
 // What a server's gauges show of the database.
 
-/** How many hosts are LOST, UNREACHABLE, DRAINING, CORDONED or OPEN: each is counted once, by the first of these that it is. Removed ones are none. */
+/**
+ * Counts hosts that are LOST, UNREACHABLE, DRAINING, CORDONED or OPEN. Each host counts once, by the first of these
+ * that it is. Removed hosts do not count.
+ */
 export async function countHosts({ prisma }: Database): Promise<Readonly<Record<string, number>>> {
   const rows = await prisma.$queryRaw<{ state: string; count: number }[]>`
     SELECT CASE "reachability" WHEN 'REACHABLE' THEN "scheduling"::text ELSE "reachability"::text END AS state, count(*)::int AS count
@@ -10,14 +13,14 @@ export async function countHosts({ prisma }: Database): Promise<Readonly<Record<
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
 }
 
-/** How many replicas are not placed, by the reason of their blocker. */
+/** Counts replicas that are not placed, by the reason of their blocker. */
 export async function countWaiting({ prisma }: Database): Promise<Readonly<Record<string, number>>> {
   const rows = await prisma.$queryRaw<{ reason: string; count: number }[]>`
     SELECT coalesce("blocker" ->> 'reason', 'QUEUED') AS reason, count(*)::int AS count FROM "Replica" WHERE "state" = 'PENDING' GROUP BY 1`
   return Object.fromEntries(rows.map(({ reason, count }) => [reason, count]))
 }
 
-/** How many timers are due by the database's clock. */
+/** Counts timers that are due by the database's clock. */
 export async function countDue({ prisma }: Database): Promise<number> {
   const [row] = await prisma.$queryRaw<
     { due: number }[]

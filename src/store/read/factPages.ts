@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 /** Some facts after a position, up to `head`. */
 export interface FactsSince<Fact> {
   readonly head: Revision
-  /** In the order of their revisions. */
+  /** The facts, in the order of their revisions. */
   readonly facts: readonly Fact[]
 }
 
@@ -17,9 +17,9 @@ type Row = Readonly<Record<string, unknown>> & {
 const factsPerPage = 2_000
 
 /**
- * All facts after `cursor` that `where` (of the table's alias f; parameters from $3 on) selects, page by page. Null: facts after `cursor` are
- * not all kept any more, or `cursor` is beyond the head. Each page reads head, floor and facts in one statement, so that trimming in between
- * can't go unseen.
+ * Yields all facts after `cursor` that `where` selects (on the table's alias f, with parameters from $3 on), page by
+ * page. Null says that not all facts after `cursor` are kept, or that `cursor` is beyond the head. Each page reads
+ * head, floor and facts in one statement, so that a trim in between is noticed.
  */
 export async function readFactPages<Fact extends { readonly revision: Revision }>(
   { prisma }: Database,

@@ -3,7 +3,10 @@ import type { Reporter } from '../../model/intent.ts'
 import { isAliveSql } from '../database/aliveReplica.ts'
 import type { Database } from '../database/database.ts'
 
-/** The services to which the registration of a worker is news: they have replicas on it, or have told other addresses of its host (R12, R15). */
+/**
+ * Finds the services that the registration of a worker concerns: they have replicas on it, or list other addresses of
+ * its host (R12, R15).
+ */
 export async function readAdopters(
   { prisma }: Database,
   { hostId, workerId }: Reporter,

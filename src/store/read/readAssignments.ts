@@ -8,7 +8,7 @@ import { selectList } from '../rows/sql.ts'
 export interface Assignment {
   readonly replicaId: ReplicaId
   readonly goal: 'RUN' | 'STOP'
-  /** Names, for the replica's environment (R13). */
+  /** Names for the replica's environment (R13). */
   readonly service: string
   readonly project: string
   readonly index: number
@@ -19,7 +19,7 @@ export interface Assignment {
 
 interface Row {
   readonly head: string
-  /** Null: it has none, and the row only brings the head. */
+  /** Null when there is no replica, and the row only brings the head. */
   readonly replicaId: ReplicaId | null
   readonly goal: Assignment['goal']
   readonly service: string
@@ -31,8 +31,9 @@ interface Row {
 }
 
 /**
- * The alive replicas on a worker, or those of them that are named, and the head that this is true at; one statement. In the order of their ids.
- * A LOST one has none: what it still runs is being replaced, and it takes nothing before it is clean (R15).
+ * Reads the alive replicas on a worker, or the named ones of them, and the head at which this is true, with one
+ * statement and in the order of their ids. A LOST worker has none: what it still runs is being replaced, and it takes
+ * nothing before it is clean (R15).
  */
 export async function readAssignments(
   { prisma }: Database,

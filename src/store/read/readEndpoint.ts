@@ -10,12 +10,12 @@ export interface EndpointReading {
   readonly addresses: readonly EndpointAddress[]
 }
 
-/** A service's table: head and rows are read in one statement. Null: there is no such service (any more). */
+/** Reads a service's table. One statement reads head and rows. Null when the service does not exist. */
 export async function readEndpoint(database: Database, serviceId: ServiceId): Promise<EndpointReading | null> {
   return (await readEndpoints(database, [serviceId])).get(serviceId) ?? null
 }
 
-/** The tables of several services, all of one statement. Services that don't exist (any more) are left out. */
+/** Reads the tables of several services with one statement. Services that do not exist are left out. */
 export async function readEndpoints(
   database: Database,
   serviceIds: readonly ServiceId[],

@@ -5,9 +5,9 @@ import { selectList } from '../rows/sql.ts'
 
 export interface FactPage {
   readonly head: Revision
-  /** Facts at or below it are trimmed. */
+  /** Facts at or below the floor are trimmed. */
   readonly floor: Revision
-  /** How often tokens were changed or removed. */
+  /** The number of times that tokens were changed or removed. */
   readonly tokenChanges: number
   readonly facts: readonly CommittedFact[]
 }
@@ -29,7 +29,10 @@ function factOf({ revision, at, serviceId, hostId, kind, data }: Row & { readonl
   return { revision: BigInt(revision), at, serviceId, hostId, kind, data: JSON.parse(data) } as CommittedFact
 }
 
-/** Facts after `after` in order, at most `most`, with head, floor and changes of tokens of the same state of the database. `after` null: none. */
+/**
+ * Reads at most `most` facts after `after` in order, with head, floor and changes of tokens from the same state of the
+ * database. It reads no fact when `after` is null.
+ */
 export async function readFacts({ prisma }: Database, after: Revision | null, most: number): Promise<FactPage> {
   const rows = await prisma.$queryRawUnsafe<Row[]>(
     `SELECT ${selectList<Row>({

@@ -13,7 +13,7 @@ export interface PreviewState {
   readonly placement: PlacementState
 }
 
-/** All of one state of the database; nothing is locked. Null: there is no such service. */
+/** Reads all of it from one state of the database, and locks nothing. Null when the service does not exist. */
 export function readForPreview({ prisma }: Database, serviceId: ServiceId): Promise<PreviewState | null> {
   return prisma.$transaction(
     async (sql) => {

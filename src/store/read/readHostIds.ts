@@ -1,7 +1,7 @@
 import type { HostId } from '../../model/id.ts'
 import type { Database } from '../database/database.ts'
 
-/** Those of `ids` (null: of all hosts) that are not removed, by id. */
+/** Returns those of `ids` (of all hosts when null) that are not removed, in order. */
 export async function readHostIds({ prisma }: Database, ids: readonly HostId[] | null): Promise<readonly HostId[]> {
   const rows = await prisma.host.findMany({
     where: { removedAt: null, ...(ids === null ? {} : { id: { in: [...ids] } }) },

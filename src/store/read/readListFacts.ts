@@ -6,13 +6,15 @@ import { type FactsSince, readFactPages } from './factPages.ts'
 export interface ServiceListFact {
   readonly revision: Revision
   readonly serviceId: ServiceId
-  /** Null: the service was created. */
+  /** Null when the service was created. */
   readonly statusBefore: ServiceStatus | null
-  /** Null: it is gone. */
+  /** Null when the service is gone. */
   readonly statusAfter: ServiceStatus | null
 }
 
-/** What became of services after a revision; null: not all of it is kept, or the revision is not yet reached. */
+/**
+ * What became of services after a revision; null when not all of it is kept, or when the revision is not reached yet.
+ */
 export function readServiceListFacts(database: Database, after: Revision): Promise<FactsSince<ServiceListFact> | null> {
   return readFactPages(
     database,
@@ -66,8 +68,9 @@ export function readAssignmentFacts(
 }
 
 /**
- * From where on (exclusive) all facts and all events are kept, and to where facts go. Events are trimmed by settings of their own, the oldest
- * first; where a fact below the oldest one that is kept had none is not known.
+ * The revisions from which on (exclusive) all facts and all events are kept, and the revision up to which facts go.
+ * Events are trimmed by settings of their own, the oldest first, and nobody knows whether a fact below the oldest kept
+ * event had one.
  */
 export async function readEventReach({
   prisma,

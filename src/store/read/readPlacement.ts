@@ -5,7 +5,7 @@ import { isAliveText } from '../database/aliveReplica.ts'
 import { jsonObject, selectList } from '../rows/sql.ts'
 import type { Sql } from './snapshot.ts'
 
-/** All that placement looks at. */
+/** Everything that placement looks at. */
 export interface PlacementState {
   readonly waiting: readonly WaitingReplica[]
   readonly hosts: readonly PlacementHost[]
@@ -19,8 +19,8 @@ export interface PlacementSource {
 
 type Asked<Id> = readonly Id[] | 'all'
 
-// Nothing here is locked: the grants' guards tell what has changed since. Each is asked for all there is, or for some by their ids, at a cost that
-// grows with those only.
+// Nothing here is locked, because the guards of the grants notice what has changed since. Each function reads
+// everything, or some rows by their ids at a cost that grows only with those.
 
 const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`
 const asked = '(SELECT json_array_elements_text($1::json) AS id) x'
@@ -51,7 +51,7 @@ const waitingTexts = {
   some: waitingOf(`${asked} JOIN "Replica" r ON r."serviceId" = x.id`),
 }
 
-/** The replicas that wait and may be placed now, by their services. A service of which none waits is left out. */
+/** The replicas that wait and may be placed now, by their services. A service without any is left out. */
 export async function readWaiting(
   source: PlacementSource,
   services: Asked<ServiceId>,
@@ -95,11 +95,11 @@ type WorkerRow = Omit<PlacementWorker, 'usedCpuMillis' | 'usedMemoryMiB'>
 type HostRow = Omit<PlacementHost, 'workers' | 'takenPorts' | 'replicasOf'> & {
   readonly workers: readonly WorkerRow[] | null
   readonly takenPorts: readonly TakenPort[] | null
-  /** What the replicas of each service hold on each worker: service, worker, how many, CPU, memory. */
+  /** What the replicas of each service hold on each worker: service, worker, number, CPU and memory. */
   readonly held: readonly (readonly [ServiceId, WorkerId, number, number, number])[] | null
 }
 
-/** Hosts with what is taken of them, by their ids and in the order of these. One that was removed is left out. */
+/** Hosts with what is taken of them, in the order of their ids. A removed host is left out. */
 export async function readHosts(source: PlacementSource, hosts: Asked<HostId>): Promise<Map<HostId, PlacementHost>> {
   const rows = await readRows<HostRow>(source, hostTexts, hosts)
   return new Map(rows.map((row) => [row.id, hostOf(row)]))
@@ -145,7 +145,10 @@ export async function readProjects(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** Everything that waits, where it could go, and the quotas. Of one state of the database only within one transaction. */
+/**
+ * Everything that waits, where it could go, and the quotas. They come from one state of the database only within one
+ * transaction.
+ */
 export async function readPlacement(source: PlacementSource): Promise<PlacementState> {
   const waiting = await readWaiting(source, 'all')
   const hosts = await readHosts(source, 'all')

@@ -3,7 +3,10 @@ import type { Revision, ServiceId } from '../../model/id.ts'
 import type { Database } from '../database/database.ts'
 import { type FactsSince, readFactPages } from './factPages.ts'
 
-/** The changes of a service after a revision; null: not all of them are kept, or the revision is not yet reached. */
+/**
+ * Reads the changes of a service after a revision; null when not all of them are kept, or when the revision is not
+ * reached yet.
+ */
 export function readServiceFacts(
   database: Database,
   serviceId: ServiceId,

@@ -4,10 +4,11 @@ import type { HostView } from '../../model/service.ts'
 import { isAliveText } from '../database/aliveReplica.ts'
 import type { Database } from '../database/database.ts'
 
-/** A service that the state of a worker and its host says something else of than its rows do: the intent would change it. */
+/** A service whose rows disagree with the state of a worker and its host. The intent would change it. */
 export type Unsettled = { readonly serviceId: ServiceId } & (WorkerIntent | HostAddressesIntent)
 
-// The same as the intents look for, and so empty once they are done. One that can't be done now (a service that is being deleted) is left out.
+// This finds the same as the intents look for, so it is empty once they are done. A service that can't be changed now,
+// because it is being deleted, is left out.
 const unsettledOn = (hosts: string) => `
 SELECT DISTINCT u."serviceId", u.kind, u.worker, CASE WHEN u.kind = 'hostAddresses' THEN u.host END AS host FROM (
   SELECT r."serviceId", r."workerId" AS worker, CASE
@@ -23,7 +24,7 @@ SELECT DISTINCT u."serviceId", u.kind, u.worker, CASE WHEN u.kind = 'hostAddress
   WHERE ${hosts}) u
 WHERE u.kind IS NOT NULL ORDER BY u.worker, u."serviceId"`
 
-// Two texts: one plan for both would read every replica there is.
+// These are two texts, because one plan for both would read every replica.
 const onAll = unsettledOn('true')
 const onSome = unsettledOn('h."id" = ANY (ARRAY(SELECT json_array_elements_text($1::json)))')
 
@@ -32,7 +33,7 @@ type Row = { readonly serviceId: ServiceId; readonly worker: WorkerId } & (
   | { readonly kind: 'hostAddresses'; readonly host: HostView }
 )
 
-/** What the services still have to be told of the workers of these hosts (R12, R15). */
+/** What the services have not been told yet of the workers of these hosts (R12, R15). */
 export async function readUnsettled({ prisma }: Database, hosts: readonly HostId[] | 'all'): Promise<Unsettled[]> {
   const rows = await (hosts === 'all'
     ? prisma.$queryRawUnsafe<Row[]>(onAll)

@@ -3,7 +3,8 @@ import type { LeasedWorker } from '../../rules/hosts/workerLeases.ts'
 import type { Database } from '../database/database.ts'
 
 /**
- * The workers that a lease is kept for, and those that are LOST by an operator's word, on hosts that are not removed. In the order of their hosts' ids.
+ * The workers that have a lease, and those that an operator declared LOST, on hosts that are not removed, in the order
+ * of their hosts' ids.
  */
 export async function readWorkerLeases({ prisma }: Database): Promise<LeasedWorker[]> {
   const workers = await prisma.worker.findMany({

@@ -19,7 +19,8 @@ import { jsonObject } from '../rows/sql.ts'
 /** A client or an open transaction. */
 export type Sql = Pick<Prisma.TransactionClient, '$queryRawUnsafe' | '$executeRawUnsafe'>
 
-// One statement reads one state of the database, so the guard belongs to the rows. Ended replicas are history and not read.
+// One statement reads one state of the database, so the guard belongs to the rows. Ended replicas are history, and are
+// not read.
 const aliveOf = `r."serviceId" = s."id" AND ${isAliveText('r')}`
 const snapshotOf = `${jsonObject<Loaded>({
   service: 'to_json(s)',
@@ -63,7 +64,7 @@ interface Loaded {
   readonly hosts: readonly NamedHost[] | null
 }
 
-/** Reads services as their rules see them, all of one state of the database. Ids that don't exist are left out. */
+/** Reads services as their rules see them, all from one state of the database. Ids that do not exist are left out. */
 export async function loadSnapshots(sql: Sql, ids: readonly ServiceId[]): Promise<Map<ServiceId, ServiceSnapshot>> {
   const rows = await sql.$queryRawUnsafe<{ snapshot: string }[]>(loadText, JSON.stringify(ids))
   return new Map(
@@ -74,7 +75,7 @@ export async function loadSnapshots(sql: Sql, ids: readonly ServiceId[]): Promis
   )
 }
 
-/** Services and the fact log's head, all of one state of the database. Ids that don't exist are left out. */
+/** Reads services and the fact log's head, all from one state of the database. Ids that do not exist are left out. */
 export async function loadWithHead(
   sql: Sql,
   ids: readonly ServiceId[],

@@ -1,28 +1,30 @@
 import { batchHours, idempotencyKeyHours, type Retention } from '../../model/retention.ts'
 import type { Database } from '../database/database.ts'
 
-/** Deletes at most `most` rows of one kind of history, the oldest first; returns how many. None of it makes a fact. */
+/** Deletes at most `most` rows of one kind of history, the oldest first, and returns how many. This makes no fact. */
 export interface Deletion {
   readonly what: 'facts' | 'events' | 'replicas' | 'services' | 'rollouts' | 'versions' | 'keys' | 'batches'
   readonly run: (database: Database, retention: Retention, most: number) => Promise<number>
 }
 
-// Rows that another server deletes at this moment are skipped, so that two share the work and neither waits. An array, or a materialized part,
-// is made once: as a plain sub-select it could be made again for every row, and the bound would be none.
+// Rows that another server deletes at this moment are skipped, so that two servers share the work and neither waits.
+// The rows are chosen in an array or a materialized part, which is made once. A plain sub-select could run again for
+// every row, and then it would bound nothing.
 const skip = 'FOR UPDATE SKIP LOCKED'
 const ago = (hours: string) => `clock_timestamp() - make_interval(hours => ${hours}::int)`
 
 const texts = {
-  // The floor was moved before: nobody reads these.
+  // The floor was moved before, so nobody reads these facts.
   facts: `DELETE FROM "Fact" WHERE "revision" = ANY (ARRAY(
     SELECT "revision" FROM "Fact" WHERE "revision" <= (SELECT "floor" FROM "Feed" WHERE "id" = 1) ORDER BY "revision" LIMIT $1::int ${skip}))`,
-  // Revisions grow with time, so the oldest come first without an index on time. Events are no more than revisions: that is looked at first.
+  // Revisions grow with time, so the oldest come first without an index on time. There are at most as many events as
+  // revisions, which is checked first.
   events: `DELETE FROM "Event" WHERE "revision" = ANY (ARRAY(
     SELECT o."revision" FROM (SELECT "revision", "at" FROM "Event" ORDER BY "revision" LIMIT $1::int ${skip}) o
     WHERE o."at" < ${ago('$2')} OR (o."revision" <= (SELECT "head" FROM "Feed" WHERE "id" = 1) - $3::int
       AND o."revision" <= (SELECT "revision" FROM "Event" ORDER BY "revision" DESC OFFSET $3::int LIMIT 1))))`,
-  // Ports may be held beyond the end, until the host is known to be clean (R13): the row says whose they are. Many end in one commit, at one
-  // instant: the id parts them.
+  // Ports may be held beyond the end of their replica, until the host is known to be clean (R13), and the replica's row
+  // says whose they are. Many replicas end in one commit at one instant, so the id distinguishes them.
   replicas: `WITH bound AS MATERIALIZED (
     SELECT "endedAt", "id" FROM "Replica" WHERE "endedAt" IS NOT NULL ORDER BY "endedAt" DESC, "id" DESC OFFSET $3::int LIMIT 1)
   DELETE FROM "Replica" WHERE "id" = ANY (ARRAY(
@@ -30,7 +32,7 @@ const texts = {
       AND (r."endedAt" < ${ago('$2')} OR (r."endedAt", r."id") <= (SELECT "endedAt", "id" FROM bound))
       AND NOT EXISTS (SELECT FROM "HostPort" p WHERE p."replicaId" = r."id")
     ORDER BY r."endedAt" LIMIT $1::int ${skip}))`,
-  // A gone service never changes again. All its rows go at once: nobody sees half of it.
+  // A deleted service never changes again. All its rows go at once, so nobody sees half of it.
   services: `WITH gone AS MATERIALIZED (
     SELECT s."id" FROM "Service" s
     WHERE s."deletedAt" < ${ago('$2')} AND NOT EXISTS (SELECT FROM "Replica" r WHERE r."serviceId" = s."id")
@@ -64,7 +66,7 @@ const deletion = (what: Deletion['what'], bounds: (retention: Retention) => read
   run: ({ prisma }, retention, most) => prisma.$executeRawUnsafe(texts[what], most, ...bounds(retention)),
 })
 
-/** In an order in which what names others goes first. */
+/** The order is such that rows that name others go first. */
 export const deletions: readonly Deletion[] = [
   deletion('facts', () => []),
   deletion('events', ({ events }) => [events.keptHours, events.mostKept]),

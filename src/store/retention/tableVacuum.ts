@@ -1,12 +1,12 @@
-/** What the database counts of a table. */
+/** The database's statistics of a table. */
 export interface TableFigures {
   readonly table: string
-  /** Rows when it was last vacuumed or analyzed; below 0: never. */
+  /** The number of rows when it was last vacuumed or analyzed; below 0 when it never was. */
   readonly knownRows: number
   readonly deadRows: number
   readonly insertedSinceVacuum: number
   readonly changedSinceAnalyze: number
-  /** Transactions since its oldest row was frozen. */
+  /** The number of transactions since its oldest row was frozen. */
   readonly age: number
 }
 
@@ -16,12 +16,14 @@ export interface TableVacuum {
   readonly analyze: boolean
 }
 
-/** PostgreSQL's own measures (autovacuum_vacuum_…), and its freeze age halved: nobody is in a hurry here. */
+/**
+ * These are PostgreSQL's own measures (autovacuum_vacuum_…) with half its freeze age, because there is no hurry here.
+ */
 const vacuum = { rows: 50, share: 0.2, inserted: 1_000 } as const
 const analyze = { rows: 50, share: 0.1 } as const
 const freezeAge = 100_000_000
 
-/** What a table needs, as PostgreSQL's autovacuum would judge. Null: nothing. */
+/** Returns what a table needs, as PostgreSQL's autovacuum would judge; null when it needs nothing. */
 export function vacuumOf(figures: TableFigures): TableVacuum | null {
   const { table, deadRows, insertedSinceVacuum, changedSinceAnalyze, age } = figures
   const rows = Math.max(0, figures.knownRows)

@@ -11,11 +11,12 @@ interface Row {
   readonly at: number | null
 }
 
-/** The log is looked at in this many places, but at no more than every `leastStep`th fact. */
+/** The log is sampled at this many positions, but at most at every `leastStep`th fact. */
 const places = 100
 const leastStep = 1_000
 
-// Revisions are gapless, so places are found by counting. The first of them that could ever be the floor is always one.
+// Revisions are gapless, so positions are found by counting. The first revision that could ever be the floor is always
+// one of them.
 const samplesText = `
 WITH log AS MATERIALIZED (SELECT "head", "floor", greatest(${leastStep}, ("head" - "floor") / ${places}) AS step FROM "Feed" WHERE "id" = 1)
 SELECT l."head"::text AS head, l."floor"::text AS floor, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
@@ -26,8 +27,9 @@ FROM log l LEFT JOIN LATERAL (
   JOIN "Fact" t ON t."revision" = p.place) f ON true`
 
 /**
- * Moves the floor of the fact log to where the retention wants it, in a transaction of its own: from then on nobody reads the facts below it,
- * so they can be deleted at leisure. The counter row is held for this one statement only. Returns whether it moved.
+ * Moves the floor of the fact log to where the retention wants it, in a transaction of its own. From then on nobody
+ * reads the facts below it, so they can be deleted later. The counter row is held for this one statement only. Returns
+ * whether the floor moved.
  */
 export async function moveFloor({ prisma }: Database, retention: FactRetention): Promise<boolean> {
   const rows = await prisma.$queryRawUnsafe<Row[]>(samplesText, retention.kept)

@@ -3,7 +3,7 @@ import { type TableFigures, type TableVacuum, vacuumOf } from './tableVacuum.ts'
 
 export type VacuumStep = () => Promise<void>
 
-/** PGlite writes no checkpoint by itself until it is closed: its write-ahead log would grow with every commit. */
+/** PGlite writes no checkpoint until it is closed, so its write-ahead log would grow with every commit. */
 const logBytesPerCheckpoint = 32 * 1_048_576
 
 const figuresText = `
@@ -13,13 +13,14 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_stat_all_t
 WHERE c.relkind = 'r' AND n.nspname IN ('public', 'pg_catalog') ORDER BY c.relname`
 
 /**
- * What the database needs now that rows have come and gone, as steps of one statement each, so that commits pass in between. On PostgreSQL
- * its autovacuum does it, but for the counter row, which every commit of every server rewrites. PGlite has no such process: it gets here
- * what autovacuum and the checkpointer would do, judged by the same figures.
+ * Lists what the database needs now that rows have come and gone, as steps of one statement each, so that commits pass
+ * in between. PostgreSQL's autovacuum does it except for the counter row, which every commit of every server rewrites.
+ * PGlite has no such process, so it gets here what autovacuum and the checkpointer would do, judged by the same
+ * figures.
  */
 export async function vacuumSteps(database: Database): Promise<readonly VacuumStep[]> {
   if (database.kind === 'postgresql') return [() => run(database, 'VACUUM (SKIP_LOCKED) "Feed"')]
-  // Without it the figures lag behind by up to a second.
+  // Without this statement the figures are up to a second late.
   await database.prisma.$queryRaw`SELECT pg_stat_force_next_flush()::text`
   const figures = await database.prisma.$queryRawUnsafe<TableFigures[]>(figuresText)
   const steps = figures.flatMap((table) => tableSteps(database, vacuumOf(table)))
@@ -40,7 +41,9 @@ async function logBytes({ prisma }: Database): Promise<number> {
   return row?.bytes ?? 0
 }
 
-/** A sample of 3,000 rows, not of 30,000: that takes a tenth of the time, in which the one connection does nothing else. */
+/**
+ * A sample of 3,000 rows instead of 30,000 takes a tenth of the time, in which the only connection does nothing else.
+ */
 async function analyze({ prisma }: Database, table: string): Promise<void> {
   await prisma.$transaction([
     prisma.$executeRaw`SET LOCAL default_statistics_target = 10`,

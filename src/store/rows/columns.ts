@@ -62,10 +62,10 @@ const sqlTypes: Readonly<Record<string, string>> = {
   String: 'text',
 }
 
-// Prisma's client keeps its datamodel to itself: this is the copy that Pothos has generated from the same schema.
+// Prisma's client does not publish its datamodel, so this is the copy that Pothos has generated from the same schema.
 const { models } = getDatamodel().datamodel
 
-/** All columns of a table, as the datamodel has them. */
+/** Returns all columns of a table, as the datamodel has them. */
 export function columnsOf<In extends Table>(table: In): Readonly<Record<ColumnOf<In>, string>> {
   const fields = (models[table]?.fields ?? []).filter(({ kind }) => kind !== 'object')
   return Object.fromEntries(
@@ -102,7 +102,7 @@ export const identityColumns = Object.fromEntries(
 
 export type JsonRow = Readonly<Record<string, unknown>>
 
-/** A row of the model as the statement takes it: instants as ISO text. */
+/** Returns a row of the model as the statement takes it, with instants as ISO text. */
 export function encodeRow<Row extends object>(
   columns: Columns<Row>,
   row: NoInfer<Row>,
@@ -115,7 +115,7 @@ export function encodeRow<Row extends object>(
   return encoded as { [Column in keyof Row]: unknown }
 }
 
-/** The other way round, from PostgreSQL's JSON. */
+/** Returns a row of the model from PostgreSQL's JSON. */
 export function decodeRow<Row>(columns: Columns<Row>, row: JsonRow): Row {
   const decoded: Record<string, unknown> = {}
   for (const name in columns) {

@@ -2,50 +2,55 @@ import type { ColumnOf, Columns, Table } from './columns.ts'
 
 // SQL text from objects that name every column, so that the compiler finds the one that is left out.
 
-/** A statement has this instead of an expression for a column that it leaves to its default, or as it is. */
+/** A statement has this instead of an expression for a column that keeps its default or its value. */
 export const byDefault = null
 export const unchanged = null
 
 /** An SQL expression for every column of a table. */
 export type Values<In extends Table> = { readonly [Column in ColumnOf<In>]: string | null }
 
-/** `"a", "b"` of the table get the first of what is selected; FROM follows. In ON CONFLICT the row that is there is `t`. */
+/**
+ * `"a", "b"` of the table get the first of what is selected, and FROM follows. In ON CONFLICT the existing row is `t`.
+ */
 export function insertInto<In extends Table>(table: In, values: Values<In>): string {
   const set = entriesOf(values)
   return `INSERT INTO "${table}" AS t (${set.map(([name]) => `"${name}"`).join(', ')}) SELECT ${set.map(([, value]) => value).join(', ')}`
 }
 
-/** What follows SET. */
+/** The text that follows SET. */
 export function assignments<In extends Table>(values: Values<In>): string {
   return entriesOf(values)
     .map(([name, value]) => `"${name}" = ${value}`)
     .join(', ')
 }
 
-/** Each of these columns as `from` has it. */
+/** Returns each of these columns as `from` has it. */
 export function columnsFrom<Row>(columns: Columns<Row>, from: string): { readonly [Column in keyof Row]: string } {
   const values = Object.keys(columns).map((name) => [name, `${from}."${name}"`])
   return Object.fromEntries(values) as { readonly [Column in keyof Row]: string }
 }
 
-/** The columns of json_to_record and json_to_recordset with their types. */
+/** Returns the columns of json_to_record and json_to_recordset with their types. */
 export function typedColumns(columns: Columns): string {
   return Object.entries(columns)
     .map(([name, type]) => `"${name}" ${type}`)
     .join(', ')
 }
 
-/** A row of such columns as JSON. None may be missing: what JSON leaves out (`undefined`) is null to the statement. */
+/**
+ * Returns a row of such columns as JSON. Every column must be there, because the statement reads one that JSON leaves
+ * out (`undefined`) as null.
+ */
 export type InputRow<Input> = { readonly [Column in keyof Input]: unknown }
 
-/** The columns of a SELECT whose rows are `Row`. */
+/** Returns the columns of a SELECT whose rows are `Row`. */
 export function selectList<Row>(values: { readonly [Column in keyof Row]-?: string }): string {
   return Object.entries<string>(values)
     .map(([name, value]) => `${value} AS "${name}"`)
     .join(', ')
 }
 
-/** A JSON object that is a `Value`. */
+/** Returns a JSON object that is a `Value`. */
 export function jsonObject<Value>(values: { readonly [Key in keyof Value]-?: string }): string {
   return `json_build_object(${Object.entries<string>(values)
     .map(([name, value]) => `'${name}', ${value}`)

@@ -8,20 +8,20 @@ import { TransferError } from './format.ts'
 
 /** One session with a database, without a server around it. */
 export interface TransferConnection extends MigrationConnection {
-  /** For people: which database it is. */
+  /** The name of the database, for people. */
   readonly what: string
   close(): Promise<void>
 }
 
 export interface TransferTarget {
   readonly dataDirectory: string
-  /** Of a PostgreSQL database; null: the embedded one. */
+  /** The URL of a PostgreSQL database; null for the embedded one. */
   readonly url: string | null
 }
 
 /**
- * Connects to a database that is there. The embedded one must be free: a server that runs on it is told by DirectoryInUseError. PostgreSQL
- * may have servers at work.
+ * Connects to an existing database. The embedded one must be free: DirectoryInUseError names a server that runs on it.
+ * A PostgreSQL database may have servers at work.
  */
 export async function connectToDump(target: TransferTarget, log: Logger): Promise<TransferConnection> {
   const { url, dataDirectory } = target
@@ -33,7 +33,7 @@ export async function connectToDump(target: TransferTarget, log: Logger): Promis
   return connectToLoad(target, log)
 }
 
-/** Connects to a database that may be new; an embedded one is made. */
+/** Connects to a database that may be new. A missing embedded one is made. */
 export async function connectToLoad({ dataDirectory, url }: TransferTarget, log: Logger): Promise<TransferConnection> {
   if (url === null) {
     const { pglite, close } = await openEmbedded(dataDirectory, log)

@@ -11,11 +11,11 @@ interface DumpRow {
 }
 
 /**
- * The lines of a dump: the state at one revision, exactly, while servers go on.
- *
- * What lives, and is small, is read in one transaction of a single snapshot. History is read after it, in statements of 1,000 rows each:
- * events up to that revision, and ended replicas, which never change. What ended after that moment is told by the facts since then, and left
- * out: it is in the dump as it was. So no snapshot is held for as long as history takes, which would slow every commit.
+ * Yields the lines of a dump: the state at exactly one revision, while servers go on. Everything that lives is small
+ * and is read in one transaction of a single snapshot. History is read after it, in statements of 1,000 rows each:
+ * events up to that revision, and ended replicas, which never change. Replicas that ended after that moment are known
+ * by the facts since then and are left out, because the dump has them as they were. So no snapshot is held for as long
+ * as history takes, which would slow every commit.
  */
 export async function* dumpLines(connection: MigrationConnection, software: string): AsyncGenerator<string> {
   const counts: Record<string, number> = {}
@@ -28,7 +28,7 @@ export async function* dumpLines(connection: MigrationConnection, software: stri
   await connection.exec('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
   let head: string
   try {
-    // A dump that is frozen must not hold its snapshot for ever.
+    // A frozen dump must not hold its snapshot for ever.
     await connection.exec(`SET LOCAL idle_in_transaction_session_timeout = '60s'`)
     const header = await readHeader(connection, software)
     head = header.head
@@ -58,7 +58,7 @@ export async function* dumpLines(connection: MigrationConnection, software: stri
   yield encodeLine(endKey, JSON.stringify({ rows: counts }))
 }
 
-/** Refuses a database that a newer version has given more tables: they would not be in the dump. */
+/** Refuses a database to which a newer version has added tables, because they would not be in the dump. */
 async function checkTables(connection: MigrationConnection): Promise<void> {
   const { rows } = await connection.query(`SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public'`)
   const names = (rows as { name: string }[]).map(({ name }) => name)

@@ -10,17 +10,17 @@
  */
 export interface DumpHeader {
   readonly version: number
-  /** Of this product. */
+  /** The version of this product. */
   readonly software: string
-  /** Those applied to the database, in order: the rows have the shape that these made. */
+  /** The migrations that were applied to the database, in order. They made the shape of the rows. */
   readonly migrations: readonly string[]
-  /** The revision of the newest fact: the dump is the state of this moment exactly. */
+  /** The revision of the newest fact. The dump is exactly the state of this moment. */
   readonly head: string
   readonly at: string
 }
 
 export interface DumpEnd {
-  /** How many rows of each table came. */
+  /** How many rows of each table came before. */
   readonly rows: Readonly<Record<string, number>>
 }
 
@@ -28,7 +28,7 @@ export const formatVersion = 1
 export const headerKey = 'xce-dump'
 export const endKey = 'end'
 
-/** A dump, or a database, that can't be used. The message is for the person who runs the tool. */
+/** A dump or a database that can't be used. The message is for the person who runs the tool. */
 export class TransferError extends Error {
   override name = 'TransferError'
 }
@@ -37,7 +37,7 @@ export function encodeLine(key: string, json: string): string {
   return `{${JSON.stringify(key)}:${json}}\n`
 }
 
-/** The key and the JSON text of a line, which is not parsed: bigints stay exact. */
+/** Returns the key and the JSON text of a line. The text is not parsed, so that bigints stay exact. */
 export function decodeLine(line: string): { readonly key: string; readonly json: string } {
   const match = /^\{"([A-Za-z-]+)":/.exec(line)
   if (!match?.[1] || !line.endsWith('}')) throw new TransferError(`This is no line of a dump: ${line.slice(0, 60)}`)

@@ -11,8 +11,9 @@ import { RowInserter } from './rowInserter.ts'
 import { transferred } from './tables.ts'
 
 /**
- * So much is added to the revision. Whatever was committed after the dump, by the servers that it was taken from, had lower ones; so a
- * client's old `after` is too old here, and never taken for a moment of the new history. There is room for 9,000 loads below 2^53.
+ * This much is added to the revision. Everything that the former servers committed after the dump had lower revisions,
+ * so a client's old `after` is too old here and is never mistaken for a moment of the new history. Below 2^53 there is
+ * room for 9,000 loads.
  */
 export const revisionRaise = 1_000_000_000_000n
 
@@ -23,8 +24,9 @@ export interface Loaded {
 }
 
 /**
- * Loads a dump into an empty database, whole or not at all. The database gets the schema that the dump's rows have, then the rows, then what
- * this version's schema has more. The fact log begins anew, above all revisions that were ever given.
+ * Loads a dump into an empty database, completely or not at all. The database first gets the schema of the dump's rows,
+ * then the rows, then the later migrations of this version. The fact log starts empty, above all revisions that were
+ * ever given.
  */
 export async function loadLines(
   connection: MigrationConnection,
@@ -51,7 +53,7 @@ export async function loadLines(
     throw error
   }
   await migrate(connection, directory)
-  // What they have told since the dump is not in it.
+  // The dump does not have what they have reported since.
   await connection.exec('UPDATE "Worker" SET "restored" = true')
   await connection.exec('ANALYZE')
   return loaded
@@ -94,7 +96,7 @@ async function prepareSchema(
   }
 }
 
-/** Takes away what the migrations themselves brought. Refuses a database that has more than that. */
+/** Removes the rows that the migrations themselves inserted. Refuses a database that has more than those. */
 async function clear({ query, exec }: MigrationConnection): Promise<void> {
   const used: string[] = []
   for (const { table } of transferred) {

@@ -9,9 +9,9 @@ interface Column {
   readonly required: boolean
 }
 
-/** Inserts rows that are JSON objects, many with one statement. Columns that a row does not have are null. */
+/** Inserts rows that are JSON objects, many with one statement. Columns that a row lacks are null. */
 export class RowInserter {
-  /** Rows by table. */
+  /** The waiting rows by table. */
   readonly counts = new Map<string, number>()
   readonly #connection: MigrationConnection
   readonly #statements = new Map<string, string>()
@@ -50,7 +50,7 @@ export class RowInserter {
     const columns = rows as Column[]
     const names = columns.map(({ name }) => `"${name}"`).join(', ')
     const values = columns.map(({ name, type, required }) =>
-      // JSON has one null: in a column that cannot be NULL it is the JSON value.
+      // JSON has only one null. In a column that cannot be NULL it is the JSON value.
       required && type === 'jsonb' ? `coalesce(x."${name}", 'null'::jsonb)` : `x."${name}"`,
     )
     return `INSERT INTO "${table}" (${names}) SELECT ${values.join(', ')} FROM json_populate_recordset(NULL::"${table}", $1::json) x`

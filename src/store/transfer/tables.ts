@@ -6,9 +6,9 @@ export interface TableTransfer {
   readonly table: Table
   /** Its primary key. */
   readonly order: readonly string[]
-  /** What is read of it in the dump's transaction; left out: all rows. */
+  /** The condition for rows to read in the dump's transaction; all rows when left out. */
   readonly living?: string
-  /** What is read after it, page by page: rows that never change once they are there. */
+  /** The condition for rows to read after it, page by page: rows that never change once they exist. */
   readonly history?: string
 }
 
@@ -16,7 +16,7 @@ const alive = isAliveText('t')
 const whole = {}
 const madeAnew = null
 
-/** Parents first. A table that is not named does not compile. */
+/** The tables, parents first. A missing table does not compile. */
 const tables: { readonly [In in Table]: Pick<TableTransfer, 'living' | 'history'> | typeof madeAnew } = {
   Project: whole,
   Queue: whole,
@@ -34,7 +34,7 @@ const tables: { readonly [In in Table]: Pick<TableTransfer, 'living' | 'history'
   IdempotencyKey: whole,
   Replica: { living: alive, history: `NOT ${alive}` },
   Event: { living: 'false', history: 'true' },
-  // Where the data is loaded, facts begin again, and servers are others.
+  // Facts start again where the data is loaded, and other servers run there.
   Fact: madeAnew,
   Feed: madeAnew,
   Batch: madeAnew,
@@ -50,5 +50,5 @@ export const transferred: readonly TableTransfer[] = names.flatMap((table) => {
   return how === madeAnew ? [] : [{ table, order: primaryKeyOf(table), ...how }]
 })
 
-/** All tables that a database of this version has. */
+/** All tables of a database of this version. */
 export const knownTables: ReadonlySet<string> = new Set([...names, '_prisma_migrations'])

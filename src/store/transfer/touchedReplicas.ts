@@ -4,7 +4,7 @@ import { TransferError } from './format.ts'
 
 const factsPerPage = 1_000
 
-/** The replicas that were created, changed or ended after a revision, as the facts say. */
+/** The replicas that were created, changed or ended after a revision, according to the facts. */
 export class TouchedReplicas {
   readonly #connection: MigrationConnection
   readonly #ids = new Set<string>()
@@ -19,10 +19,10 @@ export class TouchedReplicas {
     return this.#ids.has(id)
   }
 
-  /** Reads on to the head: from then on it knows of everything that was committed before the call. */
+  /** Reads on to the head. From then on it knows of everything that was committed before the call. */
   async catchUp(): Promise<void> {
     for (;;) {
-      // Floor and facts in one statement: a trim in between would look like silence.
+      // One statement reads floor and facts, because a trim in between would look as if nothing had happened.
       const { rows } = await this.#connection.query(
         `SELECT e."floor"::text AS floor, f."revision"::text AS revision, (f."data" -> 'replicas')::text AS replicas
          FROM "Feed" e LEFT JOIN LATERAL (SELECT * FROM "Fact" WHERE "revision" > $1 ORDER BY "revision" LIMIT ${factsPerPage}) f ON true

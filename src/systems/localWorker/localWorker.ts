@@ -64,7 +64,7 @@ export class LocalWorker {
     signal(pid, stopReplicas ? 'SIGUSR2' : 'SIGTERM')
     while ((await runningWorker(this.#stateDirectory)) === pid) {
       if (performance.now() > until) {
-        log.warn({ workerPid: pid }, 'The local worker did not end in time: it goes on stopping by itself.')
+        log.warn({ workerPid: pid }, 'The local worker did not end in time: it goes on stopping its replicas.')
         return
       }
       await pause(20)

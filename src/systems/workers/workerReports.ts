@@ -51,7 +51,7 @@ function fenced(
   what: string,
 ): { readonly kind: 'refused'; readonly refusal: Refusal } {
   meter.count('fenced')
-  return { kind: 'refused', refusal: { code: 'FENCED', message: `${what}: stop every replica and register anew.` } }
+  return { kind: 'refused', refusal: { code: 'FENCED', message: `${what}: stop every replica and register again.` } }
 }
 
 /**

@@ -23,7 +23,7 @@ export interface Connection<T> {
   }
 }
 
-/** What of the connection's rows is asked for. `key` tells filters of one connection apart. */
+/** Which of the connection's rows to return. `key` distinguishes the filters of one connection. */
 export interface Filtered {
   readonly sql: Prisma.Sql | null
   readonly key: string
@@ -31,7 +31,10 @@ export interface Filtered {
 
 const unfiltered: Filtered = { sql: null, key: '' }
 
-/** One page of a connection. Throws BAD_USER_INPUT for arguments out of their bounds, instead of quietly taking others. */
+/**
+ * Returns one page of a connection. Throws BAD_USER_INPUT for arguments out of their bounds, instead of quietly using
+ * others.
+ */
 export async function connectionOf<T extends object>(
   context: GraphQLContext,
   listing: Listing,

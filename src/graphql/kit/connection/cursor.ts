@@ -2,14 +2,15 @@ import { badUserInput } from '../requestErrors.ts'
 import { storable } from '../storableText.ts'
 import type { Listing, OrderColumn } from './listing.ts'
 
-// A cursor is the position of a row (its values in the columns of the order), with the name of its connection, so that a cursor of another
-// connection, of another parent or of another order is refused and not taken for a position that it is not.
+// A cursor is the position of a row (its values in the columns of the order), with the name of its connection. So a
+// cursor of another connection, parent or order is refused, and not mistaken for another position.
 
 const fits: Record<OrderColumn['type'], (text: string) => boolean> = {
   text: storable,
   int: (text) => /^-?\d{1,9}$/.test(text),
   bigint: (text) => /^\d{1,18}$/.test(text),
-  // As cursors of this server write it: no 31st of February, and no year that PostgreSQL would read in another way.
+  // Accepts instants as this server's cursors write them, so no 31st of February, and no year that PostgreSQL would
+  // read differently.
   timestamptz: (text) =>
     /^\d{4}-/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text,
 }
@@ -22,7 +23,7 @@ export function cursorOf(listing: Listing, parent: string | null, row: Readonly<
   return Buffer.from(JSON.stringify([scopeOf(listing, parent), ...position])).toString('base64url')
 }
 
-/** The position that a cursor stands for. Throws BAD_USER_INPUT where it is no cursor of this connection. */
+/** Returns the position of a cursor. Throws BAD_USER_INPUT when it is not a cursor of this connection. */
 export function positionOf(
   listing: Listing,
   parent: string | null,

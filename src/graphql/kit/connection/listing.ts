@@ -8,17 +8,19 @@ export interface OrderColumn {
 
 /** What a connection lists: the rows of one table, of one parent or of all, in a total order. */
 export interface Listing {
-  /** For example `Service.replicas`: cursors carry it. */
+  /** The name of the connection, for example `Service.replicas`, which cursors carry. */
   readonly name: string
   readonly table: string
-  /** The column that holds the parent's id; null: the connection has no parent. */
+  /** The column that holds the parent's id; null when the connection has no parent. */
   readonly parent: string | null
-  /** Ends in a column that is unique in the connection. */
+  /** The order, which ends in a column that is unique in the connection. */
   readonly order: readonly OrderColumn[]
   readonly descending: boolean
 }
 
-/** Which part of a connection is asked for: at most `limit` rows between two positions, from the front or from the back. */
+/**
+ * Which part of a connection to return: at most `limit` rows between two positions, from the front or from the back.
+ */
 export interface Page {
   readonly limit: number
   readonly backward: boolean
@@ -29,9 +31,9 @@ export interface Page {
 const name = (column: string): Prisma.Sql => Prisma.raw(`"${column}"`)
 
 /**
- * One row more than the page's limit for each of `parents`, in the connection's order or, for a page from the back, against it. One statement
- * however many parents there are, and it reads no more rows of each than it returns: a LATERAL join, since Prisma's own nested `take` reads
- * all children and cuts them in memory.
+ * Returns one row more than the page's limit for each of `parents`, in the connection's order or, for a page from the
+ * back, against it. It is one statement for any number of parents, and reads no more rows of each than it returns, by a
+ * LATERAL join. (Prisma's own nested `take` reads all children and cuts them in memory.)
  */
 export function pageQuery(
   listing: Listing,
@@ -55,7 +57,10 @@ export function pageQuery(
   return Prisma.sql`SELECT page.* FROM unnest(${parents}::text[]) AS parent(id) CROSS JOIN LATERAL (${rows}) page ORDER BY ${ordered('page')}`
 }
 
-/** The keyset condition: strictly beyond a position. All columns run in one direction, so that it is one row comparison, which an index can follow. */
+/**
+ * The keyset condition: strictly beyond a position. All columns run in one direction, so it is a single row comparison,
+ * which an index can follow.
+ */
 function beyond(listing: Listing, position: readonly string[], operator: '<' | '>'): Prisma.Sql {
   const columns = Prisma.join(listing.order.map(({ column }) => Prisma.sql`t.${name(column)}`))
   const values = Prisma.join(

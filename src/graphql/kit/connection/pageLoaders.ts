@@ -6,8 +6,9 @@ import { type Listing, type Page, pageQuery } from './listing.ts'
 type Row = Readonly<Record<string, unknown>>
 
 /**
- * Loads the same page of the same connection for many parents with one statement. Made per request and per pushed event. It batches and does
- * not cache: a second mutation of a document must not see what the first one read.
+ * Loads the same page of the same connection for many parents with one statement. One is made for each request and each
+ * pushed event. It batches and does not cache, because a second mutation of a document must not see what the first one
+ * read.
  */
 export class PageLoaders {
   readonly #prisma: PrismaClient
@@ -17,7 +18,10 @@ export class PageLoaders {
     this.#prisma = prisma
   }
 
-  /** The page's rows, and one more where there are more. `filterKey` names the filter among those of the connection. */
+  /**
+   * Returns the page's rows, and one more when there are more. `filterKey` names the filter among those of the
+   * connection.
+   */
   load<T>(
     listing: Listing,
     parent: string | null,

@@ -4,7 +4,7 @@ import type { Refusal } from '../../../model/refusal.ts'
 import type { ClusterOutcome } from '../outcome.ts'
 import type { ClusterFact, ClusterWrite } from './clusterWriteStatement.ts'
 
-/** What to write, and the answer once it is written. `write` null: it says what is so already. */
+/** What to write, and the answer once it is written. `write` is null when nothing has to be written. */
 export interface ClusterWritePlan {
   readonly write: ClusterWrite | null
   readonly outcome: ClusterOutcome
@@ -14,7 +14,7 @@ export function refused(refusal: Refusal): ClusterWritePlan {
   return { write: null, outcome: { kind: 'refused', refusal } }
 }
 
-/** An event that is about no replica. */
+/** Makes an event that is not about a replica. */
 export function clusterEvent(
   kind: EventText['kind'],
   message: string,

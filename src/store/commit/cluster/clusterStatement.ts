@@ -4,15 +4,18 @@ import type { Columns } from '../../rows/columns.ts'
 export interface ClusterStatement {
   /** The one row of `input`. */
   readonly input: Columns
-  /** Takes the locks (host before worker, as everywhere), and has a row when the decision still holds. */
+  /** Takes the locks, as everywhere the host before the worker, and returns a row when the decision still holds. */
   readonly guard: string
-  /** Each part waits for `counter`, which has a row only where `guard` has. */
+  /** Each part waits for `counter`, which has a row only when `guard` has one. */
   readonly writes: string
 }
 
 export const now = 'statement_timestamp()'
 
-/** Since when a row of Host or Worker is as it is: the former instant, where it was so before. */
+/**
+ * The instant since which a row of Host or Worker is as it is. It stays the former instant when the row was like this
+ * before.
+ */
 export function since(column: string, value: string): string {
   return `CASE WHEN t."${column}" = ${value} THEN t."${column}Since" ELSE ${now} END`
 }

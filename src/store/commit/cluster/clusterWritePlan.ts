@@ -12,7 +12,9 @@ type ApplyProfile = Extract<ClusterChange, { kind: 'applyProfile' }>
 type ApplyProject = Extract<ClusterChange, { kind: 'applyProject' }>
 type ApplyQueue = Extract<ClusterChange, { kind: 'applyQueue' }>
 
-/** Reads what the change is about and decides on it. The write's guard finds out whether that still holds. */
+/**
+ * Reads what the change is about and decides on it. The guard of the write finds out whether the decision still holds.
+ */
 export function planClusterWrite(database: Database, change: ClusterChange, newId: NewId): Promise<ClusterWritePlan> {
   switch (change.kind) {
     case 'applyProfile':
@@ -105,7 +107,7 @@ async function planQueue({ prisma }: Database, change: ApplyQueue, newId: NewId)
     write: {
       table: 'queue',
       row: { id: queueId, name, isNew: known === null, priority },
-      // EventKind has no word for queues of its own: like projects, they order what services get.
+      // EventKind has no value for queues, which order services as projects do.
       fact: {
         kind: 'queue',
         hostId: null,

@@ -8,11 +8,11 @@ import { now } from './clusterStatement.ts'
 import { hostChange } from './hostStatement.ts'
 import { registration } from './registrationStatement.ts'
 
-/** One write that is about no service: a row or two under a guard, its facts, and what an idempotencyKey needs. */
+/** A write that is not about a service: a row or two under a guard, its facts, and what an idempotencyKey needs. */
 export type ClusterWrite = WrittenRow & {
   /** The last one. */
   readonly fact: ClusterFact
-  /** Of other hosts that it changes too: who follows one of those looks for its own facts. */
+  /** Facts about other hosts that it changes too, because the followers of a host look for that host's facts. */
   readonly factsElsewhere?: readonly ClusterFact[]
 }
 
@@ -36,7 +36,7 @@ const rememberColumns: Columns<Remember> = keyColumns
 const factTable = columnsOf('Fact')
 const eventTable = columnsOf('Event')
 const factColumns = {
-  /** How many facts come after it. */
+  /** The number of facts that come after it. */
   before: 'int',
   kind: factTable.kind,
   hostId: factTable.hostId,
@@ -47,7 +47,10 @@ const factColumns = {
   projectId: eventTable.projectId,
 }
 
-/** The statement and its parameters. It answers with no row when the guard failed: another server was faster. */
+/**
+ * Returns the statement and its parameters. It answers with no row when the guard failed because another server was
+ * faster.
+ */
 export function encodeClusterWrite(
   id: string,
   write: ClusterWrite,

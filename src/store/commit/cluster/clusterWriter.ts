@@ -23,7 +23,10 @@ interface ClusterWriter {
 
 const mostTries = 20
 
-/** Writes one change that is about no service. Returns the new head when it made a fact. Reads, decides and writes again when another server was faster. */
+/**
+ * Writes one change that is not about a service. Returns the new head when it made a fact. Reads, decides and writes
+ * again when another server was faster.
+ */
 export async function writeCluster(writer: ClusterWriter, entry: ClusterEntry): Promise<Revision | null> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -48,7 +51,7 @@ interface Done {
   readonly head: Revision | null
 }
 
-/** Null: what was decided on is no longer so. */
+/** Null means that the state has changed since the decision. */
 async function attemptWrite(writer: ClusterWriter, { change, remember }: ClusterEntry): Promise<Done | null> {
   const { database, newId } = writer
   if (remember) {
@@ -87,7 +90,7 @@ async function sendClusterWrite(
   }
 }
 
-/** Nothing had to be written, yet the same key with another input must be told (R17). */
+/** Nothing had to be written, but a use of the same key with another input must still be refused (R17). */
 async function keepKey({ prisma }: Database, { subject, operation, key, inputHash, result }: Remember): Promise<void> {
   await prisma.$executeRawUnsafe(
     insertInto('IdempotencyKey', {

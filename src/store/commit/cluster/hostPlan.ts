@@ -14,7 +14,7 @@ import { countReplicasLeft } from './replicasLeft.ts'
 
 type HostRow = Host & { readonly workers: readonly Worker[] }
 
-/** Reads the host, has it decided what becomes of it (R15), and says how that is written. */
+/** Reads the host, lets the rules decide what becomes of it (R15), and says how that is written. */
 export async function planHost(database: Database, change: HostWrite): Promise<ClusterWritePlan> {
   const host = await readHost(database, change)
   if (host === null) return 'hostId' in change ? unchanged(change.hostId) : refused(notFound(change))
@@ -35,7 +35,7 @@ export async function planHost(database: Database, change: HostWrite): Promise<C
   }
 }
 
-/** Of other hosts: a worker that is clean or removed has nothing kept for it anywhere. */
+/** It covers other hosts too, because no host keeps ports for a worker that is clean or removed. */
 async function portsBackElsewhere(
   database: Database,
   hostId: HostId,
@@ -71,7 +71,7 @@ function rowOf(host: HostRow, change: HostWrite, next: HostTransition): ClusterR
   }
 }
 
-/** One that is not removed. */
+/** Finds a host that is not removed. */
 async function readHost({ prisma }: Database, change: HostWrite): Promise<HostRow | null> {
   const find = (where: { readonly id: string } | { readonly name: string }) =>
     prisma.host.findFirst({ where: { ...where, removedAt: null }, include: { workers: { orderBy: { name: 'asc' } } } })
@@ -81,7 +81,7 @@ async function readHost({ prisma }: Database, change: HostWrite): Promise<HostRo
   return worker && find({ id: worker.hostId })
 }
 
-/** After the host, whose row is the guard: afterwards they only get fewer. */
+/** They are read after the host, whose row is the guard, because from then on they only become fewer. */
 async function readLeft(database: Database, host: HostRow, change: HostWrite): Promise<ReplicasLeft> {
   const { onHost, onWorker } = looksAt(host, change)
   const worker = onWorker && host.workers.find((other) => 'name' in change && other.name === change.name)
@@ -91,7 +91,10 @@ async function readLeft(database: Database, host: HostRow, change: HostWrite): P
   }
 }
 
-/** Whether what the change rests on is so still, beside the host: the lease as it was judged by a server that is well, the worker's epoch, ports to free. */
+/**
+ * Says whether everything still holds that the change rests on beside the host: the lease as a healthy server judged
+ * it, the worker's epoch, and the ports to free.
+ */
 async function stands(database: Database, host: HostRow, change: HostWrite): Promise<boolean> {
   switch (change.kind) {
     case 'judgeWorker':

@@ -17,7 +17,8 @@ const nextColumns: Columns<WorkerTransition> = {
   removes: 'boolean',
 }
 
-// A word on a silent worker (`serverId`) holds while its lease was not renewed and the server that says it is well; that of a worker in its epoch.
+// A judgement of a silent worker (with `serverId`) holds while the lease was not renewed and the judging server is
+// healthy. A report of a worker holds while its epoch does.
 export const hostChange = {
   input: {
     hostId: host.id,

@@ -3,7 +3,10 @@ import type { HostId, WorkerId } from '../../../model/id.ts'
 import { isAliveSql } from '../../database/aliveReplica.ts'
 import type { Database } from '../../database/database.ts'
 
-/** The LOST ones of these that have replicas still, or whose ports are kept: in one statement, for a replica that ends leaves its ports to be kept. */
+/**
+ * Returns the LOST ones of these workers that still have replicas or kept ports. One statement reads both, because the
+ * ports of a replica that ends are then kept.
+ */
 export async function readKeptFor({ prisma }: Database, workers: readonly Worker[]): Promise<ReadonlySet<string>> {
   const lost = workers.flatMap(({ id, reachability }) => (reachability === 'LOST' ? [id] : []))
   if (lost.length === 0) return new Set()
@@ -15,7 +18,7 @@ export async function readKeptFor({ prisma }: Database, workers: readonly Worker
   return new Set(kept.map(({ id }) => id))
 }
 
-/** Other hosts that keep ports for a worker: it was LOST there, and has not been clean since. */
+/** Returns other hosts that keep ports for a worker, because it was LOST there and has not been clean since. */
 export function readKeptElsewhere(
   { prisma }: Database,
   { workerId, hostId }: { readonly workerId: WorkerId; readonly hostId: HostId },

@@ -13,7 +13,10 @@ import { type KnownWorker, readIdentity } from './workerIdentity.ts'
 type HostRow = Host & { readonly workers: readonly Worker[] }
 type Registered = Extract<RegistrationDecision, { readonly kind: 'registered' }>
 
-/** Reads who is there already, has it decided how the worker registers (R15), and says how that is written. */
+/**
+ * Reads the workers that are there already, lets the rules decide how the worker registers (R15), and says how that is
+ * written.
+ */
 export async function planRegistration(
   database: Database,
   change: RegisterWorker,
@@ -35,7 +38,7 @@ export async function planRegistration(
   })
   const hasReplicasElsewhere =
     known !== null && known.hostId !== hostId && (await countReplicasLeft(database, { workerId })) > 0
-  // After its replicas, whose ports are kept when they end.
+  // They are read after its replicas, because the ports of a replica that ends are then kept.
   const keptElsewhere = known === null ? [] : await readKeptElsewhere(database, { workerId, hostId })
   const decision = decideRegistration({
     worker: change,

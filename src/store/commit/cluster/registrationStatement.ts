@@ -5,9 +5,10 @@ import { type ClusterStatement, now, since } from './clusterStatement.ts'
 const host = columnsOf('Host')
 const worker = columnsOf('Worker')
 
-// A new host has allocation 0 to be, a new worker epoch 0 so far. Whose name is taken over must still be LOST, and so must be who comes from another
-// host: that could have given it replicas meanwhile. The former is renamed or forgotten before the newcomer has its name. Each registration raises the
-// epoch: while that is as it was, no later one was taken.
+// A new host will have allocation 0, and a new worker has epoch 0 so far. A worker whose name is taken over must still
+// be LOST, and so must one that comes from another host, because that host could have given it replicas meanwhile. The
+// former worker is renamed or forgotten before the newcomer gets its name. Each registration raises the epoch, so an
+// unchanged epoch proves that no later registration was taken.
 export const registration = {
   input: {
     hostId: host.id,

@@ -1,7 +1,7 @@
 import { whereAlive } from '../../database/aliveReplica.ts'
 import type { Database } from '../../database/database.ts'
 
-/** How many replicas that have not ended are on the host, or on the worker. */
+/** Counts the replicas on the host, or on the worker, that have not ended. */
 export function countReplicasLeft(
   { prisma }: Database,
   where: { readonly hostId: string } | { readonly workerId: string },

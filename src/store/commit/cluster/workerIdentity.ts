@@ -3,10 +3,10 @@ import { type Identifying, type Identity, identify } from '../../../rules/hosts/
 import { isSame } from '../../../rules/hosts/workerName.ts'
 import type { Database } from '../../database/database.ts'
 
-/** With the name of its host. */
+/** A worker with the name of its host. */
 export type KnownWorker = Worker & { readonly host: string }
 
-/** Which worker registers, and whose name it takes over, as the database has them now (R15). */
+/** The worker that registers, and the one whose name it takes over, as the database has them now (R15). */
 export async function readIdentity({ prisma }: Database, change: Identifying): Promise<Identity<KnownWorker>> {
   const { name, stateDirectoryId } = change
   const rows = await prisma.worker.findMany({

@@ -4,11 +4,13 @@ import { keyOf, lookUpKeys } from '../keys.ts'
 import { nameTaken } from '../refusals.ts'
 import { readForCreations } from './readForCreations.ts'
 
-// What is answered before anything is decided. Entries that must wait for one of their own batch go to `later`.
+// Answers entries that need no decision. Entries that must wait for another one of their own batch go to `later`.
 
 type Later = (entries: readonly ServiceEntry[]) => void
 
-/** Answers what was done before under its key, and puts off the second of two with one key. Returns the others. */
+/**
+ * Answers what was done before under its key, and puts off the second of two entries with one key. Returns the others.
+ */
 export async function withoutKnownKeys(
   database: Database,
   entries: readonly ServiceEntry[],
@@ -43,7 +45,10 @@ export interface Creation {
   readonly maxReplicas: number | null
 }
 
-/** Answers NAME_TAKEN where the database has the name, and puts off the second of two with one name. Returns the others. */
+/**
+ * Answers NAME_TAKEN when the database has the name, and puts off the second of two entries with one name. Returns the
+ * others.
+ */
 export async function withFreeNames(
   database: Database,
   entries: readonly CreateEntry[],

@@ -16,25 +16,25 @@ import { type Input, type RowOf, type Section, statementFor } from './statement.
 /** One service's part of a batch. */
 export interface BatchItem {
   readonly change: ServiceChange
-  /** Keys of the intents that were done, written with them. */
+  /** The keys of the intents that were done, which are written with them. */
   readonly remember: readonly Remember[]
 }
 
 export interface EncodedBatch {
   readonly text: string
-  /** The batch's id, then a JSON array per input. */
+  /** The batch's id, then a JSON array for each input. */
   readonly parameters: readonly string[]
 }
 
 /** The rows of each input. */
 type Rows = { readonly [I in Exclude<Input, 'services' | 'slots'>]: RowOf<I>[] } & {
-  /** Of a service that is not written only the guard is compared. */
+  /** Only the guard is compared of a service that is not written. */
   readonly services: (RowOf<'services'> | Omit<RowOf<'services'>, 'spec' | keyof ServiceColumns>)[]
-  /** A slot's key alone: it is deleted. */
+  /** The key of a slot that is deleted. */
   readonly slots: (RowOf<'slots'> | Pick<RowOf<'slots'>, 'ord' | 'index' | 'contentNumber'>)[]
 }
 
-/** Rows are written, and not only the guard compared. */
+/** Says whether rows are written, and not only the guard compared. */
 export function isWritten(change: ServiceChange): boolean {
   return change.facts.length > 0 || hasRows(change)
 }
@@ -53,7 +53,7 @@ function hasRows(change: ServiceChange): boolean {
   )
 }
 
-/** The statement and its parameters. A service's position in `items` is its `ord` in the answer. */
+/** Returns the statement and its parameters. A service's position in `items` is its `ord` in the answer. */
 export function encodeBatch(id: string, items: readonly BatchItem[]): EncodedBatch {
   const rows: Rows = {
     services: [],

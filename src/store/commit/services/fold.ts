@@ -14,23 +14,24 @@ import { type Precondition, preconditionsOf } from './preconditions.ts'
 
 export interface Answered {
   readonly entry: ServiceEntry
-  /** Holds once the commit was accepted. Of an unfinished one the next commit does the rest. */
+  /** An outcome that holds once the commit was accepted. The next commit continues an unfinished one. */
   readonly outcome: CommitOutcome
 }
 
-/** What the intents of one service come to in one commit. */
+/** What the intents of one service amount to in one commit. */
 export interface Decision {
   readonly id: ServiceId
   readonly change: ServiceChange
   readonly answered: readonly Answered[]
-  /** For the next commit. */
+  /** Entries for the next commit. */
   readonly deferred: readonly ServiceEntry[]
 }
 
 /**
- * Decides intents of one service one after the other and folds them into one change. Those that take one worker for different things are parted: the
- * database refuses such a change as a whole, and what was right of it would go with what was wrong (a word of silence that came late would take
- * the return with it). What the cap of rows leaves no room for is deferred too, and an intent that it cut short goes on in the next commit.
+ * Decides intents of one service one after the other, and folds them into one change. Intents that assume different
+ * states of one worker go into separate commits: the database rejects a change as a whole, so a late UNREACHABLE would
+ * reject a valid return too. An intent for which the cap of rows leaves no room is deferred, and one that the cap cut
+ * short continues in the next commit.
  */
 export function foldIntents(snapshot: ServiceSnapshot, entries: readonly IntentEntry[], context: Context): Decision {
   const draft = openDraft(snapshot)
@@ -40,7 +41,7 @@ export function foldIntents(snapshot: ServiceSnapshot, entries: readonly IntentE
   for (const entry of entries) {
     const { intent } = entry
     if (isFull(draft)) break
-    // What it expects is compared with a specRevision that is known only after this commit.
+    // It expects a specRevision that is known only after this commit.
     if (draft.specChanged && expectsRevision(entry)) break
     const preconditions = preconditionsOf(intent)
     if (preconditions.some((id) => (claims.get(id) ?? intent.kind) !== intent.kind)) break
@@ -53,7 +54,7 @@ export function foldIntents(snapshot: ServiceSnapshot, entries: readonly IntentE
   return { id: snapshot.id, change: closeDraft(draft, context), answered, deferred: entries.slice(taken) }
 }
 
-/** Null: the service can't be created, and the entry is answered. */
+/** Null means that the service can't be created, and that the entry is answered. */
 export function foldCreation(entry: CreateEntry, maxReplicas: number | null, context: Context): Decision | null {
   const draft = createDraft(entry.service, maxReplicas, entry.actor, context)
   if ('code' in draft) {
@@ -75,7 +76,7 @@ function expectsRevision({ intent }: IntentEntry): boolean {
   return 'expectedRevision' in intent && intent.expectedRevision !== null
 }
 
-/** One intent that the rules can't take must not fail the others of its batch. */
+/** An intent that the rules can't take must not fail the others of its batch. */
 function decideSafely(draft: Draft, entry: IntentEntry, context: Context): CommitOutcome | null {
   try {
     return decide(draft, entry.intent, context)

@@ -15,11 +15,11 @@ interface LockedWrite {
   readonly batchId: string
   readonly id: ServiceId
   readonly entries: readonly IntentEntry[]
-  /** Called with the state under the lock; null: there is nothing to write. */
+  /** Called with the state under the lock. It returns null when there is nothing to write. */
   readonly decideOn: (snapshot: ServiceSnapshot | undefined) => Decision | null
 }
 
-// The order of the statement's own locks; a service's hosts are those of its replicas and of the grants.
+// The locks in the order of the statement's own. A service's hosts are those of its replicas and of the grants.
 const lockText = `
 WITH project AS MATERIALIZED (
   SELECT t."id" FROM "Project" t WHERE t."id" = (SELECT s."projectId" FROM "Service" s WHERE s."id" = $1) FOR NO KEY UPDATE OF t),
@@ -35,9 +35,9 @@ worker AS MATERIALIZED (
 SELECT t."id" FROM "Service" t WHERE t."id" = $1 AND (SELECT count(*) FROM worker) >= 0 FOR NO KEY UPDATE OF t`
 
 /**
- * The way for a service that other servers change faster than it can be decided on: lock it, load it in a second statement (in the same one
- * its other rows would be older than the lock), decide, write. The counter is held over one round trip here, so a server that freezes in
- * between is cut off (see openDatabase).
+ * The way for a service that other servers change faster than it can be decided on: lock it, load it with a second
+ * statement, decide, and write. (Loaded by the locking statement, its other rows would be older than the lock.) The
+ * counter is held over one round trip here, so a server that freezes in between is cut off (see openDatabase).
  */
 export function writeLocked({ database, clock, batchId, id, entries, decideOn }: LockedWrite): Promise<Answer | null> {
   return database.prisma.$transaction(async (sql) => {
@@ -48,7 +48,7 @@ export function writeLocked({ database, clock, batchId, id, entries, decideOn }:
   })
 }
 
-/** Ids of hosts and workers, which are never the same. */
+/** Ids of hosts and workers, which never collide. */
 function hostsAndWorkersOf(entries: readonly IntentEntry[]): Precondition[] {
   return entries.flatMap(({ intent }) =>
     ['reporter' in intent ? [intent.reporter.workerId] : [], preconditionsOf(intent)].flat(),

@@ -1,7 +1,10 @@
 import type { HostId, WorkerId } from '../../../model/id.ts'
 import type { ServiceIntent } from '../../../model/intent.ts'
 
-/** What the commit compares for an intent, beside the service itself: a host whose room it takes, or how a worker stands. */
+/**
+ * What the commit compares for an intent beside the service itself: a host whose room it takes, or the state of a
+ * worker.
+ */
 export type Precondition = HostId | WorkerId
 
 export function preconditionsOf(intent: ServiceIntent): readonly Precondition[] {

@@ -2,7 +2,7 @@ import type { ProjectId } from '../../../model/id.ts'
 import type { NewService } from '../../../model/intent.ts'
 import type { Database } from '../../database/database.ts'
 
-/** Who holds a name: a service in the database, or one that comes earlier in this batch. */
+/** The holder of a name: a service in the database, or one that comes earlier in this batch. */
 export interface TakenNames {
   get(projectId: ProjectId, name: string): 'database' | 'batch' | null
   add(projectId: ProjectId, name: string): void
@@ -16,8 +16,8 @@ interface Row {
 }
 
 /**
- * What new services are judged by: which of their names are held, and the limits of their projects. Nothing is locked:
- * a unique key decides races for a name, and the commit compares the limit.
+ * Reads what new services are judged by: which of their names are held, and the limits of their projects. Nothing is
+ * locked, because a unique key decides races for a name, and the commit compares the limit.
  */
 export async function readForCreations(
   { prisma }: Database,

@@ -12,19 +12,19 @@ import type { Precondition } from './preconditions.ts'
 
 export type Verdict = 'stale' | 'fenced' | 'precondition' | 'quota'
 
-/** What the statement answered. Positions are those in the batch. */
+/** The statement's answer. Positions are those in the batch. */
 export interface Answer {
   /** The head before and after; null when no fact was written. */
   readonly base: Revision | null
   readonly head: Revision | null
   readonly refused: ReadonlyMap<number, Verdict>
-  /** Workers whose epoch is another by now. */
+  /** Workers that have another epoch by now. */
   readonly fenced: ReadonlyMap<number, readonly WorkerId[]>
-  /** Hosts and workers that are not as the intents took them to be. */
+  /** Hosts and workers whose state is not what the intents assumed. */
   readonly preconditions: ReadonlyMap<number, readonly Precondition[]>
 }
 
-/** The batch was cut and is certain never to be applied: decide its intents again. */
+/** The batch was cut and will certainly never be applied, so its intents are decided again. */
 export class BatchAbandoned extends Error {
   override name = 'BatchAbandoned'
 }
@@ -60,9 +60,10 @@ export async function sendBatch(
 }
 
 /**
- * Finds out what became of a batch whose connection was cut. Either it was committed, and this is its answer; or its id is taken here, so that
- * it can never commit any more, and BatchAbandoned is thrown. Asks again while the database does not answer, as long as a caller may wait or until
- * `isStopping`: then DatabaseError says that nobody knows. Whatever becomes of the batch after that, its guards hold.
+ * Finds out what became of a batch whose connection was cut. Either it was committed, and this returns its answer; or
+ * its id is taken here, so that it can never commit, and BatchAbandoned is thrown. It asks again while the database
+ * does not answer, as long as a caller may wait or until `isStopping`; then it throws a DatabaseError that says that
+ * nobody knows. The batch's guards hold whatever becomes of it after that.
  */
 export async function outcomeOfCutBatch(
   database: Database,
@@ -85,7 +86,7 @@ export async function outcomeOfCutBatch(
   }
 }
 
-/** Takes the batch's id, or reads what took it before. Waits for a statement that still runs under this id. */
+/** Takes the batch's id, or reads what took it before. It waits for a statement that still runs under this id. */
 async function claim({ prisma }: Database, id: string): Promise<StatementAnswer> {
   try {
     await prisma.$queryRawUnsafe(
@@ -93,7 +94,7 @@ async function claim({ prisma }: Database, id: string): Promise<StatementAnswer>
       id,
     )
   } catch (error) {
-    // A database that has become read-only takes no id, and still shows the ones it has.
+    // A database that has become read-only takes no id, but still shows the ones that it has.
     if (sqlErrorOf(error)?.state !== uniqueViolation && databaseErrorOf(error) !== 'READ_ONLY') throw error
   }
   const batch = await prisma.batch.findUniqueOrThrow({ where: { id } })

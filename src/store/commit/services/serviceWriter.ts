@@ -29,17 +29,17 @@ export interface ServiceWriterOptions {
   /** Puts entries back in front of the queue. */
   readonly requeue: (entries: readonly ServiceEntry[]) => void
   readonly committed: (head: Revision) => void
-  /** The database has no room for a commit. */
+  /** Says that the database has no room for a commit. */
   readonly full: () => void
-  /** The server stops: don't wait for a database that is gone. */
+  /** Says that the server stops, and should not wait for a database that is gone. */
   readonly isStopping: () => boolean
 }
 
-/** From this many stale answers on, optimism has failed: lock, load, decide, write. */
+/** After this many stale answers optimism has failed, so the service is locked, loaded, decided on and written. */
 const staleUntilLocked = 2
 const mostTries = 20
 
-/** Decides a batch of intents on what is known of their services, writes it with one statement, and answers. */
+/** Decides a batch of intents on the known state of their services, writes it with one statement, and answers. */
 export class ServiceWriter {
   readonly #o: ServiceWriterOptions
 
@@ -83,7 +83,7 @@ export class ServiceWriter {
     return { now: this.#o.clock.now(), newId: this.#o.newId }
   }
 
-  /** An error here is one of the rules: the intents get it, the rest of the batch goes on. */
+  /** An error here is an error of the rules: its intents get it, and the rest of the batch goes on. */
   #foldSafely<T>(entries: readonly ServiceEntry[], fold: () => T): T | null {
     try {
       return fold()
@@ -95,8 +95,8 @@ export class ServiceWriter {
   }
 
   /**
-   * The services as they are known, without those that are deleted. What the cache loses while others are read (to a fact of another server, to
-   * its bound) is among them: it must not look as if it did not exist.
+   * Returns the known states of the services, without deleted ones. It includes those that the cache loses while others
+   * are read (because of another server's fact, or its bound), because they must not look as if they did not exist.
    */
   async #loadSnapshots(ids: readonly ServiceId[]): Promise<ReadonlyMap<ServiceId, ServiceSnapshot>> {
     const { cache, database } = this.#o
@@ -151,7 +151,7 @@ export class ServiceWriter {
           this.#retryEntries(entriesOf(decision), error)
           continue
         }
-        // It may be committed, or be about to.
+        // The batch may be committed already, or be about to be.
         this.#o.cache.drop(decision.id)
         answerAll(entriesOf(decision), (entry) => entry.reject(error))
       }
@@ -162,7 +162,7 @@ export class ServiceWriter {
     const { database, clock, newId, cache, isStopping } = this.#o
     cache.drop(id)
     const batchId = newId()
-    // What was decided under the lock, for when the commit's outcome has to be asked for.
+    // What was decided under the lock, in case the commit's outcome has to be asked for.
     const decided: Decision[] = []
     const decideOn = (snapshot: ServiceSnapshot | undefined) => {
       if (!snapshot || snapshot.columns.deletedAt !== null) return null
@@ -177,7 +177,7 @@ export class ServiceWriter {
     } catch (error) {
       const isRefused = sqlErrorOf(error) !== null
       const isDatabaseError = databaseErrorOf(error) !== null
-      // It did not come to a decision: the database may answer in a moment.
+      // It came to no decision, and the database may answer in a moment.
       if (!isRefused && isDatabaseError && decided.length === 0) throw error
       if (isRefused && isDatabaseError) this.#failAll(entries, error)
       else if (isRefused || decided.length === 0) this.#retryEntries(entries, error)
@@ -185,7 +185,7 @@ export class ServiceWriter {
     }
   }
 
-  /** Answers by what the database said, and keeps the states that are now known. */
+  /** Answers the entries by what the database said, and keeps the states that are now known. */
   #applyAnswer(decisions: readonly Decision[], answer: Answer): void {
     this.#o.meter.count('commits')
     for (const verdict of answer.refused.values()) this.#o.meter.count('conflicts', 1, verdict)
@@ -251,7 +251,7 @@ export class ServiceWriter {
     this.#retryEntries(rest, new Error(`The reports of ${decision.id} were fenced, ${out.length} of them by name.`))
   }
 
-  /** Grants that lost are no failure: placement looks at what is true now and tries again. */
+  /** Grants that lost a race are not failures: placement looks at the present state and tries again. */
   #dropGrants(decision: Decision): void {
     const [out, rest] = split(entriesOf(decision), (entry) => {
       if (entry.kind !== 'intent' || entry.intent.kind !== 'grant') return false
@@ -261,7 +261,10 @@ export class ServiceWriter {
     this.#retryEntries(rest, new Error(`The grants of ${decision.id} were refused, ${out.length} of them.`))
   }
 
-  /** Hosts or workers are not as these intents took them to be. Whoever sent them looks at what is true now. Deferred ones take them for something else. */
+  /**
+   * Hosts or workers are not in the state that these intents assumed. Whoever sent them looks at the present state.
+   * Deferred intents assume other states.
+   */
   #dropUnmet(decision: Decision, unmet: readonly Precondition[]): void {
     this.#o.requeue(decision.deferred)
     const decided = decision.answered.map(({ entry }) => entry)
@@ -279,19 +282,19 @@ export class ServiceWriter {
     this.#retryEntries(rest, new Error(`Workers of ${decision.id} have changed, for ${out.length} of its intents.`))
   }
 
-  /** No service's part was at fault: the database takes nothing now. */
+  /** No service's part was at fault: the database accepts nothing now. */
   #failAll(entries: readonly ServiceEntry[], error: unknown): void {
     if (databaseErrorOf(error) === 'FULL') this.#o.full()
     this.#o.log.warn({ err: error, intents: entries.length }, 'The database takes no commits now.')
     answerAll(entries, (entry) => entry.reject(notDone(error)))
   }
 
-  /** The database refused this one service's statement as a whole. */
+  /** The database refused the statement of this one service as a whole. */
   #answerRefused(decision: Decision, { state, constraint }: SqlError, error: unknown): void {
     const entries = entriesOf(decision)
     const isUnique = state === uniqueViolation
     if (isTransient(state) || (isUnique && constraint === 'IdempotencyKey_pkey')) {
-      // With the key, another server was faster: its answer is found at the next look-up.
+      // Another server used the key first. The next look-up finds its answer.
       this.#retryEntries(entries, error)
     } else if (isUnique && constraint === 'HostPort_pkey') {
       this.#dropGrants(decision)

@@ -2,17 +2,17 @@ import { LRUCache } from 'lru-cache'
 import type { Revision, ServiceId } from '../../../model/id.ts'
 import type { ServiceSnapshot } from '../../../model/service.ts'
 
-/** Rows that are kept; each takes about 1 kB. */
+/** The most rows that are kept; each takes about 1 kB. */
 const mostRows = 200_000
 
 /**
- * The last known state of services, so that a commit needs no read. An entry may be old: the guard finds that out. The cache is bounded by
- * rows, and the service that was not used for longest goes first.
+ * The last known states of services, so that a commit needs no read. An entry may be outdated, which the guard finds
+ * out. The cache is bounded by rows, and drops the service first that was unused for the longest time.
  */
 export class SnapshotCache {
   readonly #snapshots = new LRUCache<ServiceId, ServiceSnapshot>({ maxSize: mostRows, sizeCalculation: rowsOf })
 
-  /** Services that are kept. */
+  /** The number of services that are kept. */
   get size(): number {
     return this.#snapshots.size
   }
@@ -21,7 +21,10 @@ export class SnapshotCache {
     return this.#snapshots.get(id)
   }
 
-  /** Keeps the state that a commit or a load gave. A deleted service is not kept: nothing more happens to it. */
+  /**
+   * Keeps the state that a commit or a load returned. A deleted service is not kept, because it does not change any
+   * more.
+   */
   set(snapshot: ServiceSnapshot): void {
     if (snapshot.columns.deletedAt === null) this.#snapshots.set(snapshot.id, snapshot)
     else this.drop(snapshot.id)

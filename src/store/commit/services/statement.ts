@@ -167,8 +167,8 @@ locked AS MATERIALIZED (
   SELECT t."id" FROM "Service" t JOIN services w ON t."id" = w.id AND t."guard" = w.guard
   WHERE ${after} ORDER BY t."id" FOR NO KEY UPDATE OF t)`
 
-// A growth was judged by a limit that was read with the service. The limit is compared and not locked: a limit that is
-// being changed beside this commit comes after it.
+// The rules judged a growth by a limit that was read with the service. The limit is compared and not locked, so a
+// change of the limit beside this commit counts as coming after it.
 const isStale = `w.guard >= 0 AND l."id" IS NULL
     OR w.limited AND w."limit" IS DISTINCT FROM (SELECT p."maxReplicas" FROM "Project" p WHERE p."id" = w.project)`
 
@@ -178,8 +178,8 @@ verdicts AS MATERIALIZED (
   SELECT w.ord, CASE WHEN ${isStale} THEN 'stale' ELSE 'done' END AS verdict
   FROM services w LEFT JOIN locked l ON l."id" = w.id)`
 
-// Room needs no look here: a host's allocation says that what was placed on it, or can be, is as the grants took it to be. A worker that is
-// forgotten was LOST.
+// Room need not be checked here, because the host's allocation proves that its replicas and capacity are what the
+// grants assumed. A worker that no longer exists was LOST.
 const resourceLocks = `
 project AS MATERIALIZED (
   SELECT t."id", t."maxReplicas", t."usedReplicas" FROM "Project" t
@@ -340,7 +340,8 @@ slot_deletes AS (
   DELETE FROM "Slot" t USING slots x JOIN accepted a ON a.ord = x.ord
   WHERE t."serviceId" = a.id AND t."index" = x."index" AND t."contentNumber" = x."contentNumber" AND x."failures" IS NULL AND ${counted})`
 
-// Sums start from the locked rows: the statement's own view of the table may be older than the locks it waited for.
+// Sums start from the locked rows, because the statement's own view of the table may be older than the locks for which
+// it waited.
 const resources = `
 project_rows AS (
   UPDATE "Project" t SET "usedReplicas" = p."usedReplicas" + d.quota
