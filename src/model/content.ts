@@ -56,7 +56,7 @@ export interface StopPolicy {
 }
 
 /**
- * The part of a version that makes its replicas differ from another's (DESIGN, section 4). Settings are not content.
+ * The part of a version that makes its replicas differ from another's (src/rules/README.md, "Terms of the formulas"). Settings are not content.
  */
 export interface Content {
   readonly command: readonly string[]

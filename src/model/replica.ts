@@ -44,6 +44,6 @@ export const isOfReporter = (
 export const isConfirmed = (replica: Pick<Replica, 'state' | 'startedAt'>): boolean =>
   isAlive(replica) && replica.startedAt !== null
 
-/** A replica is outdated when its content differs from the target's or when it is leaving (DESIGN, section 4). */
+/** A replica is outdated when its content differs from the target's or when it is leaving (src/rules/README.md, "Terms of the formulas"). */
 export const isOutdated = (replica: Pick<Replica, 'contentNumber' | 'leaving'>, targetContent: number): boolean =>
   replica.contentNumber !== targetContent || replica.leaving !== null

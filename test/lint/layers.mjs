@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { cruise } from 'dependency-cruiser'
 import { FailedError, isProgram, root, runMain } from '../../src/tools/project.mjs'
-import { knownCircles, rooms } from './rooms.mjs'
+import { rooms } from './rooms.mjs'
 
 // `npm run lint:layers` checks that the table in test/lint/rooms.mjs allows every import in src/, and that no files import
 // each other in a circle.
@@ -39,12 +39,12 @@ const packageAllowedBy = (entry) =>
  * One rule for each room refuses everything that is not listed.
  * @type {import('dependency-cruiser').IForbiddenRuleType[]}
  */
-const ofRooms = Object.entries(rooms).map(([room, { rooms: others, upward = [], packages }]) => ({
+const ofRooms = Object.entries(rooms).map(([room, { rooms: others, packages }]) => ({
   name: room,
   severity: 'error',
   from: { path: filesOf(room) },
   to: {
-    pathNot: [filesOf(room), ...[...others, ...upward].map(filesAllowedBy), ...packages.map(packageAllowedBy)],
+    pathNot: [filesOf(room), ...others.map(filesAllowedBy), ...packages.map(packageAllowedBy)],
   },
 }))
 
@@ -79,22 +79,13 @@ export async function layerMistakes() {
     .filter(({ type }) => type === 'cycle')
     .map(({ cycle = [] }) => cycle.map(({ name }) => name))
     .sort((a, b) => a.length - b.length)
-  const refused = violations.filter(({ type, from, to }) => type !== 'cycle' && knownCircleOf([from, to]) === undefined)
-  const isInCircle = (/** @type {string} */ file, /** @type {readonly string[]} */ known) =>
-    circles.some((files) => files.includes(file) && knownCircleOf(files) === known)
+  const refused = violations.filter(({ type }) => type !== 'cycle')
   return [
     ...tableMistakes(),
     ...modules.flatMap(homeless),
     ...modules.flatMap(hiddenImports),
     ...refused.map(sentenceOfImport),
     ...newCircles(circles, refused).map(sentenceOfCircle),
-    ...knownCircles.flatMap((known) =>
-      known
-        .filter((file) => !isInCircle(file, known))
-        .map(
-          (file) => `test/lint/rooms.mjs: ${file} is in no circle any more.\n  Take it off the list of known circles.`,
-        ),
-    ),
   ]
 }
 
@@ -116,12 +107,9 @@ async function graph() {
   return output
 }
 
-/** @param {readonly string[]} files */
-const knownCircleOf = (files) => knownCircles.find((circle) => files.every((file) => circle.includes(file)))
-
 /**
- * Returns the circles that are not known, the shortest first. One import that goes up closes hundreds of circles, so a circle
- * is left out when one of its imports was reported already.
+ * Returns circles to report, the shortest first. One import that goes up closes hundreds of circles, so a circle is left out
+ * when one of its imports was reported already.
  * @param {readonly (readonly string[])[]} circles
  * @param {readonly import('dependency-cruiser').IViolation[]} refused
  */
@@ -129,7 +117,7 @@ function newCircles(circles, refused) {
   const reported = new Set(refused.map(({ from, to }) => `${from} ${to}`))
   return circles.filter((files) => {
     const imports = files.map((file, at) => `${file} ${files[(at + 1) % files.length]}`)
-    if (knownCircleOf(files) !== undefined || imports.some((one) => reported.has(one))) return false
+    if (imports.some((one) => reported.has(one))) return false
     for (const one of imports) reported.add(one)
     return true
   })
@@ -165,7 +153,7 @@ function sentenceOfImport({ from, to, rule }) {
   const room = rooms[rule.name]
   if (room === undefined) throw new Error(`Broken: each rule is a room's, and ${rule.name} is none.`)
   const isFile = to.startsWith('src/')
-  const allowed = isFile ? [...room.rooms, ...(room.upward ?? [])] : room.packages
+  const allowed = isFile ? room.rooms : room.packages
   const kinds = isFile ? 'rooms' : 'packages'
   const list = allowed.length === 0 ? `no ${kinds}` : `these ${kinds} only: ${allowed.join(', ')}`
   const remedy = isFile

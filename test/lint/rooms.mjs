@@ -2,15 +2,13 @@
 // of types too; `npm run lint:layers` checks it. A room is a folder or a file, by its path in src/. Files in a sub-room that
 // has a line of its own do not belong to the room around it.
 //
-// The rooms stand from the ground up, and each lists only rooms that stand before it, so that imports go down. The few
-// imports that go up have a field of their own. `a/**` means a and its sub-rooms, and `node:` means Node's own modules.
+// The rooms stand from the ground up, and each lists only rooms that stand before it, so that imports go down. `a/**` means a and its sub-rooms, and `node:` means Node's own modules.
 // A room is pure when it lists no `node:` and no package that does I/O.
 
 /**
  * @typedef {object} Room
  * @property {readonly string[]} rooms the rooms that its files may import
  * @property {readonly string[]} packages the packages that its files may import
- * @property {readonly string[]} [upward] the rooms after it that it imports all the same, because both know each other
  */
 
 /** @type {Readonly<Record<string, Room>>} */
@@ -109,8 +107,7 @@ export const rooms = {
     packages: ['pino'],
   },
   'systems/workers': {
-    rooms: ['generated', 'model', 'rules/**', 'store/**', 'feed', 'systems/timers', 'systems/logs'],
-    upward: ['systems'],
+    rooms: ['generated', 'model', 'config', 'rules/**', 'store/**', 'feed', 'systems/timers', 'systems/logs'],
     packages: ['pino'],
   },
   systems: { rooms: ['model', 'store/**', 'feed', 'config', 'systems/**'], packages: ['pino'] },
@@ -250,10 +247,3 @@ export const rooms = {
     ],
   },
 }
-
-/**
- * Circles of files that import each other, types included, as lists of their paths. There are none left. A list that names a
- * file which is in no circle any more fails.
- * @type {readonly (readonly string[])[]}
- */
-export const knownCircles = []

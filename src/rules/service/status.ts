@@ -9,7 +9,7 @@ export interface StatusSource {
   readonly rollout: Pick<Rollout, 'state' | 'finishedAt'>
 }
 
-/** The first status that holds (DESIGN, section 4, "Status"). */
+/** The first status that holds (src/rules/README.md, "Status"). */
 export function statusOf({ columns, crashLoop, rollout }: StatusSource): ServiceStatus {
   if (columns.deletionRequestedAt !== null) return 'DELETING'
   if (crashLoop) return 'CRASH_LOOP'

@@ -8,7 +8,7 @@ import type { Refusal } from '../../model/refusal.ts'
 import { type Assignment, readAssignments } from '../../store/read/readAssignments.ts'
 import { readAssignmentFacts } from '../../store/read/readListFacts.ts'
 import type { LogRequest } from '../logs/logText.ts'
-import type { ServerContext } from '../serverContext.ts'
+import type { WorkersContext } from './workersContext.ts'
 
 /** What a worker should run. */
 export interface AssignmentFrame {
@@ -32,7 +32,7 @@ interface UnreadFrame extends AssignmentFrame {
   readonly registration: boolean
 }
 
-type Parts = Pick<ServerContext, 'feed' | 'database' | 'logRequests'>
+type Parts = Pick<WorkersContext, 'feed' | 'database' | 'logRequests'>
 
 /** One frame has at most this many assignments. */
 const assignmentsPerFrame = 500
@@ -52,7 +52,7 @@ class AssignmentFollower implements Follower<AssignmentFrame, HostTopicChange> {
   readonly goneAt = null
   readonly #parts: Parts
   readonly #reporter: Reporter
-  readonly #subscription: ReturnType<ServerContext['feed']['openHost']>
+  readonly #subscription: ReturnType<WorkersContext['feed']['openHost']>
   readonly #unfollow: () => void
   #asked: LogRequest[] = []
   /** The replicas that the worker was told to run; null until assignments were read. */

@@ -3,16 +3,16 @@ import type { HostId } from '../../model/id.ts'
 import { databaseErrorOf } from '../../store/database/databaseErrors.ts'
 import { readFreeable } from '../../store/read/readFreeable.ts'
 import { readUnsettled, type Unsettled } from '../../store/read/readUnsettled.ts'
-import type { ServerContext } from '../serverContext.ts'
+import type { WorkersContext } from './workersContext.ts'
 
-type Parts = Pick<ServerContext, 'committer' | 'database'>
+type Parts = Pick<WorkersContext, 'committer' | 'database'>
 
 /**
  * Tells the services of these hosts what can be told now. A service that could not be told is told later, when the
  * workers' leases are judged.
  */
 export async function tellServicesIfPossible(
-  parts: Parts & Pick<ServerContext, 'log'>,
+  parts: Parts & Pick<WorkersContext, 'log'>,
   hosts: readonly HostId[],
 ): Promise<void> {
   try {
@@ -26,7 +26,7 @@ export async function tellServicesIfPossible(
  * Logs a fault of one service, so that the others and the worker go on. An error of the database stops everything and
  * is thrown.
  */
-export function logAndGoOn({ log }: Pick<ServerContext, 'log'>, error: unknown, sentence: string): void {
+export function logAndGoOn({ log }: Pick<WorkersContext, 'log'>, error: unknown, sentence: string): void {
   if (databaseErrorOf(error) !== null) throw error
   log.error({ err: error }, sentence)
 }

@@ -1,8 +1,8 @@
 import type { Reporter } from '../../model/intent.ts'
 import { whereAlive } from '../../store/database/aliveReplica.ts'
-import type { ServerContext } from '../serverContext.ts'
 import { tellServicesIfPossible } from './tellServices.ts'
 import { type Claimed, findRegistration, type RegistrationClaim } from './workerReports.ts'
+import type { WorkersContext } from './workersContext.ts'
 
 /** A service by the names that its users give it. */
 export interface NamedService {
@@ -27,7 +27,7 @@ export interface DrainState {
   readonly services: readonly DrainedService[]
 }
 
-type Parts = Pick<ServerContext, 'committer' | 'database' | 'meter' | 'log'>
+type Parts = Pick<WorkersContext, 'committer' | 'database' | 'meter' | 'log'>
 
 /**
  * Starts a drain: the worker is to end and moves its replicas first (R15). A worker that is being drained already is
@@ -45,7 +45,7 @@ export async function beginDrain(parts: Parts, claim: RegistrationClaim): Promis
 
 /** Reads how far the drain of a worker and of the requested services is. */
 export async function readDrain(
-  parts: Pick<ServerContext, 'database' | 'meter'>,
+  parts: Pick<WorkersContext, 'database' | 'meter'>,
   claim: RegistrationClaim,
   services: readonly NamedService[],
 ): Promise<Claimed<DrainState>> {

@@ -8,9 +8,9 @@ import { askForAll } from '../../store/access/lease.ts'
 import { readIdentity } from '../../store/commit/cluster/workerIdentity.ts'
 import type { RegisterWorker } from '../../store/commit/outcome.ts'
 import { readAdopters } from '../../store/read/readAdopters.ts'
-import type { ServerContext } from '../serverContext.ts'
 import { ownersOf, reportsByService } from './replicaOwners.ts'
 import { logAndGoOn, tellServicesIfPossible } from './tellServices.ts'
+import type { WorkersContext } from './workersContext.ts'
 
 export interface Registered {
   readonly kind: 'registered'
@@ -21,7 +21,7 @@ export interface Registered {
   readonly stop: readonly ReplicaId[]
 }
 
-type Parts = Pick<ServerContext, 'committer' | 'database' | 'log'>
+type Parts = Pick<WorkersContext, 'committer' | 'database' | 'log'>
 
 /**
  * Registers a worker that (re)starts (R15). It gets a new epoch, which fences everything it reported before. Then each

@@ -5,9 +5,9 @@ import type { Refusal } from '../../model/refusal.ts'
 import { isAlive } from '../../model/replica.ts'
 import { askForAll, noteToldAll, renewLease } from '../../store/access/lease.ts'
 import type { StoreOutcome } from '../../store/commit/outcome.ts'
-import type { ServerContext } from '../serverContext.ts'
 import { ownersOf, reportsByService, servicesOn } from './replicaOwners.ts'
 import { logAndGoOn, tellServicesIfPossible } from './tellServices.ts'
+import type { WorkersContext } from './workersContext.ts'
 
 /** A registration as the worker names it, and the token with which it is used. */
 export interface RegistrationClaim {
@@ -24,7 +24,7 @@ export type Claimed<T> = ({ readonly kind: 'done' } & T) | { readonly kind: 'ref
  * with another worker's token.
  */
 export async function findRegistration(
-  parts: Pick<ServerContext, 'database' | 'meter'>,
+  parts: Pick<WorkersContext, 'database' | 'meter'>,
   claim: RegistrationClaim,
 ): Promise<Claimed<{ reporter: Reporter; reachability: Reachability }>> {
   const { workerId, epoch, subject } = claim
@@ -47,7 +47,7 @@ export async function findRegistration(
 }
 
 function fenced(
-  { meter }: Pick<ServerContext, 'meter'>,
+  { meter }: Pick<WorkersContext, 'meter'>,
   what: string,
 ): { readonly kind: 'refused'; readonly refusal: Refusal } {
   meter.count('fenced')
@@ -64,7 +64,7 @@ function fenced(
  * theirs.
  */
 export async function reportReplicas(
-  parts: Pick<ServerContext, 'committer' | 'database' | 'meter' | 'log'>,
+  parts: Pick<WorkersContext, 'committer' | 'database' | 'meter' | 'log'>,
   claim: RegistrationClaim,
   sequence: number,
   reports: readonly ReplicaReport[],
@@ -114,7 +114,7 @@ export async function reportReplicas(
  * the next full report returns its addresses.
  */
 async function submitReport(
-  { committer }: Pick<ServerContext, 'committer'>,
+  { committer }: Pick<WorkersContext, 'committer'>,
   id: ServiceId,
   said: Omit<ReportIntent, 'kind'>,
 ): Promise<StoreOutcome> {
@@ -128,7 +128,7 @@ async function submitReport(
  * is back once it has reported everything.
  */
 export async function keepLease(
-  parts: Pick<ServerContext, 'database' | 'config' | 'meter'>,
+  parts: Pick<WorkersContext, 'database' | 'config' | 'meter'>,
   claim: RegistrationClaim,
 ): Promise<Claimed<{ resync: boolean }>> {
   const { database, config, meter } = parts

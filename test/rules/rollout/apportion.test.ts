@@ -8,7 +8,7 @@ const shares = (seats: number, counts: Record<number, number>) =>
   )
 
 test.each([
-  // DESIGN R4: 8 + 5 at n = 10 grown to 20 with s = 3 is 14 + 9, with s = 5 it is 15 + 10; 5 + 1 at n = 5 grown to 10 with s = 2 is 10 + 2.
+  // R4: 8 + 5 at n = 10 grown to 20 with s = 3 is 14 + 9, with s = 5 it is 15 + 10; 5 + 1 at n = 5 grown to 10 with s = 2 is 10 + 2.
   [10, { 1: 8, 2: 5 }, [6, 4]],
   [12, { 1: 8, 2: 5 }, [7, 5]],
   [6, { 1: 5, 2: 1 }, [5, 1]],

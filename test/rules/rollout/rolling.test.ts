@@ -86,17 +86,17 @@ table('R3, R5, R6: Kubernetes’ concrete example', [
 
 table('R4: scale while something is outdated', [
   [
-    'DESIGN: 8 + 5 at n = 10, to 20 with s = 3, is 14 + 9 (u = 0)',
+    'R4: 8 + 5 at n = 10, to 20 with s = 3, is 14 + 9 (u = 0)',
     view(20, [3, 0], 2, [some(8, 1, 'available'), some(5, 2, 'running')], { grownFrom: 10 }),
     '+6 v1, +4 v2',
   ],
   [
-    'DESIGN: with s = 5 it is 15 + 10',
+    'R4: with s = 5 it is 15 + 10',
     view(20, [5, 0], 2, [some(8, 1, 'available'), some(5, 2, 'running')], { grownFrom: 10 }),
     '+7 v1, +5 v2',
   ],
   [
-    'DESIGN: 5 + 1 at n = 5, to 10 with s = 2, is 10 + 2',
+    'R4: 5 + 1 at n = 5, to 10 with s = 2, is 10 + 2',
     view(10, [2, 0], 2, [some(5, 1, 'available'), some(1, 2, 'running')], { grownFrom: 5 }),
     '+5 v1, +1 v2',
   ],

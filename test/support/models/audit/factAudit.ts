@@ -16,7 +16,7 @@ interface FactRow {
 }
 
 /**
- * Follows the fact log from its beginning and holds every commit, and the tables as they are, to DESIGN's invariants. It may look again and
+ * Follows the fact log from its beginning and holds every commit, and the tables as they are, to the invariants of src/rules/README.md. It may look again and
  * again, while servers write; each look reads one state of the database.
  */
 export class FactAudit {

@@ -37,7 +37,7 @@ const findings = {
       AND NOT EXISTS (SELECT FROM "Replica" r WHERE r."serviceId" = s."id" AND r."state" NOT IN ('STOPPING', 'ENDED') AND (r."contentNumber" <> v."contentNumber" OR r."leaving" IS NOT NULL))`,
 } as const
 
-/** The invariants of the tables (DESIGN, section 4), as sentences where they are broken. */
+/** The invariants of the tables (src/rules/README.md, "Invariants"), as sentences where they are broken. */
 export async function judgeRows(sql: Sql): Promise<string[]> {
   const faults: string[] = []
   for (const [invariant, query] of Object.entries(findings)) {

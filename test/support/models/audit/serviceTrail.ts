@@ -35,7 +35,7 @@ export class ServiceTrail {
     this.#fault = fault
   }
 
-  /** Takes the next fact of the service: it must follow from the ones before, and keep the invariants (DESIGN, section 4). */
+  /** Takes the next fact of the service: it must follow from the ones before, and keep the invariants (src/rules/README.md, "Invariants"). */
   take(data: ServiceFactData, known: Known): void {
     const before = this.columns
     for (const [name, was] of Object.entries(before === null ? {} : data.before)) {
