@@ -2,8 +2,9 @@
 // of types too; `npm run lint:layers` checks it. A room is a folder or a file, by its path in src/. Files in a sub-room that
 // has a line of its own do not belong to the room around it.
 //
-// The rooms stand from the ground up, and each lists only rooms that stand before it, so that imports go down. `a/**` means a and its sub-rooms, and `node:` means Node's own modules.
-// A room is pure when it lists no `node:` and no package that does I/O.
+// The rooms stand from the ground up, and each lists only rooms that stand before it, so that imports go down.
+// `a/**` means a and its sub-rooms, and `node:` means Node's own modules. A room is pure when it lists no `node:` and
+// no package that does I/O.
 
 /**
  * @typedef {object} Room
