@@ -3,6 +3,7 @@ import path from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import type { Logger } from 'pino'
 import { lockDirectory } from './lock.ts'
+import { pgliteFiles } from './pgliteFiles.ts'
 
 /**
  * The PostgreSQL major version of the PGlite that package.json names. A data directory belongs to one major version.
@@ -39,7 +40,7 @@ export async function openEmbedded(dataDirectory: string, log: Logger): Promise<
     // PGlite makes its files readable for everybody.
     await chmod(directory, 0o700)
     const isNew = await prepare(directory, log)
-    const pglite = await PGlite.create(directory)
+    const pglite = await PGlite.create({ dataDir: directory, ...(await pgliteFiles()) })
     // This file says that the directory was made completely.
     if (isNew) await writeFile(stampPath(directory), `${embeddedMajor}\n`, { mode: 0o600 })
     return {
