@@ -19,6 +19,7 @@ import type { ServerContext } from '../systems/serverContext.ts'
 import { authenticate } from './authenticate.ts'
 import { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
+import { SocketOperations } from './socketOperations.ts'
 import { mostBytesWaiting, SocketDrain, SocketSink } from './socketSink.ts'
 import type { SuspendDetector } from './suspendDetector.ts'
 
@@ -44,6 +45,7 @@ interface Connection extends Record<PropertyKey, unknown> {
   readonly socket: WebSocket
   readonly drain: SocketDrain
   readonly request: IncomingMessage
+  operations: SocketOperations | null
   viewer: Viewer | null
   /** Stops following the token. */
   unfollow: () => void
@@ -93,6 +95,7 @@ export class WebSockets {
       socket,
       drain: new SocketDrain(stream),
       request,
+      operations: null,
       viewer: null,
       unfollow: () => undefined,
     }
@@ -109,8 +112,12 @@ export class WebSockets {
             socket.close(closeCode.slowReader, 'Too many bytes wait: read faster, and resume with `after`.')
           }),
         close: (code, reason) => socket.close(code, reason),
-        onMessage: (handle) =>
-          socket.on('message', (data: RawData) => void this.#message(socket, handle, String(data))),
+        onMessage: (handle) => {
+          const mask = (error: unknown) => maskError(error, this.#app.log)
+          const operations = new SocketOperations({ socket, handle, mask })
+          connection.operations = operations
+          socket.on('message', (data: RawData) => void this.#takeMessage(socket, operations, String(data)))
+        },
       },
       connection,
     )
@@ -132,12 +139,12 @@ export class WebSockets {
     })
   }
 
-  async #message(socket: WebSocket, handle: (data: string) => Promise<void>, data: string): Promise<void> {
+  async #takeMessage(socket: WebSocket, operations: SocketOperations, data: string): Promise<void> {
     // Where this is found to wake only now, the socket closes here.
     this.#sleep.isWaking()
     if (socket.readyState !== socket.OPEN) return
     try {
-      await handle(data)
+      await operations.take(data)
     } catch (error) {
       const { message } = maskError(error, this.#app.log)
       socket.close(closeCode.internalError, message.slice(0, 120))
@@ -211,7 +218,10 @@ function makeProtocol(app: ServerContext, schema: GraphQLSchema): Server<Connect
     execute,
     subscribe,
     onNext: (_context, _id, _payload, _args, result) => shown(result as ExecutionResult),
-    onError: (_context, _id, _payload, errors) =>
-      errors.map((error) => (error instanceof GraphQLError ? maskError(error, app.log).toJSON() : error)),
+    onError: ({ extra }, id, _payload, errors) => {
+      extra.operations?.markOver(id)
+      return errors.map((error) => (error instanceof GraphQLError ? maskError(error, app.log).toJSON() : error))
+    },
+    onComplete: ({ extra }, id) => extra.operations?.markOver(id),
   })
 }

@@ -1,7 +1,8 @@
-import { type ExecutionArgs, execute, GraphQLError, type GraphQLSchema } from 'graphql'
-import { createYoga, type YogaServerInstance } from 'graphql-yoga'
+import { execute, GraphQLError, type GraphQLSchema } from 'graphql'
+import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
 import { createContext, type GraphQLContext, type Viewer } from '../graphql/kit/context.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
+import { parseDocument, validateDocument } from './documents.ts'
 import { maskError } from './maskError.ts'
 import { requestBytes } from './requestBody.ts'
 
@@ -10,6 +11,14 @@ export interface Requester extends Record<string, unknown> {
 }
 
 export type Yoga = YogaServerInstance<Requester, GraphQLContext>
+
+/** The parser, validator and executor of the other transports, so that all answer alike. */
+const sameEngine: Plugin = {
+  onParse: ({ setParseFn }) => setParseFn(parseDocument),
+  onValidate: ({ setValidationFn }) => setValidationFn(validateDocument),
+  onExecute: ({ setExecuteFn }) => setExecuteFn(execute),
+  onSubscribe: ({ setResultAndStopExecution }) => setResultAndStopExecution({ errors: [noEvents()] }),
+}
 
 /** Queries and mutations over HTTP, answered as JSON. */
 export function createYogaServer(app: ServerContext, schema: GraphQLSchema): Yoga {
@@ -27,15 +36,7 @@ export function createYogaServer(app: ServerContext, schema: GraphQLSchema): Yog
       errorMessage: 'The server failed to answer this.',
       maskError: (error) => maskError(error, app.log),
     },
-    plugins: [
-      {
-        // The executor of the WebSocket, so that both transports answer alike.
-        onExecute: ({ setExecuteFn }: { setExecuteFn: (fn: (args: ExecutionArgs) => unknown) => void }) =>
-          setExecuteFn(execute),
-        onSubscribe: ({ setResultAndStopExecution }: { setResultAndStopExecution: (result: unknown) => void }) =>
-          setResultAndStopExecution({ errors: [noEvents()] }),
-      },
-    ],
+    plugins: [sameEngine],
   })
 }
 
