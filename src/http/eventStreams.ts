@@ -3,19 +3,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ExecutionResult, execute, type GraphQLSchema } from 'graphql'
 import { createHandler, type Handler } from 'graphql-sse'
 import { createContext, type Viewer } from '../graphql/kit/context.ts'
+import { requestError } from '../graphql/kit/requestErrors.ts'
 import { subscribe } from '../graphql/subscribe/subscribe.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
+import { acceptedTypes, isNamed } from './acceptHeader.ts'
+import { eventStreamType, jsonTypes } from './answerForms.ts'
 import type { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
 import { readBody, sendTooLarge } from './requestBody.ts'
-import { sendJson } from './sendJson.ts'
+import { sendError, sendJson } from './sendJson.ts'
 import { mostBytesWaiting } from './socketSink.ts'
 import { gated, StreamGate } from './streamGate.ts'
 import { operationIdOf, StreamOperations, type StreamRequest, withOperationId } from './streamOperations.ts'
 
 export const eventStreamPath = '/graphql/stream'
 
-const eventStreamType = 'text/event-stream'
 const tokenHeader = 'x-graphql-event-stream-token'
 
 /** A response, and the gate that keeps results back while its reader is slow. */
@@ -70,6 +72,13 @@ export class EventStreams {
   /** Answers a request to the protocol's own path, in either mode. */
   async handle(request: IncomingMessage, response: ServerResponse, viewer: Viewer): Promise<void> {
     const token = tokenOf(request)
+    const form = formFor(request, token)
+    if (form === null) {
+      const message = `The header Accept takes nothing that is answered here: ${eventStreamType}, or application/json for operations on an open stream.`
+      return sendError(response, requestError('NOT_ACCEPTABLE', message))
+    }
+    // The library knows no list of media types.
+    request.headers.accept = form
     const stream = token === null ? undefined : this.#streams.get(token)
     const { method, headers } = request
     const isOperation = method === 'POST' || (method === 'GET' && headers.accept !== eventStreamType)
@@ -124,6 +133,8 @@ export class EventStreams {
       raw: request,
       context: { response, gate: new StreamGate(response), token, operations },
     })
+    // The library refuses some requests without a word.
+    if (answer === null && status >= 400) return sendRefusal(response, status, `${statusText}.`)
     // The headers are set one by one, so that the server knows an event stream by them when it stops.
     for (const [name, value] of Object.entries(headers ?? {})) if (value !== undefined) response.setHeader(name, value)
     response.writeHead(status, statusText)
@@ -159,6 +170,16 @@ export class EventStreams {
     this.#app.feed.counts.closed++
     response.destroy()
   }
+}
+
+/** The form of the answer, as the library takes it in the header Accept; null where the caller takes none that fits. */
+function formFor({ method, headers: { accept } }: IncomingMessage, token: string | null): string | null {
+  if (method === 'DELETE') return '*/*'
+  if (method === 'PUT') return acceptedTypes(accept, ['text/plain'])[0] ?? null
+  const events = acceptedTypes(accept, [eventStreamType])[0] ?? null
+  // Without a token an operation has a stream of its own. With one, who names events opens the stream, and others send operations.
+  if (token === null || (accept !== undefined && isNamed(accept, eventStreamType))) return events
+  return acceptedTypes(accept, jsonTypes).length > 0 ? 'application/json' : null
 }
 
 function tokenOf(request: IncomingMessage): string | null {

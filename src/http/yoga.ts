@@ -1,6 +1,8 @@
-import { execute, GraphQLError, type GraphQLSchema } from 'graphql'
+import { execute, type GraphQLError, type GraphQLSchema } from 'graphql'
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
 import { createContext, type GraphQLContext, type Viewer } from '../graphql/kit/context.ts'
+import { errorCodes } from '../graphql/kit/errorCodes.ts'
+import { requestError } from '../graphql/kit/requestErrors.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
 import { parseDocument, validateDocument } from './documents.ts'
 import { maskError } from './maskError.ts'
@@ -42,8 +44,9 @@ export function createYogaServer(app: ServerContext, schema: GraphQLSchema): Yog
 
 /** A subscription comes here only when event streams could not take it. */
 function noEvents(): GraphQLError {
-  return new GraphQLError(
-    'A subscription is answered with server-sent events: send it as JSON, with "Accept: text/event-stream", or over a WebSocket.',
-    { extensions: { code: 'NOT_ACCEPTABLE', http: { status: 406 } } },
+  return requestError(
+    'NOT_ACCEPTABLE',
+    'A subscription is answered with server-sent events: send "Accept: text/event-stream", or use a WebSocket.',
+    { http: { status: errorCodes.NOT_ACCEPTABLE.status } },
   )
 }
