@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { isNamed } from './acceptHeader.ts'
+import { graphiqlMending } from './graphiqlMending.ts'
 import { graphiqlSignIn } from './graphiqlSignIn.ts'
 import { graphiqlTabs } from './graphiqlTabs.ts'
 
@@ -70,7 +71,7 @@ async function makePage(): Promise<Page> {
   const [head, tail, ...more] = rendered.split(root)
   if (head === undefined || tail === undefined || more.length > 0)
     throw new Error('The page of GraphiQL has no place for the sign-in.')
-  const html = `${head}${graphiqlSignIn}${root}${tail}`
+  const html = `${head.replace('</head>', () => `${graphiqlMending}</head>`)}${graphiqlSignIn}${root}${tail}`
   const bytes = Buffer.from(html)
   const hash = createHash('sha256').update(bytes).digest('base64url')
   return {
