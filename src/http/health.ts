@@ -15,7 +15,10 @@ export async function unreadiness(app: ServerContext): Promise<string | null> {
     case 'FULL':
       return "The database's disk is full: reads work, changes are refused."
   }
-  return app.tail.live ? null : 'The feed is not live: the server is not following the database.'
+  if (!app.tail.live) return 'The feed is not live: the server is not following the database.'
+  const unheard = await app.returningWorkers.count()
+  if (unheard === 0) return null
+  return `The server has just started, and ${unheard} ${unheard === 1 ? 'worker has' : 'workers have'} not yet told which replicas still run: addresses may be dead.`
 }
 
 async function findDatabaseError({ database, committer }: ServerContext): Promise<DatabaseErrorKind | null> {

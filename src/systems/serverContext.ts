@@ -9,6 +9,7 @@ import type { Database } from '../store/database/database.ts'
 import type { LogRequests } from './logs/logRequests.ts'
 import type { Previews } from './placement/previews.ts'
 import type { Sessions } from './tokens/sessions.ts'
+import type { ReturningWorkers } from './workers/returningWorkers.ts'
 import type { WorkerRefusals } from './workers/workerRefusals.ts'
 
 /** The parts of a running server as the edges (GraphQL, HTTP) see them. `server/compose.ts` makes it once. */
@@ -26,5 +27,6 @@ export interface ServerContext {
   readonly logRequests: LogRequests
   readonly previews: Previews
   readonly workerRefusals: WorkerRefusals
+  readonly returningWorkers: ReturningWorkers
   readonly meter: Meter
 }
