@@ -8,6 +8,7 @@ import { EndpointWatch } from './demo/endpointWatch.ts'
 import { hello } from './demo/request.ts'
 import { rolloutsUnderLoad } from './demo/rollouts.ts'
 import { ServerProcess } from './demo/serverProcess.ts'
+import { onStopSignals } from './signals/stopSignals.ts'
 
 const profile = {
   name: 'hello',
@@ -110,18 +111,25 @@ async function story(api: Api): Promise<void> {
  * Resolves at Ctrl-C, SIGTERM, or the end of the terminal. The server has its own session and would outlive the demo, so
  * the demo has to stop it.
  */
-function interrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
-  })
+function interrupted(server: ServerProcess): Promise<void> {
+  return new Promise((resolve) =>
+    onStopSignals(['SIGINT', 'SIGTERM', 'SIGHUP'], {
+      first: () => resolve(),
+      again: (signal) => {
+        server.tellToStop()
+        console.error(`${signal} again: the demo ends at once; its server, worker and replicas stop after it.`)
+        process.exit(1)
+      },
+    }),
+  )
 }
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { exit: { type: 'boolean', default: false } } })
-  const interruption = interrupted()
   let status = 0
   step('Start the server on an empty directory (the embedded database is made first: 5 to 10 seconds)')
   const server = await ServerProcess.start()
+  const interruption = interrupted(server)
   try {
     const { url, token } = await server.listening()
     console.log(`The API is at ${url}; the log is ${server.logFile}`)

@@ -12,6 +12,7 @@ export interface Config {
   readonly host: string
   /** 0: the system chooses a free port. */
   readonly port: number
+  readonly keepAliveSeconds: number
   readonly dataDirectory: string
   /** Null: the server uses the embedded database. */
   readonly databaseUrl: string | null
@@ -38,6 +39,11 @@ const serverSettings = {
     read: wholeNumber({ min: 0, max: 65_535 }, 'a port'),
     default: '4000',
     does: 'The port to listen on; 0: any free port.',
+  },
+  XCE_KEEP_ALIVE_SECONDS: {
+    read: seconds(1, 3_600),
+    default: '75',
+    does: 'How long an HTTP connection may be idle. Give more than a proxy before the server allows (nginx: 60), or some of its requests fail with 502.',
   },
   XCE_DATA_DIR: {
     read: z.string(),
@@ -165,6 +171,7 @@ function configOf(values: Values): Config {
   return {
     host: values.XCE_HOST,
     port: values.XCE_PORT,
+    keepAliveSeconds: values.XCE_KEEP_ALIVE_SECONDS,
     dataDirectory: values.XCE_DATA_DIR,
     databaseUrl: values.DATABASE_URL,
     localWorker: runsLocalWorker(values),

@@ -13,6 +13,7 @@ const startLimitMillis = 120_000
 export class ServerProcess {
   readonly dataDirectory: string
   readonly #child: ChildProcess
+  #isTold = false
 
   private constructor(dataDirectory: string, child: ChildProcess) {
     this.dataDirectory = dataDirectory
@@ -57,10 +58,17 @@ export class ServerProcess {
     throw new Error(`The server did not listen within ${startLimitMillis / 1000} s. ${await this.#logTail()}`)
   }
 
+  /** Sends the server its signal to stop, once: another one would end it at once, without its worker and replicas. */
+  tellToStop(): void {
+    if (this.#isTold) return
+    this.#isTold = true
+    this.#child.kill('SIGTERM')
+  }
+
   /** Stops the server, its worker and all replicas in order. Removes the data directory unless `keep` is true. */
   async stop(keep: boolean): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
-      this.#child.kill('SIGTERM')
+      this.tellToStop()
       await once(this.#child, 'exit')
     }
     const code = this.#child.exitCode

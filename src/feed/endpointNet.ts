@@ -1,4 +1,4 @@
-import type { EndpointAddress } from '../model/endpoint.ts'
+import { type EndpointAddress, type EndpointView, inView } from '../model/endpoint.ts'
 import { sameAddress } from '../rules/endpoint/endpoint.ts'
 
 /** An address before and after one change. Null means that it was not, or is not, in the table. */
@@ -7,22 +7,11 @@ export interface AddressChange {
   readonly after: EndpointAddress | null
 }
 
-/** A view decides which addresses a subscriber sees. */
-export interface EndpointView {
-  /** The name of a port; null: all of them. */
-  readonly port: string | null
-  readonly includeNotReady: boolean
-}
-
 export interface EndpointNet {
   /** New in the view, or changed. */
   readonly added: readonly EndpointAddress[]
   /** No longer in the view, as they last were in it. */
   readonly removed: readonly EndpointAddress[]
-}
-
-export function inView(address: EndpointAddress, view: EndpointView): boolean {
-  return (view.port === null || view.port === address.portName) && (view.includeNotReady || address.ready)
 }
 
 /**

@@ -1,17 +1,21 @@
 import type { IncomingMessage } from 'node:http'
-import { getOperationAST } from 'graphql'
+import { type GraphQLError, getOperationAST } from 'graphql'
+import { requestError } from '../graphql/kit/requestErrors.ts'
+import { acceptedTypes } from './acceptHeader.ts'
 import type { Documents } from './documents.ts'
 
-/** The forms in which a caller takes an answer, as its Accept header says. A caller who says nothing takes any. */
-export function answerForms(request: IncomingMessage): { readonly json: boolean; readonly events: boolean } {
-  const types = (request.headers.accept ?? '*/*')
-    .split(',')
-    .map((range) => range.split(';', 1)[0]?.trim().toLowerCase())
-  const takes = (...known: readonly string[]) => types.some((type) => type !== undefined && known.includes(type))
-  return {
-    json: takes('application/json', 'application/graphql-response+json', 'application/*', '*/*'),
-    events: takes('text/event-stream', 'text/*', '*/*'),
-  }
+export const eventStreamType = 'text/event-stream'
+export const jsonTypes: readonly string[] = ['application/json', 'application/graphql-response+json']
+
+/** The forms in which the caller of an operation takes the answer, the most wanted type of JSON first; an error where the server has none of them. */
+export function answerForms({
+  headers,
+}: IncomingMessage): { readonly json: readonly string[]; readonly events: boolean } | GraphQLError {
+  const accepted = acceptedTypes(headers.accept, [...jsonTypes, eventStreamType])
+  if (accepted.length > 0)
+    return { json: accepted.filter((type) => type !== eventStreamType), events: accepted.includes(eventStreamType) }
+  const message = `The header Accept takes nothing that the server writes: ${jsonTypes.join(' or ')}, and ${eventStreamType} for subscriptions.`
+  return requestError('NOT_ACCEPTABLE', message)
 }
 
 /** Whether a request asks for a subscription. It does not when its document is invalid: whoever answers it as JSON says why. */

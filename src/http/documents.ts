@@ -1,9 +1,10 @@
 import {
   type DocumentNode,
-  type GraphQLError,
-  GraphQLError as GraphQLErrorClass,
+  GraphQLError,
   type GraphQLSchema,
+  type ParseOptions,
   parse,
+  type Source,
   validate,
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
@@ -12,7 +13,7 @@ export type CheckedDocument = { readonly document: DocumentNode } | { readonly e
 
 const longestKept = 65_536
 
-/** Parses and validates documents, and remembers the last ones: subscribers mostly send the same. */
+/** Parses and validates documents, and remembers the last ones, because most subscribers send the same. */
 export class Documents {
   readonly #schema: GraphQLSchema
   readonly #checked = new LRUCache<string, CheckedDocument>({ max: 500 })
@@ -31,12 +32,33 @@ export class Documents {
 
   #check(source: string): CheckedDocument {
     try {
-      const document = parse(source)
-      const errors = validate(this.#schema, document)
+      const document = parseDocument(source)
+      const errors = validateDocument(this.#schema, document)
       return errors.length > 0 ? { errors } : { document }
     } catch (error) {
-      if (error instanceof GraphQLErrorClass) return { errors: [error] }
+      if (error instanceof GraphQLError) return { errors: [error] }
       throw error
     }
+  }
+}
+
+/** Parses as graphql-js does. A document that is nested too deeply for the stack is the caller's mistake, and no fault of the server. */
+export function parseDocument(source: string | Source, options?: ParseOptions): DocumentNode {
+  return orTooDeep(() => parse(source, options))
+}
+
+/** Validates as graphql-js does, and treats deep nesting as `parseDocument` does. */
+export function validateDocument(...args: Parameters<typeof validate>): readonly GraphQLError[] {
+  return orTooDeep(() => validate(...args))
+}
+
+function orTooDeep<Result>(run: () => Result): Result {
+  try {
+    return run()
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new GraphQLError('The document is nested too deeply: send one with fewer levels.', {
+      extensions: { code: 'GRAPHQL_PARSE_FAILED' },
+    })
   }
 }

@@ -3,18 +3,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type ExecutionResult, execute, type GraphQLSchema } from 'graphql'
 import { createHandler, type Handler } from 'graphql-sse'
 import { createContext, type Viewer } from '../graphql/kit/context.ts'
+import { requestError } from '../graphql/kit/requestErrors.ts'
 import { subscribe } from '../graphql/subscribe/subscribe.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
+import { acceptedTypes, isNamed } from './acceptHeader.ts'
+import { eventStreamType, jsonTypes } from './answerForms.ts'
 import type { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
 import { readBody, sendTooLarge } from './requestBody.ts'
-import { sendJson } from './sendJson.ts'
+import { sendError, sendJson } from './sendJson.ts'
 import { mostBytesWaiting } from './socketSink.ts'
 import { gated, StreamGate } from './streamGate.ts'
+import { operationIdOf, StreamOperations, type StreamRequest, withOperationId } from './streamOperations.ts'
 
 export const eventStreamPath = '/graphql/stream'
 
-const eventStreamType = 'text/event-stream'
 const tokenHeader = 'x-graphql-event-stream-token'
 
 /** A response, and the gate that keeps results back while its reader is slow. */
@@ -23,6 +26,7 @@ interface EventStream {
   readonly gate: StreamGate
   /** It names a stream of the single connection mode; null where an operation has a stream of its own. */
   readonly token: string | null
+  readonly operations: StreamOperations
 }
 
 /**
@@ -68,39 +72,69 @@ export class EventStreams {
   /** Answers a request to the protocol's own path, in either mode. */
   async handle(request: IncomingMessage, response: ServerResponse, viewer: Viewer): Promise<void> {
     const token = tokenOf(request)
-    if (request.method !== 'POST') return this.#answer(request, response, viewer, '', token)
-    // The library queues results for a stream that nobody reads.
-    if (token !== null && !this.#streams.has(token)) {
-      const message = 'This event stream is not open: open it before you send operations.'
-      return sendJson(response, 404, { errors: [{ message }] })
+    const form = formFor(request, token)
+    if (form === null) {
+      const message = `The header Accept takes nothing that is answered here: ${eventStreamType}, or application/json for operations on an open stream.`
+      return sendError(response, requestError('NOT_ACCEPTABLE', message))
     }
-    const body = await readBody(request)
-    return body === null ? sendTooLarge(response) : this.#answer(request, response, viewer, body, token)
+    // The library knows no list of media types.
+    request.headers.accept = form
+    const stream = token === null ? undefined : this.#streams.get(token)
+    const { method, headers } = request
+    const isOperation = method === 'POST' || (method === 'GET' && headers.accept !== eventStreamType)
+    // The library queues results for a stream that nobody reads.
+    if (token !== null && isOperation && stream === undefined)
+      return sendRefusal(response, 404, 'This event stream is not open: open it before you send operations.')
+    const body = method === 'POST' ? await readBody(request) : ''
+    if (body === null) return sendTooLarge(response)
+    const asked = { url: request.url ?? '', body }
+    const id = stream === undefined ? null : operationIdOf(request, asked)
+    if (stream === undefined || id === null) return this.#answer(request, response, viewer, asked, token)
+    const { operations } = stream
+    if (method === 'DELETE') {
+      const ended = operations.end(id)
+      const renamed = ended === null ? asked : withOperationId(request, asked, ended)
+      return this.#answer(request, response, viewer, renamed, token)
+    }
+    if (!isOperation) return this.#answer(request, response, viewer, asked, token)
+    const number = operations.begin(id)
+    if (number === null)
+      return sendRefusal(response, 409, `An operation with the id ${id} goes on: end it, or give this one another id.`)
+    let isTaken = false
+    try {
+      await this.#answer(request, response, viewer, withOperationId(request, asked, number), token)
+      isTaken = response.statusCode === 202
+    } finally {
+      if (!isTaken) operations.endNumber(number)
+    }
   }
 
   /** Answers one operation with an event stream of its own: a distinct connection. */
   answerOne(request: IncomingMessage, response: ServerResponse, viewer: Viewer, body: string): Promise<void> {
     // The library knows no list of media types: whoever calls this has found that the caller takes events.
     request.headers.accept = eventStreamType
-    return this.#answer(request, response, viewer, body, null)
+    return this.#answer(request, response, viewer, { url: request.url ?? '', body }, null)
   }
 
   async #answer(
     request: IncomingMessage,
     response: ServerResponse,
     viewer: Viewer,
-    body: string,
+    { url, body }: StreamRequest,
     token: string | null,
   ): Promise<void> {
     this.#viewers.set(request, viewer)
+    const operations = new StreamOperations()
     const [answer, { status, statusText, headers }] = await this.#handle({
       method: request.method ?? '',
-      url: request.url ?? '',
+      url,
       headers: { get: (name) => String(request.headers[name] ?? '') || null },
       body,
       raw: request,
-      context: { response, gate: new StreamGate(response), token },
+      context: { response, gate: new StreamGate(response), token, operations },
     })
+    // The library refuses some requests without a word.
+    if (answer === null && status >= 400) return sendRefusal(response, status, `${statusText}.`)
     // The headers are set one by one, so that the server knows an event stream by them when it stops.
     for (const [name, value] of Object.entries(headers ?? {})) if (value !== undefined) response.setHeader(name, value)
     response.writeHead(status, statusText)
@@ -111,7 +145,10 @@ export class EventStreams {
     const endOperation = () => void answer.return()
     response.once('close', endOperation)
     if (response.destroyed) endOperation()
-    for await (const event of answer) response.write(event)
+    for await (const event of answer) {
+      const renamed = operations.rename(event)
+      if (renamed !== null) response.write(renamed)
+    }
     response.end()
   }
 
@@ -133,6 +170,16 @@ export class EventStreams {
     this.#app.feed.counts.closed++
     response.destroy()
   }
+}
+
+/** The form of the answer, as the library takes it in the header Accept; null where the caller takes none that fits. */
+function formFor({ method, headers: { accept } }: IncomingMessage, token: string | null): string | null {
+  if (method === 'DELETE') return '*/*'
+  if (method === 'PUT') return acceptedTypes(accept, ['text/plain'])[0] ?? null
+  const events = acceptedTypes(accept, [eventStreamType])[0] ?? null
+  // Without a token an operation has a stream of its own. With one, who names events opens the stream, and others send operations.
+  if (token === null || (accept !== undefined && isNamed(accept, eventStreamType))) return events
+  return acceptedTypes(accept, jsonTypes).length > 0 ? 'application/json' : null
 }
 
 function tokenOf(request: IncomingMessage): string | null {
@@ -158,4 +205,8 @@ function streamToken(
 
 function isGenerator(results: object): results is AsyncGenerator<ExecutionResult, undefined, undefined> {
   return Symbol.asyncIterator in results
+}
+
+function sendRefusal(response: ServerResponse, status: number, message: string): void {
+  sendJson(response, status, { errors: [{ message }] })
 }

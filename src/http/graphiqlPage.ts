@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { isNamed } from './acceptHeader.ts'
+import { graphiqlMending } from './graphiqlMending.ts'
 import { graphiqlSignIn } from './graphiqlSignIn.ts'
 import { graphiqlTabs } from './graphiqlTabs.ts'
 
@@ -16,21 +18,19 @@ interface Page {
   readonly gzipped: Body
 }
 
-/** GraphiQL, whole from this server: one page of some 9 MB, made and compressed at the first visit. It loads without a token. */
+/** Sends GraphiQL as one page of some 9 MB, which is made and compressed at the first visit. The page loads without a token, and nothing of it from elsewhere. */
 export class GraphiqlPage {
   #page: Promise<Page> | null = null
 
-  /** A browser that visits, as opposed to a program that sends a query. GraphiQL writes `?query=` into its address, so that one is a visit too. */
+  /** Whether a browser visits, and no program sends a query. GraphiQL writes `?query=` into its address, so such an address is a visit too. */
   static isVisit(request: IncomingMessage): boolean {
-    return (
-      (request.method === 'GET' || request.method === 'HEAD') && request.headers.accept?.includes('text/html') === true
-    )
+    return (request.method === 'GET' || request.method === 'HEAD') && isNamed(request.headers.accept, 'text/html')
   }
 
   async send(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#page ??= makePage()
     const { policy, plain, gzipped } = await this.#page
-    const zipped = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
+    const zipped = isNamed(String(request.headers['accept-encoding'] ?? ''), 'gzip')
     const { etag, bytes } = zipped ? gzipped : plain
     response.setHeader('ETag', etag)
     response.setHeader('Cache-Control', 'no-cache')
@@ -53,7 +53,7 @@ export class GraphiqlPage {
 }
 
 async function makePage(): Promise<Page> {
-  // Loaded at the first visit only: the module is a string of 9 MB.
+  // The module is a string of 9 MB, so it is loaded at the first visit only.
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
   const rendered = renderGraphiQL({
     title: 'XCE Services',
@@ -61,7 +61,7 @@ async function makePage(): Promise<Page> {
     endpoint: '/graphql',
     // With SSE the headers, and so the token, go with a subscription too; over a WebSocket GraphiQL sends none.
     subscriptionsProtocol: 'SSE',
-    // The sign-in sets the token. What is typed into the headers' editor could end in the local storage.
+    // The sign-in sets the token. What somebody types into the headers' editor could get into the local storage.
     shouldPersistHeaders: false,
     isHeadersEditorEnabled: false,
     defaultEditorToolsVisibility: false,
@@ -71,7 +71,7 @@ async function makePage(): Promise<Page> {
   const [head, tail, ...more] = rendered.split(root)
   if (head === undefined || tail === undefined || more.length > 0)
     throw new Error('The page of GraphiQL has no place for the sign-in.')
-  const html = `${head}${graphiqlSignIn}${root}${tail}`
+  const html = `${head.replace('</head>', () => `${graphiqlMending}</head>`)}${graphiqlSignIn}${root}${tail}`
   const bytes = Buffer.from(html)
   const hash = createHash('sha256').update(bytes).digest('base64url')
   return {
@@ -81,7 +81,7 @@ async function makePage(): Promise<Page> {
   }
 }
 
-/** The browser itself sees to it that the page runs only our scripts, and that no request of it leaves this server. */
+/** Has the browser itself see to it that the page runs only our scripts and sends requests to this server only. */
 function policyOf(html: string): string {
   const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script]) =>
     createHash('sha256').update(script ?? ''),

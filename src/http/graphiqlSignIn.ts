@@ -1,22 +1,24 @@
 /**
- * GraphiQL's sign-in, as the head of its page. The token stays in the browser's session storage, which ends with the tab; no request for
- * the API leaves the page without one, and the page asks again for one that the server no longer knows.
+ * GraphiQL's sign-in, as the head of its page. The token stays in the browser's session storage, which ends with the tab. No request for
+ * the API leaves the page without one, and the page asks for another one when the server no longer knows it.
  */
 export const graphiqlSignIn = `
 <style>
-  body { margin: 0; }
-  #root, .graphiql-container { height: calc(100vh - 2.25rem) !important; }
   #session {
-    height: 2.25rem; box-sizing: border-box; padding: 0 .75rem; display: flex; align-items: center; gap: .75rem; justify-content: flex-end;
-    font: .8125rem system-ui, sans-serif; color: #334; background: #eef0f4;
+    height: var(--session-height); box-sizing: border-box; padding: 0 .75rem; display: flex; align-items: center; gap: .75rem;
+    justify-content: flex-end; font: .8125rem system-ui, sans-serif; white-space: nowrap; color: var(--page-ink); background: var(--page-bar);
   }
+  #viewer { overflow: hidden; text-overflow: ellipsis; }
   #session button, #sign-in button { font: inherit; padding: .2rem .7rem; cursor: pointer; }
-  #sign-in { font: .9375rem/1.45 system-ui, sans-serif; width: 26rem; padding: 1.5rem; border: 0; border-radius: .5rem; }
+  #sign-in {
+    font: .9375rem/1.45 system-ui, sans-serif; box-sizing: border-box; width: 29rem; max-width: calc(100vw - 2rem); padding: 1.5rem;
+    border: 0; border-radius: .5rem; color: var(--page-ink); background: var(--page-panel);
+  }
   #sign-in::backdrop { background: #223a; }
   #sign-in h1 { font-size: 1.125rem; margin: 0 0 .75rem; }
   #sign-in label { display: block; font-weight: 600; }
   #sign-in input { display: block; width: 100%; box-sizing: border-box; margin-top: .25rem; padding: .4rem; font: inherit; }
-  #sign-in [role=alert] { color: #a00; min-height: 1.45em; }
+  #sign-in [role=alert] { color: var(--page-alert); min-height: 1.45em; }
 </style>
 <div id="session"><span id="viewer">Not signed in</span><button id="sign-out" hidden>Sign out</button></div>
 <dialog id="sign-in">
@@ -52,6 +54,13 @@ export const graphiqlSignIn = `
     find('#sign-out').hidden = false
   }
 
+  // The editor gets the focus, so that one can type and Ctrl-Enter executes. It comes a moment after the page.
+  function focusEditor() {
+    const input = find('.graphiql-query-editor :is(textarea, .native-edit-context)')
+    if (input === null) requestAnimationFrame(focusEditor)
+    else input.focus()
+  }
+
   // All requests that wait for a token wait for the same dialog.
   function signIn(reason) {
     signingIn ??= new Promise((resolve) => {
@@ -77,6 +86,7 @@ export const graphiqlSignIn = `
         find('#token').value = ''
         signingIn = null
         dialog.close()
+        focusEditor()
         resolve()
       }
       dialog.showModal()

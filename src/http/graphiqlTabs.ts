@@ -1,4 +1,4 @@
-/** What GraphiQL shows at a first visit: the main job in four steps. A tab's title is the name of its operation. */
+/** The tabs of a first visit: the main job in four steps. GraphiQL titles a tab by the name of its operation. */
 export const graphiqlTabs: readonly { readonly query: string }[] = [
   {
     query: `# A profile is the template, a service is what runs. Each replica of this one answers HTTP on a port of its own.
@@ -28,7 +28,8 @@ mutation CreateService {
 `,
   },
   {
-    query: `# The table of addresses, pushed as it changes: leave it running, and scale the service in the next tab.
+    query: `# The table of addresses, pushed as it changes. It is followed while this tab is shown: open this page in a second
+# window, scale the service there with ScaleService, and see the table change here.
 subscription WatchEndpoint {
   endpointChanged(service: "hello") {
     kind
@@ -41,7 +42,8 @@ subscription WatchEndpoint {
 `,
   },
   {
-    query: `mutation ScaleService {
+    query: `# WatchEndpoint shows what this does, in another window.
+mutation ScaleService {
   scaleService(input: { service: { name: "hello" }, replicas: 3 }) {
     ... on ScaleServicePayload { service { status desiredReplicas readyReplicas } }
     ... on Error { code message }

@@ -1,13 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { GraphQLError, GraphQLSchema } from 'graphql'
+import type { GraphQLSchema } from 'graphql'
 import type { Viewer } from '../graphql/kit/context.ts'
-import { statusOf } from '../graphql/kit/errorCodes.ts'
-import { requestError, unauthenticated } from '../graphql/kit/requestErrors.ts'
+import { requestError } from '../graphql/kit/requestErrors.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate, tokenRefusal } from './authenticate.ts'
 import { Documents } from './documents.ts'
 import { EventStreams, eventStreamPath } from './eventStreams.ts'
 import { GraphiqlPage } from './graphiqlPage.ts'
@@ -16,13 +15,22 @@ import { unreadiness } from './health.ts'
 import { maskError } from './maskError.ts'
 import type { Metrics } from './metrics.ts'
 import { sendMetrics } from './metricsPage.ts'
-import { sendJson } from './sendJson.ts'
+import { refuseRequest } from './requestRefusal.ts'
+import { sendError } from './sendJson.ts'
 import { SuspendDetector } from './suspendDetector.ts'
 import { WebSockets } from './webSockets.ts'
 
+/** How long requests under way may take when the server stops. */
 const finishWithinMillis = 5_000
 
-/** Everything that the server says over its one port: GraphQL, GraphiQL and health. */
+/** What may be asked of each path. OPTIONS is answered for all of them, without a token. */
+const methodsOf = new Map<string, readonly string[]>([
+  ['/graphql', ['GET', 'HEAD', 'POST', 'OPTIONS']],
+  [eventStreamPath, ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']],
+  ...['/', '/healthz', '/readyz', '/metrics'].map((path): [string, string[]] => [path, ['GET', 'HEAD', 'OPTIONS']]),
+])
+
+/** The server's one port: GraphQL over all transports, GraphiQL, health and metrics. */
 export class HttpServer {
   readonly #app: ServerContext
   readonly #metrics: Metrics
@@ -30,8 +38,9 @@ export class HttpServer {
   readonly #streams: EventStreams
   readonly #page = new GraphiqlPage()
   readonly #sockets: WebSockets
-  readonly #sleep: SuspendDetector
+  readonly #suspendDetector: SuspendDetector
   readonly #server: Server
+  readonly #connections = new Set<Socket>()
   readonly #responses = new Set<ServerResponse>()
   #stopping = false
 
@@ -41,13 +50,20 @@ export class HttpServer {
     const documents = new Documents(schema)
     this.#streams = new EventStreams(app, schema, documents)
     this.#graphql = new GraphqlRoute(app, schema, documents, this.#streams)
-    this.#sleep = new SuspendDetector(() => {
-      app.log.warn('This process was stopped for long: what waited for it is not taken, and clients connect again.')
-      this.#sockets.restart()
+    this.#suspendDetector = new SuspendDetector(() => {
+      app.log.warn(
+        'This process was stopped for long: it takes nothing that waited meanwhile, and clients connect again.',
+      )
+      this.#sockets.closeForRestart()
     })
-    this.#sockets = new WebSockets(app, schema, this.#sleep)
-    this.#server = createServer((request, response) => void this.#request(request, response))
-    this.#server.on('upgrade', (request, stream, head) => this.#upgrade(request, stream, head))
+    this.#sockets = new WebSockets(app, schema, this.#suspendDetector)
+    this.#server = createServer((request, response) => void this.#handleRequest(request, response))
+    this.#server.keepAliveTimeout = app.config.keepAliveSeconds * 1_000
+    this.#server.on('connection', (socket) => {
+      this.#connections.add(socket)
+      socket.once('close', () => this.#connections.delete(socket))
+    })
+    this.#server.on('upgrade', (request, stream, head) => this.#upgradeRequest(request, stream, head))
   }
 
   /** Resolves to the port; rejects with EADDRINUSE and the like. */
@@ -59,12 +75,15 @@ export class HttpServer {
 
   /**
    * Takes nothing new, closes WebSockets with 1012 and cuts event streams without a complete event, which clients would take as final
-   * (R16). Requests under way may finish.
+   * (R16). Requests under way may finish, and each connection is closed as soon as it is idle.
    */
   async stop(): Promise<void> {
     this.#stopping = true
-    this.#sleep.stop()
+    this.#suspendDetector.stop()
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    for (const response of this.#responses) closeAfterwards(response)
+    // Browsers and proxies open connections ahead of their requests, and Node takes such a one for busy until its first byte.
+    for (const connection of this.#connections) if (connection.bytesRead === 0) connection.destroy()
     await this.#sockets.stop()
     for (const response of this.#responses) {
       if (String(response.getHeader('content-type')).startsWith('text/event-stream')) response.socket?.destroy()
@@ -75,19 +94,21 @@ export class HttpServer {
     clearTimeout(cut)
   }
 
-  async #request(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#responses.add(response)
-    response.once('close', () => this.#responses.delete(response))
-    if (this.#stopping) response.setHeader('Connection', 'close')
-    if (this.#sleep.isWaking()) {
-      response.setHeader('Connection', 'close')
-      return sendError(
-        response,
-        requestError('UNAVAILABLE', 'This server was stopped for a while and wakes: send it again.'),
-      )
+    response.once('close', () => {
+      this.#responses.delete(response)
+      // Of an answer whose head was sent before the stop, the connection is kept alive.
+      if (this.#stopping) this.#server.closeIdleConnections()
+    })
+    if (this.#stopping) closeAfterwards(response)
+    if (this.#suspendDetector.isWaking()) {
+      closeAfterwards(response)
+      const message = 'This server was stopped for a while and has only just woken: send the request again.'
+      return sendError(response, requestError('UNAVAILABLE', message))
     }
     try {
-      await this.#route(request, response)
+      await this.#routeRequest(request, response)
     } catch (error) {
       const shown = maskError(error, this.#app.log)
       if (response.headersSent) response.socket?.destroy()
@@ -95,14 +116,23 @@ export class HttpServer {
     }
   }
 
-  async #route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #routeRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request)
+    const methods = methodsOf.get(path)
+    if (request.method === 'OPTIONS' && methods !== undefined) {
+      response.writeHead(204, { Allow: methods.join(', ') }).end()
+      return
+    }
     switch (path) {
-      case '/graphql':
+      case '/graphql': {
         if (GraphiqlPage.isVisit(request)) return this.#page.send(request, response)
-        return this.#authenticated(request, response, (viewer) => this.#graphql.handle(request, response, viewer))
-      case eventStreamPath:
-        return this.#authenticated(request, response, (viewer) => this.#streams.handle(request, response, viewer))
+        const viewer = await this.#admit(request, response, ['GET', 'POST'])
+        return viewer === null ? undefined : this.#graphql.handle(request, response, viewer)
+      }
+      case eventStreamPath: {
+        const viewer = await this.#admit(request, response, methods ?? [])
+        return viewer === null ? undefined : this.#streams.handle(request, response, viewer)
+      }
       case '/healthz':
         return sendText(response, 200, 'The server is alive.')
       case '/readyz': {
@@ -119,25 +149,33 @@ export class HttpServer {
     }
   }
 
-  async #authenticated(
-    request: IncomingMessage,
-    response: ServerResponse,
-    handle: (viewer: Viewer) => Promise<void> | void,
-  ): Promise<void> {
-    const viewer = await authenticate(this.#app, request.headers.authorization)
-    if (viewer !== null) return handle(viewer)
-    response.setHeader('WWW-Authenticate', 'Bearer')
-    sendError(response, unauthenticated())
+  /** Who asks; null where the request was refused. */
+  async #admit(request: IncomingMessage, response: ServerResponse, methods: readonly string[]): Promise<Viewer | null> {
+    const { authorization } = request.headers
+    const viewer = await authenticate(this.#app, authorization)
+    const refusal = viewer === null ? tokenRefusal(authorization) : refuseRequest(request, methods)
+    if (refusal === null) return viewer
+    sendError(response, refusal)
+    return null
   }
 
-  #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
+  #upgradeRequest(request: IncomingMessage, stream: Duplex, firstBytes: Buffer): void {
     if (pathOf(request) === '/graphql' && !this.#stopping) {
-      this.#sockets.upgrade(request, stream, head)
+      this.#sockets.upgrade(request, stream, firstBytes)
       return
     }
+    const [status, text] = this.#stopping
+      ? ['503 Service Unavailable', 'The server is stopping: connect to another one, or again in a moment.\n']
+      : ['404 Not Found', 'There is no WebSocket here: GraphQL over a WebSocket is at /graphql.\n']
+    const head = ['Connection: close', 'Content-Type: text/plain; charset=utf-8', `Content-Length: ${text.length}`]
     stream.on('error', () => stream.destroy())
-    stream.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+    stream.end([`HTTP/1.1 ${status}`, ...head, '', text].join('\r\n'))
   }
+}
+
+/** Has a response close its connection, which is all that can be done before its head is sent. */
+function closeAfterwards(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close')
 }
 
 function pathOf(request: IncomingMessage): string {
@@ -146,9 +184,4 @@ function pathOf(request: IncomingMessage): string {
 
 function sendText(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(`${text}\n`)
-}
-
-/** The whole answer is one error. */
-function sendError(response: ServerResponse, { message, extensions: { http: _, ...extensions } }: GraphQLError): void {
-  sendJson(response, statusOf(extensions['code']), { errors: [{ message, extensions }] })
 }

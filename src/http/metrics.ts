@@ -11,32 +11,32 @@ import {
 
 type Reading = number | Readonly<Record<string, number>>
 
-/** What is asked at each scrape: a number, or one for each value of the label. */
+/** Functions that each scrape calls: each returns a number, or one number for each value of the metric's label. */
 export type Readers = {
   readonly [Name in keyof typeof gauges | keyof typeof feedCounters]: () => Reading | Promise<Reading>
 }
 
-let ofProcess: Registry | null = null
+let processMetrics: Registry | null = null
 
-/** Of the process, whatever runs in it; observed from the first scrape on. */
+/** The metrics of the process, which its servers share. They are observed from the first scrape on. */
 function processRegistry(): Registry {
-  if (ofProcess === null) {
-    ofProcess = new Registry()
-    collectDefaultMetrics({ register: ofProcess })
+  if (processMetrics === null) {
+    processMetrics = new Registry()
+    collectDefaultMetrics({ register: processMetrics })
   }
-  return ofProcess
+  return processMetrics
 }
 
-/** The metrics of one server, as Prometheus reads them. */
+/** The metrics of one server, in Prometheus' text format. */
 export class Metrics implements Meter {
   readonly #registry = new Registry()
   readonly #counters = new Map<CounterName, Counter>()
   readonly #histograms = new Map<HistogramName, Histogram>()
 
   constructor() {
-    for (const [name, counter] of entriesOf(counters)) this.#counters.set(name, new Counter(this.#described(counter)))
+    for (const [name, counter] of entriesOf(counters)) this.#counters.set(name, new Counter(this.#optionsOf(counter)))
     for (const [name, histogram] of entriesOf(histograms)) {
-      this.#histograms.set(name, new Histogram({ ...this.#described(histogram), buckets: [...histogram.buckets] }))
+      this.#histograms.set(name, new Histogram({ ...this.#optionsOf(histogram), buckets: [...histogram.buckets] }))
     }
   }
 
@@ -45,7 +45,7 @@ export class Metrics implements Meter {
   }
 
   count(counter: CounterName, by = 1, label?: string): void {
-    const { label: name } = describedOf(counters[counter])
+    const { label: name } = asDescribed(counters[counter])
     if (name === undefined || label === undefined) this.#counters.get(counter)?.inc(by)
     else this.#counters.get(counter)?.inc({ [name]: label }, by)
   }
@@ -54,25 +54,25 @@ export class Metrics implements Meter {
     this.#histograms.get(histogram)?.observe(value)
   }
 
-  /** Adds what is read at each scrape. */
+  /** Adds the metrics that each scrape reads. */
   read(readers: Readers): void {
     for (const [name, gauge] of entriesOf(gauges)) {
       new Gauge({
-        ...this.#described(gauge),
+        ...this.#optionsOf(gauge),
         async collect() {
           const reading = await readers[name]()
           this.reset()
-          for (const [labels, value] of labelled(gauge, reading)) this.set(labels, value)
+          for (const [labels, value] of readingsOf(gauge, reading)) this.set(labels, value)
         },
       })
     }
     for (const [name, counter] of entriesOf(feedCounters)) {
       new Counter({
-        ...this.#described(counter),
+        ...this.#optionsOf(counter),
         async collect() {
           const reading = await readers[name]()
           this.reset()
-          for (const [labels, value] of labelled(counter, reading)) this.inc(labels, value)
+          for (const [labels, value] of readingsOf(counter, reading)) this.inc(labels, value)
         },
       })
     }
@@ -83,7 +83,7 @@ export class Metrics implements Meter {
     return `${own}${process}`
   }
 
-  #described(metric: Described) {
+  #optionsOf(metric: Described) {
     const { name, help, label } = metric
     return { name, help, labelNames: label === undefined ? [] : [label], registers: [this.#registry] }
   }
@@ -95,11 +95,11 @@ interface Described {
   readonly label?: string
 }
 
-function describedOf(metric: Described): Described {
+function asDescribed(metric: Described): Described {
   return metric
 }
 
-function labelled(metric: Described, reading: Reading): [Record<string, string>, number][] {
+function readingsOf(metric: Described, reading: Reading): [Record<string, string>, number][] {
   if (typeof reading === 'number') return [[{}, reading]]
   return Object.entries(reading).map(([value, number]) => [{ [metric.label ?? 'of']: value }, number])
 }

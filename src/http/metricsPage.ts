@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { hasRole } from '../graphql/kit/context.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate, tokenOf } from './authenticate.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Answers GET /metrics. As everything, it needs a token: with the role metrics, which opens nothing else, or admin; unless XCE_METRICS is open. */
+/** Answers GET /metrics. It needs a token with the role `metrics`, which opens nothing else, or `admin`, unless XCE_METRICS is `open`. */
 export async function sendMetrics(
   app: ServerContext,
   metrics: Metrics,
@@ -34,7 +34,11 @@ async function refusalOf(app: ServerContext, { method, headers }: IncomingMessag
   if (app.config.metrics === 'open') return null
   const viewer = await authenticate(app, headers.authorization)
   if (viewer === null) {
-    const text = 'Send "Authorization: Bearer …" with a token: the server writes one to metrics-token in XCE_DATA_DIR.'
+    const what =
+      tokenOf(headers.authorization) === null
+        ? 'Send "Authorization: Bearer …" with a token'
+        : 'The server does not know this token'
+    const text = `${what}: one for metrics is in metrics-token in XCE_DATA_DIR.`
     return { status: 401, headers: { 'WWW-Authenticate': 'Bearer' }, text }
   }
   if (hasRole(viewer, 'metrics') || hasRole(viewer, 'admin')) return null

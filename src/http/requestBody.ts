@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { sendJson } from './sendJson.ts'
+import { requestError } from '../graphql/kit/requestErrors.ts'
+import { sendError } from './sendJson.ts'
 
 /** The largest body of a request over HTTP. */
 export const requestBytes = 1_048_576
 
 /**
- * Reads the body of a request. Null when it is larger than is allowed, which is found before it has come in, or while it does: no more than the
+ * Reads the body of a request, and makes JSON of one that is a bare document (application/graphql). Null when it is larger than is allowed, which is found before it has come in, or while it does: no more than the
  * bound is ever kept. Null also when the caller goes away, who gets no answer whatever it is.
  */
 export async function readBody(request: IncomingMessage): Promise<string | null> {
@@ -25,13 +26,19 @@ export async function readBody(request: IncomingMessage): Promise<string | null>
       resolve(null)
     }
     request.on('data', keep)
-    request.once('end', () => resolve(Buffer.concat(chunks).toString()))
+    request.once('end', () => resolve(asJson(request, Buffer.concat(chunks).toString())))
     // A caller who goes away early ends the request without `end`.
     request.once('close', () => resolve(null))
     request.once('error', () => resolve(null))
   })
 }
 
+function asJson({ headers }: IncomingMessage, body: string): string {
+  if (headers['content-type'] !== 'application/graphql') return body
+  headers['content-type'] = 'application/json'
+  return JSON.stringify({ query: body })
+}
+
 export function sendTooLarge(response: ServerResponse): void {
-  sendJson(response, 413, { errors: [{ message: `The request is larger than ${requestBytes} bytes.` }] })
+  sendError(response, requestError('PAYLOAD_TOO_LARGE', `The request is larger than ${requestBytes} bytes.`))
 }

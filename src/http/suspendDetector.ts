@@ -1,36 +1,36 @@
-/** Nothing that runs takes that long between two turns of the event loop. */
-const sleptMillis = 10_000
-const lookEveryMillis = 1_000
-/** After it woke, what waited in the system's queues is heard within this time. */
+/** A longer time between two turns of the event loop counts as a suspension: a process that runs never takes that long. */
+const suspendedMillis = 10_000
+const checkEveryMillis = 1_000
+/** Within this time after it woke, the process has read what waited in the system's queues. */
 const wakingMillis = 1_000
 
 /**
- * Finds out whether this process was stopped for long (SIGSTOP, a paused machine) and wakes. What waited in its sockets meanwhile is out of date: who
- * sent it was not answered, has gone to another server, and may have said something else there. Taken now, an old registration would fence the worker
- * that has registered elsewhere since.
+ * Detects that this process was suspended for long (SIGSTOP, a paused machine) and has just woken. What waited in its sockets meanwhile is out of
+ * date: its senders got no answer, have gone to another server, and may have sent something else there. An old registration, for example, would fence
+ * a worker that has registered elsewhere since.
  */
 export class SuspendDetector {
   readonly #now: () => number
   readonly #onWake: () => void
-  readonly #looking: NodeJS.Timeout
-  #lookedAt: number
+  readonly #checks: NodeJS.Timeout
+  #checkedAt: number
   #wakingUntil = Number.NEGATIVE_INFINITY
 
-  /** `onWake`: called once per sleep, before anything is heard. `now`: milliseconds that only grow. */
+  /** `onWake` is called once per suspension, before `isWaking` returns true. `now` returns milliseconds that only grow. */
   constructor(onWake: () => void, now: () => number = () => performance.now()) {
     this.#onWake = onWake
     this.#now = now
-    this.#lookedAt = now()
-    this.#looking = setInterval(() => this.isWaking(), lookEveryMillis)
-    this.#looking.unref()
+    this.#checkedAt = now()
+    this.#checks = setInterval(() => this.isWaking(), checkEveryMillis)
+    this.#checks.unref()
   }
 
-  /** Ask it of everything that is heard, in the very turn in which it is: true for what should not be taken. */
+  /** Whether what was just received should be dropped. Callers ask in the same turn of the event loop in which they receive it. */
   isWaking(): boolean {
     const now = this.#now()
-    const slept = now - this.#lookedAt > sleptMillis
-    this.#lookedAt = now
-    if (slept) {
+    const wasSuspended = now - this.#checkedAt > suspendedMillis
+    this.#checkedAt = now
+    if (wasSuspended) {
       this.#wakingUntil = now + wakingMillis
       this.#onWake()
     }
@@ -38,6 +38,6 @@ export class SuspendDetector {
   }
 
   stop(): void {
-    clearInterval(this.#looking)
+    clearInterval(this.#checks)
   }
 }

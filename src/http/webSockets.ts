@@ -16,19 +16,23 @@ import { subscribe } from '../graphql/subscribe/subscribe.ts'
 import { hostNameFault } from '../model/name.ts'
 import { type Greeting, serverProtocols } from '../model/workerProtocol.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate, tokenOf } from './authenticate.ts'
 import { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
+import { SocketOperations } from './socketOperations.ts'
 import { mostBytesWaiting, SocketDrain, SocketSink } from './socketSink.ts'
 import type { SuspendDetector } from './suspendDetector.ts'
 
-/** A worker tells all its replicas in one message when it registers. */
+/** The largest message: a worker that registers reports all its replicas in one. */
 const messageBytes = 4_194_304
+/** How long a client may take until its connection_init. */
 const initWithinMillis = 5_000
+/** A socket that has not answered a ping when the next one is due is cut. */
 const pingEveryMillis = 12_000
+/** How long a client may take to answer a close when the server stops. */
 const closeWithinMillis = 2_000
 
-/** Codes of a close by the server. 4408 (no connection_init), 4400 and 4409 are graphql-ws' own. */
+/** The codes that the server closes a socket with. graphql-ws itself uses 4408 (no connection_init), 4400 and 4429 as well. */
 const closeCode = {
   internalError: 1011,
   restart: 1012,
@@ -38,14 +42,17 @@ const closeCode = {
   slowReader: 4413,
 } as const
 
+const tokenIsMissing = 'Unauthorized: send connectionParams.authorization as "Bearer <token>".'
+const tokenIsUnknown = 'Unauthorized: the server does not know this token.'
 const tokenIsInvalid = 'Forbidden: the token is no longer valid.'
 
 interface Connection extends Record<PropertyKey, unknown> {
   readonly socket: WebSocket
   readonly drain: SocketDrain
   readonly request: IncomingMessage
+  operations: SocketOperations | null
   viewer: Viewer | null
-  /** Stops following the token. */
+  /** Ends the following of the token, which cuts the socket when the token is no longer valid. */
   unfollow: () => void
 }
 
@@ -54,32 +61,28 @@ export class WebSockets {
   readonly #app: ServerContext
   readonly #server: WebSocketServer
   readonly #protocol: Server<Connection>
-  readonly #sleep: SuspendDetector
+  readonly #suspendDetector: SuspendDetector
 
-  constructor(app: ServerContext, schema: GraphQLSchema, sleep: SuspendDetector) {
+  constructor(app: ServerContext, schema: GraphQLSchema, suspendDetector: SuspendDetector) {
     this.#app = app
-    this.#sleep = sleep
+    this.#suspendDetector = suspendDetector
     this.#server = new WebSocketServer({ noServer: true, maxPayload: messageBytes, handleProtocols })
     this.#protocol = makeProtocol(app, schema)
   }
 
-  get open(): number {
-    return this.#server.clients.size
-  }
-
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
-    this.#server.handleUpgrade(request, stream, head, (socket) => this.#opened(socket, stream, request))
+    this.#server.handleUpgrade(request, stream, head, (socket) => this.#openConnection(socket, stream, request))
   }
 
-  /** Closes all that are open with 1012 (service restart), so that clients come back. What they have sent is not taken any more. */
-  restart(): void {
+  /** Closes all sockets with 1012 (service restart), so that clients come back. Nothing more is taken from them. */
+  closeForRestart(): void {
     for (const socket of this.#server.clients) socket.close(closeCode.restart, 'The server restarts: connect again.')
   }
 
-  /** The same for the last time; those that do not answer are cut. */
+  /** Closes all sockets for the last time, and cuts those whose clients do not answer. */
   async stop(): Promise<void> {
     const closed = [...this.#server.clients].map((socket) => new Promise((resolve) => socket.once('close', resolve)))
-    this.restart()
+    this.closeForRestart()
     const cut = setTimeout(() => {
       for (const socket of this.#server.clients) socket.terminate()
     }, closeWithinMillis)
@@ -88,18 +91,19 @@ export class WebSockets {
     this.#server.close()
   }
 
-  #opened(socket: WebSocket, stream: Duplex, request: IncomingMessage): void {
+  #openConnection(socket: WebSocket, stream: Duplex, request: IncomingMessage): void {
     const connection: Connection = {
       socket,
       drain: new SocketDrain(stream),
       request,
+      operations: null,
       viewer: null,
       unfollow: () => undefined,
     }
     const closed = this.#protocol.opened(
       {
         protocol: socket.protocol,
-        // Resolves when the bytes have left: a subscription makes its next frame only then.
+        // This resolves when the bytes have left, because a subscription makes its next frame only then.
         send: (data) =>
           new Promise((resolve) => {
             if (socket.readyState !== socket.OPEN) return resolve()
@@ -109,8 +113,12 @@ export class WebSockets {
             socket.close(closeCode.slowReader, 'Too many bytes wait: read faster, and resume with `after`.')
           }),
         close: (code, reason) => socket.close(code, reason),
-        onMessage: (handle) =>
-          socket.on('message', (data: RawData) => void this.#message(socket, handle, String(data))),
+        onMessage: (handle) => {
+          const mask = (error: unknown) => maskError(error, this.#app.log)
+          const operations = new SocketOperations({ socket, handle, mask })
+          connection.operations = operations
+          socket.on('message', (data: RawData) => void this.#takeMessage(socket, operations, String(data)))
+        },
       },
       connection,
     )
@@ -123,7 +131,7 @@ export class WebSockets {
     socket.on('pong', () => {
       answered = true
     })
-    // A broken frame or connection: ws closes the socket itself, and `close` follows.
+    // ws itself closes the socket after a broken frame or connection, and `close` follows.
     socket.on('error', (error) => this.#app.log.debug({ err: error }, 'A WebSocket failed'))
     socket.once('close', (code, reason) => {
       clearInterval(ping)
@@ -132,12 +140,12 @@ export class WebSockets {
     })
   }
 
-  async #message(socket: WebSocket, handle: (data: string) => Promise<void>, data: string): Promise<void> {
-    // Where this is found to wake only now, the socket closes here.
-    this.#sleep.isWaking()
+  async #takeMessage(socket: WebSocket, operations: SocketOperations, data: string): Promise<void> {
+    // A process that was stopped for long may find that out only now, and closes the socket in this call.
+    this.#suspendDetector.isWaking()
     if (socket.readyState !== socket.OPEN) return
     try {
-      await handle(data)
+      await operations.take(data)
     } catch (error) {
       const { message } = maskError(error, this.#app.log)
       socket.close(closeCode.internalError, message.slice(0, 120))
@@ -149,8 +157,8 @@ function greetingOf({ config: { leaseSeconds, graceSeconds } }: ServerContext): 
   return { workerProtocol: serverProtocols, workerLease: { leaseSeconds, graceSeconds } }
 }
 
-/** A worker says its name when it connects. */
-function tellOfWorker(app: ServerContext, worker: unknown, request: IncomingMessage): void {
+/** Reports a worker whose token is not known: it sends its name when it connects. */
+function reportRefusedWorker(app: ServerContext, worker: unknown, request: IncomingMessage): void {
   if (typeof worker !== 'string' || hostNameFault(worker) !== null) return
   const why =
     "Its token is not known here: copy this server's worker-token to the file that its XCE_WORKER_TOKEN_FILE names."
@@ -159,21 +167,19 @@ function tellOfWorker(app: ServerContext, worker: unknown, request: IncomingMess
 
 function makeProtocol(app: ServerContext, schema: GraphQLSchema): Server<Connection> {
   const documents = new Documents(schema)
-  const shown = (result: ExecutionResult): FormattedExecutionResult => {
+  const withMaskedErrors = (result: ExecutionResult): FormattedExecutionResult => {
     const { errors, ...rest } = result
     return errors === undefined ? rest : { ...rest, errors: errors.map((error) => maskError(error, app.log).toJSON()) }
   }
-  /** The rest of a message `next`: the payload and the message's end. */
-  const encode = ({ result }: Executed) => Buffer.from(`${JSON.stringify(shown(result))}}`)
+  /** Writes what follows the id in a message `next`: the payload and the message's end. */
+  const encode = ({ result }: Executed) => Buffer.from(`${JSON.stringify(withMaskedErrors(result))}}`)
   return makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initWithinMillis,
     onConnect: async ({ connectionParams, extra }) => {
+      const params = connectionParams ?? {}
+      const authorization = params['authorization'] ?? params['Authorization'] ?? extra.request.headers.authorization
       try {
-        const params = connectionParams ?? {}
-        extra.viewer = await authenticate(
-          app,
-          params['authorization'] ?? params['Authorization'] ?? extra.request.headers.authorization,
-        )
+        extra.viewer = await authenticate(app, authorization)
       } catch (error) {
         maskError(error, app.log)
         extra.socket.close(closeCode.tryAgainLater, 'The token could not be checked: try again later.')
@@ -181,12 +187,12 @@ function makeProtocol(app: ServerContext, schema: GraphQLSchema): Server<Connect
       }
       const { viewer, socket } = extra
       if (viewer === null) {
-        tellOfWorker(app, connectionParams?.['worker'], extra.request)
-        socket.close(closeCode.unauthorized, 'Unauthorized: send connectionParams.authorization.')
+        reportRefusedWorker(app, connectionParams?.['worker'], extra.request)
+        socket.close(closeCode.unauthorized, tokenOf(authorization) === null ? tokenIsMissing : tokenIsUnknown)
       }
-      // It may have closed meanwhile: then nothing ends what would be followed now.
+      // The socket may have closed meanwhile, and nothing would end the following of the token then.
       else if (socket.readyState !== socket.OPEN) return false
-      // Operations end first, each with its own error.
+      // The socket closes after this turn, so that operations end first, each with its own error.
       else
         extra.unfollow = app.sessions.follow(
           viewer,
@@ -210,8 +216,11 @@ function makeProtocol(app: ServerContext, schema: GraphQLSchema): Server<Connect
     },
     execute,
     subscribe,
-    onNext: (_context, _id, _payload, _args, result) => shown(result as ExecutionResult),
-    onError: (_context, _id, _payload, errors) =>
-      errors.map((error) => (error instanceof GraphQLError ? maskError(error, app.log).toJSON() : error)),
+    onNext: (_context, _id, _payload, _args, result) => withMaskedErrors(result as ExecutionResult),
+    onError: ({ extra }, id, _payload, errors) => {
+      extra.operations?.markOver(id)
+      return errors.map((error) => (error instanceof GraphQLError ? maskError(error, app.log).toJSON() : error))
+    },
+    onComplete: ({ extra }, id) => extra.operations?.markOver(id),
   })
 }

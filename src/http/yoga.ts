@@ -1,7 +1,10 @@
-import { type ExecutionArgs, execute, GraphQLError, type GraphQLSchema } from 'graphql'
-import { createYoga, type YogaServerInstance } from 'graphql-yoga'
+import { execute, type GraphQLError, type GraphQLSchema } from 'graphql'
+import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
 import { createContext, type GraphQLContext, type Viewer } from '../graphql/kit/context.ts'
+import { errorCodes } from '../graphql/kit/errorCodes.ts'
+import { requestError } from '../graphql/kit/requestErrors.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
+import { parseDocument, validateDocument } from './documents.ts'
 import { maskError } from './maskError.ts'
 import { requestBytes } from './requestBody.ts'
 
@@ -10,6 +13,14 @@ export interface Requester extends Record<string, unknown> {
 }
 
 export type Yoga = YogaServerInstance<Requester, GraphQLContext>
+
+/** The parser, validator and executor of the other transports, so that all answer alike. */
+const sameEngine: Plugin = {
+  onParse: ({ setParseFn }) => setParseFn(parseDocument),
+  onValidate: ({ setValidationFn }) => setValidationFn(validateDocument),
+  onExecute: ({ setExecuteFn }) => setExecuteFn(execute),
+  onSubscribe: ({ setResultAndStopExecution }) => setResultAndStopExecution({ errors: [noEvents()] }),
+}
 
 /** Queries and mutations over HTTP, answered as JSON. */
 export function createYogaServer(app: ServerContext, schema: GraphQLSchema): Yoga {
@@ -27,22 +38,15 @@ export function createYogaServer(app: ServerContext, schema: GraphQLSchema): Yog
       errorMessage: 'The server failed to answer this.',
       maskError: (error) => maskError(error, app.log),
     },
-    plugins: [
-      {
-        // The executor of the WebSocket, so that both transports answer alike.
-        onExecute: ({ setExecuteFn }: { setExecuteFn: (fn: (args: ExecutionArgs) => unknown) => void }) =>
-          setExecuteFn(execute),
-        onSubscribe: ({ setResultAndStopExecution }: { setResultAndStopExecution: (result: unknown) => void }) =>
-          setResultAndStopExecution({ errors: [noEvents()] }),
-      },
-    ],
+    plugins: [sameEngine],
   })
 }
 
 /** A subscription comes here only when event streams could not take it. */
 function noEvents(): GraphQLError {
-  return new GraphQLError(
-    'A subscription is answered with server-sent events: send it as JSON, with "Accept: text/event-stream", or over a WebSocket.',
-    { extensions: { code: 'NOT_ACCEPTABLE', http: { status: 406 } } },
+  return requestError(
+    'NOT_ACCEPTABLE',
+    'A subscription is answered with server-sent events: send "Accept: text/event-stream", or use a WebSocket.',
+    { http: { status: errorCodes.NOT_ACCEPTABLE.status } },
   )
 }

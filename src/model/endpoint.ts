@@ -22,6 +22,17 @@ export interface EndpointAddress {
   readonly terminating: boolean
 }
 
+/** A view decides which addresses a subscriber sees. */
+export interface EndpointView {
+  /** The name of a port; null: all of them. */
+  readonly port: string | null
+  readonly includeNotReady: boolean
+}
+
+export function inView(address: EndpointAddress, view: EndpointView): boolean {
+  return (view.port === null || view.port === address.portName) && (view.includeNotReady || address.ready)
+}
+
 /** Orders a table by index, then by port name. */
 export function compareAddresses(a: EndpointAddress, b: EndpointAddress): number {
   return a.index - b.index || compareText(a.portName, b.portName) || compareText(a.id, b.id)

@@ -28,6 +28,7 @@ import { Timers } from '../systems/timers/timers.ts'
 import { Sessions } from '../systems/tokens/sessions.ts'
 import { ensureToken } from '../systems/tokens/tokenFile.ts'
 import { Drains } from '../systems/workers/drains.ts'
+import { ReturningWorkers } from '../systems/workers/returningWorkers.ts'
 import { WorkerLeases } from '../systems/workers/workerLeases.ts'
 import { WorkerRefusals } from '../systems/workers/workerRefusals.ts'
 import { gaugeReaders } from './gauges.ts'
@@ -163,7 +164,8 @@ async function openContext(
     previews,
     meter: metrics,
   }
-  const app: ServerContext = { ...parts, workerRefusals: new WorkerRefusals(log) }
+  const returningWorkers = new ReturningWorkers(database, clock, config.leaseSeconds)
+  const app: ServerContext = { ...parts, workerRefusals: new WorkerRefusals(log), returningWorkers }
   return { app, metrics }
 }
 

@@ -2,6 +2,7 @@ import path from 'node:path'
 import { type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
 import { type Config, ConfigError, helpText, readConfig } from '../config/config.ts'
+import { onStopSignals } from '../signals/stopSignals.ts'
 import type { RunningServer, ServerOptions } from './compose.ts'
 import { OutageLog } from './outageLog.ts'
 
@@ -74,15 +75,9 @@ function makeLog({ logLevel: level }: Config, { logMethod }: OutageLog): Logger 
   return process.stdout.isTTY ? pino(options, pretty({ sync: true, ignore: 'pid,hostname' })) : pino(options)
 }
 
-/** The first signal stops the server in order; a second one ends the process at once. */
+/** The first signal stops the server in order; another one, a second later or more, ends the process at once. */
 function stopOnSignal(starting: Promise<RunningServer>, log: Logger): void {
-  let stopping = false
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (stopping) {
-      log.warn(`${signal} again: the server ends at once.`)
-      process.exit(1)
-    }
-    stopping = true
+  const stop = (signal: NodeJS.Signals) => {
     log.info(`${signal}: the server stops.`)
     setTimeout(() => {
       log.fatal(`The server did not stop within ${stopWithinMillis / 1000} s: it ends now.`)
@@ -98,8 +93,11 @@ function stopOnSignal(starting: Promise<RunningServer>, log: Logger): void {
         () => process.exit(1),
       )
   }
-  process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  const endAtOnce = (signal: NodeJS.Signals) => {
+    log.warn(`${signal} again: the server ends at once.`)
+    process.exit(1)
+  }
+  onStopSignals(['SIGTERM', 'SIGINT'], { first: stop, again: endAtOnce })
 }
 
 /** The sentence that says why the start failed and what to do. */

@@ -2,6 +2,7 @@ import type { Tail } from '../feed/tail.ts'
 import type { DatabaseClock } from '../store/database/clock.ts'
 import type { Previews } from './placement/previews.ts'
 import type { Sessions } from './tokens/sessions.ts'
+import type { ReturningWorkers } from './workers/returningWorkers.ts'
 import type { WorkerRefusals } from './workers/workerRefusals.ts'
 import type { WorkersContext } from './workers/workersContext.ts'
 
@@ -14,4 +15,5 @@ export interface ServerContext extends WorkersContext {
   readonly sessions: Sessions
   readonly previews: Previews
   readonly workerRefusals: WorkerRefusals
+  readonly returningWorkers: ReturningWorkers
 }

@@ -1,11 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { placedReplicas } from '../support/drivers/apiService.ts'
 import { HandWorker } from '../support/drivers/handWorker.ts'
 import { TestServer } from '../support/drivers/testServer.ts'
-import { until } from '../support/fixtures/until.ts'
 
 const output = fileURLToPath(new URL('../output/', import.meta.url))
 /** Where systems have Chromium, or what is made of it. */
@@ -41,8 +40,9 @@ beforeEach(async () => {
 afterEach(() => server.stop())
 
 /** A browser session of its own. `strange` gets what should not happen: requests to elsewhere, refused scripts, errors in the page. */
-async function visit(strange: string[] = []): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 1400, height: 850 } })
+async function visit(strange: string[] = [], options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1400, height: 850 }, ...options })
+  const page = await context.newPage()
   page.on('request', (request) => {
     const { protocol, origin } = new URL(request.url())
     if (protocol !== 'data:' && protocol !== 'blob:' && origin !== new URL(server.url).origin)
@@ -55,7 +55,7 @@ async function visit(strange: string[] = []): Promise<Page> {
   page.setDefaultTimeout(60_000)
   onTestFinished(async ({ task }) => {
     if (task.result?.state === 'fail') await page.screenshot(picture('failed'))
-    await page.context().close()
+    await context.close()
   })
   await page.goto(server.url)
   return page
@@ -66,30 +66,22 @@ async function signIn(page: Page, token = server.client.token ?? ''): Promise<vo
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/**
- * Opens a tab and executes it, until the response shows a text. For a moment after a tab was opened GraphiQL may still have the last one's
- * operation in mind, and says that it can't infer it: then it is executed again, as a person would.
- */
+/** A click as people make it: the pointer is not quite still between down and up, and nobody looks whether it had an effect. */
+async function click(page: Page, target: Locator): Promise<void> {
+  const box = await target.boundingBox()
+  if (box === null) throw new Error('It is not shown.')
+  const [x, y] = [box.x + box.width / 3, box.y + box.height / 2]
+  await page.mouse.move(x, y, { steps: 3 })
+  await page.mouse.down()
+  await page.mouse.move(x + 5, y + 2, { steps: 3 })
+  await page.mouse.up()
+}
+
+/** Opens a tab and executes it at once, and waits until the response shows a text. */
 async function run(page: Page, tab: string, text: string): Promise<void> {
-  const editor = page.locator('.graphiql-query-editor .view-lines').filter({ hasText: tab })
-  // A tab can be dragged, and while the page is busy it may take a click for the beginning of that.
-  await until(async () => {
-    await page.getByRole('tab', { name: tab }).click()
-    return editor.waitFor({ timeout: 2_000 }).then(
-      () => true,
-      () => false,
-    )
-  }, `the tab ${tab} opens`)
-  const execute = page.getByRole('button', { name: /^Execute query/ })
-  const [wanted, refused] = [response(page, text), response(page, 'Cannot infer operation')]
-  await execute.click()
-  await until(async () => {
-    await wanted.or(refused).waitFor()
-    if (await wanted.isVisible()) return true
-    await execute.click()
-    await refused.waitFor({ state: 'hidden', timeout: 2_000 }).catch(() => undefined)
-    return false
-  }, `${tab} shows ${text}`)
+  await click(page, page.getByRole('tab', { name: tab }))
+  await click(page, page.getByRole('button', { name: /^Execute query/ }))
+  await shows(page, text)
 }
 
 /** The response that shows a text. The editor draws spaces as no-break spaces. */
@@ -117,21 +109,29 @@ test('signs in, creates a service, watches its endpoint change, and nothing leav
 
   await run(page, 'CreateService', '"desiredReplicas": 2')
   await page.screenshot(picture('2-created'))
-  const [first, second] = await placedReplicas(server.client, 'hello', 2)
+  const [one, two] = await placedReplicas(server.client, 'hello', 2)
 
   await run(page, 'WatchEndpoint', '"SNAPSHOT"')
-  await worker.report({ replica: first?.id ?? '', state: 'RUNNING', ready: true })
+  // As the tab says: the other steps are taken in a second window meanwhile.
+  const second = await page.context().newPage()
+  await second.goto(server.url)
+  await signIn(second)
+  await second.getByText('Signed in as admin (admin)').waitFor()
+  await worker.report({ replica: one?.id ?? '', state: 'RUNNING', ready: true })
   await shows(page, '"DELTA"')
   await shows(page, '"hostPort": "127.0.0.1:')
-  await worker.report({ replica: second?.id ?? '', state: 'RUNNING', ready: true })
+  await worker.report({ replica: two?.id ?? '', state: 'RUNNING', ready: true })
   await shows(page, '"index": 1')
   await page.screenshot(picture('3-watched'))
-  await page.getByRole('button', { name: /^Stop query/ }).click()
 
-  await run(page, 'ScaleService', '"desiredReplicas": 3')
-  await placedReplicas(server.client, 'hello', 3)
-  await run(page, 'WhyNotReady', '"WAITING_FOR_READY"')
-  await page.screenshot(picture('4-why'))
+  await run(second, 'ScaleService', '"desiredReplicas": 3')
+  const three = (await placedReplicas(server.client, 'hello', 3)).find(({ index }) => index === 2)
+  await run(second, 'WhyNotReady', '"WAITING_FOR_READY"')
+  await second.screenshot(picture('4-why'))
+  await worker.report({ replica: three?.id ?? '', state: 'RUNNING', ready: true })
+  await shows(page, '"index": 2')
+  await click(page, page.getByRole('button', { name: /^Stop query/ }))
+  await page.getByRole('button', { name: /^Execute query/ }).waitFor()
 
   expect(strange).toEqual([])
 })
@@ -157,3 +157,86 @@ test('the token lasts as long as the browser session, and is nowhere else', asyn
   await page.getByLabel('Token').waitFor()
   expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(token)
 })
+
+test('each click on a tab opens it, and what is executed then is that tab', async () => {
+  const page = await visit()
+  await signIn(page)
+  await page.getByText('Signed in as admin').waitFor()
+  const executed: string[] = []
+  page.on('request', (request) => {
+    const { query = '' } = (request.postDataJSON() ?? {}) as { query?: string }
+    const name = /(?:query|mutation|subscription) (\w+)/.exec(query)?.[1] ?? ''
+    if (['CreateService', 'ScaleService', 'WhyNotReady'].includes(name)) executed.push(name)
+  })
+  const wanted: string[] = []
+  for (let round = 0; round < 4; round++) {
+    for (const tab of ['CreateService', 'ScaleService', 'WhyNotReady']) {
+      await click(page, page.getByRole('tab', { name: tab }))
+      await click(page, page.getByRole('button', { name: /^Execute query/ }))
+      wanted.push(tab)
+      await expect.poll(() => executed, { timeout: 20_000 }).toEqual(wanted)
+      await page.getByRole('button', { name: /^Execute query/ }).waitFor()
+    }
+  }
+})
+
+test('after the sign-in one can type, and Ctrl-Enter executes what stands there, wherever the focus is', async () => {
+  const page = await visit()
+  await page.getByLabel('Token').fill(server.client.token ?? '')
+  await page.keyboard.press('Enter')
+  await page.getByText('Signed in as admin').waitFor()
+  await expect
+    .poll(() => page.evaluate("document.activeElement?.closest('.graphiql-query-editor') !== null"))
+    .toBe(true)
+  await page.keyboard.press('Control+a')
+  // Typed over a selection, a bracket would enclose it.
+  await page.keyboard.press('Delete')
+  await page.keyboard.type('{ viewer { subject } }')
+  await page.keyboard.press('Control+Enter')
+  await shows(page, '"subject": "admin"')
+  await click(page, page.getByRole('tab', { name: 'WhyNotReady' }))
+  await page.keyboard.press('Control+Enter')
+  await shows(page, '"service": null')
+})
+
+test('on a phone the page is as wide as the screen', async () => {
+  const page = await visit([], { viewport: { width: 390, height: 780 }, isMobile: true, hasTouch: true })
+  await page.getByLabel('Token').waitFor()
+  await page.screenshot(picture('5-phone-sign-in'))
+  await signIn(page)
+  await page.getByText('Signed in as admin').waitFor()
+  expect(await page.evaluate('[innerWidth, document.documentElement.scrollWidth]')).toEqual([390, 390])
+  await page.getByRole('tab', { name: 'WhyNotReady' }).tap()
+  await page.getByRole('button', { name: /^Execute query/ }).tap()
+  await shows(page, '"service": null')
+  await page.screenshot(picture('6-phone'))
+  // The editor and the answer are one above the other.
+  const widthOf = async (part: string) => (await page.locator(part).boundingBox())?.width
+  for (const part of ['.graphiql-editors', '.graphiql-response']) expect(await widthOf(part)).toBeGreaterThan(280)
+})
+
+test.each(['dark', 'light'] as const)('where the system is %s, so are all parts of the page', async (colorScheme) => {
+  const page = await visit([], { colorScheme })
+  await page.getByLabel('Token').waitFor()
+  await page.screenshot(picture(`7-${colorScheme}-sign-in`))
+  await expectShade(page, '#sign-in', colorScheme)
+  await signIn(page)
+  await page.getByText('Signed in as admin').waitFor()
+  await page.screenshot(picture(`8-${colorScheme}`))
+  for (const part of ['body', '#session']) await expectShade(page, part, colorScheme)
+  // Chosen in GraphiQL's settings, the theme counts for the whole page as well.
+  const other = colorScheme === 'dark' ? 'light' : 'dark'
+  await page.getByRole('button', { name: 'Open settings dialog' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: other, exact: false }).click()
+  for (const part of ['body', '#session', '#sign-in']) await expectShade(page, part, other)
+})
+
+/** The background of a part of the page, from 0 (black) to 255. */
+async function expectShade(page: Page, selector: string, scheme: 'dark' | 'light'): Promise<void> {
+  const shade = () =>
+    page.evaluate(
+      `Math.max(...getComputedStyle(document.querySelector('${selector}')).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number))`,
+    )
+  if (scheme === 'dark') await expect.poll(shade).toBeLessThan(100)
+  else await expect.poll(shade).toBeGreaterThan(200)
+}

@@ -18,6 +18,7 @@ describe('settings', () => {
     expect(config).toEqual({
       host: '127.0.0.1',
       port: 4000,
+      keepAliveSeconds: 75,
       dataDirectory: '.xce',
       databaseUrl: null,
       localWorker: true,
@@ -53,6 +54,7 @@ describe('settings', () => {
     ['XCE_PORT', '-1'],
     ['XCE_PORT', '65536'],
     ['XCE_PORT', '4000.5'],
+    ['XCE_KEEP_ALIVE_SECONDS', '0'],
     ['XCE_LOCAL_WORKER', 'yes'],
     ['XCE_STOP_REPLICAS_ON_EXIT', 'true'],
     ['XCE_LOG_LEVEL', 'loud'],

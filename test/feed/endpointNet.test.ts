@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AddressChange, inView, netOf } from '../../src/feed/endpointNet.ts'
-import type { EndpointAddress } from '../../src/model/endpoint.ts'
+import { type AddressChange, netOf } from '../../src/feed/endpointNet.ts'
+import { type EndpointAddress, inView } from '../../src/model/endpoint.ts'
 import { address } from './addresses.ts'
 
 const everything = { port: null, includeNotReady: true }

@@ -1,5 +1,4 @@
-import type { EndpointView } from '../../src/feed/endpointNet.ts'
-import type { EndpointAddress } from '../../src/model/endpoint.ts'
+import type { EndpointAddress, EndpointView } from '../../src/model/endpoint.ts'
 import { shownOf } from './shownOf.ts'
 import type { Frame } from './subscriber.ts'
 

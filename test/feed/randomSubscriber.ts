@@ -1,4 +1,4 @@
-import type { EndpointView } from '../../src/feed/endpointNet.ts'
+import type { EndpointView } from '../../src/model/endpoint.ts'
 import type { ApiClient } from '../support/drivers/apiClient.ts'
 import { until } from '../support/fixtures/until.ts'
 import { type EndpointFrame, EndpointRecord, endpointDocument } from './endpointRecord.ts'

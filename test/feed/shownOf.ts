@@ -1,5 +1,5 @@
-import { type EndpointView, inView } from '../../src/feed/endpointNet.ts'
 import type { EndpointAddress } from '../../src/model/endpoint.ts'
+import { type EndpointView, inView } from '../../src/model/endpoint.ts'
 
 /** What a subscriber with this view has, as it writes it down: id and readiness, by id. */
 export function shownOf(

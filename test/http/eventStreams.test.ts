@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createToken } from '../../src/store/access/tokens.ts'
 import { createService, placedReplicas } from '../support/drivers/apiService.ts'
 import type { HandWorker } from '../support/drivers/handWorker.ts'
+import { EventStream } from '../support/drivers/sse.ts'
 import { TestServer } from '../support/drivers/testServer.ts'
 import { until } from '../support/fixtures/until.ts'
 
@@ -113,6 +114,57 @@ describe('the single connection mode', () => {
       body: operation('1'),
     })
     expect(sent.status).toBe(404)
+  })
+
+  test('an id used again right after its operation was ended is the new operation’s, and so are all events of it', async () => {
+    await createService(server.client, 'one', 0)
+    await createService(server.client, 'two', 0)
+    const followed = (name: string) => `subscription { serviceChanged(name: "${name}") { service { name } } }`
+    const frameOf = (name: string) => ({
+      event: 'next',
+      data: { id: 'id "1"', payload: { data: { serviceChanged: { service: { name } } } } },
+    })
+    const token = await reserve()
+    const own = { ...headers, [tokenHeader]: token }
+    const stream = await EventStream.request(url, { headers: { ...own, accept: 'text/event-stream' } })
+    const send = async (name: string) => {
+      const init = { method: 'POST', headers: { ...own, 'content-type': 'application/json' } }
+      return (await fetch(url, { ...init, body: operation('id "1"', followed(name)) })).status
+    }
+    const end = () => fetch(`${url}?operationId=${encodeURIComponent('id "1"')}`, { method: 'DELETE', headers: own })
+    for (let time = 0; time < 5; time++) {
+      expect(await send('one')).toBe(202)
+      expect(await stream.next()).toMatchObject(frameOf('one'))
+      expect(await send('one')).toBe(409)
+      expect((await end()).status).toBe(200)
+      expect(await send('two')).toBe(202)
+      expect(await stream.next()).toMatchObject(frameOf('two'))
+      expect((await end()).status).toBe(200)
+    }
+    stream.close()
+  })
+
+  test('an operation that is refused leaves its id free, and ends no other', async () => {
+    const token = await reserve()
+    const own = { ...headers, [tokenHeader]: token }
+    const stream = await EventStream.request(url, { headers: { ...own, accept: 'text/event-stream' } })
+    const send = async (body: string) =>
+      (await fetch(url, { method: 'POST', headers: { ...own, 'content-type': 'application/json' }, body })).status
+    expect(await send(operation('living', 'subscription { servicesChanged { kind } }'))).toBe(202)
+    expect(await stream.next()).toMatchObject({ event: 'next', data: { id: 'living' } })
+    const twoOperations = JSON.stringify({
+      query: 'query A { viewer { subject } } query B { viewer { subject } }',
+      extensions: { operationId: 'refused' },
+    })
+    expect([await send(twoOperations), await send(twoOperations)]).toEqual([400, 400])
+    expect(await send(operation('refused'))).toBe(202)
+    expect(await stream.next()).toMatchObject({ event: 'next', data: { id: 'refused' } })
+    expect(await stream.next()).toEqual({ event: 'complete', data: { id: 'refused' } })
+    const byGet = new URLSearchParams({ query: '{ __typename }', extensions: '{"operationId":"refused"}' })
+    expect((await fetch(`${url}?${byGet}`, { headers: own })).status).toBe(202)
+    const typename = { id: 'refused', payload: { data: { __typename: 'Query' } } }
+    expect(await stream.next()).toEqual({ event: 'next', data: typename })
+    stream.close()
   })
 
   test('a body that is too large is refused, whether or not its length is known', async () => {

@@ -46,6 +46,7 @@ export const rooms = {
   // The server and the worker share how files are locked and written, and how settings are declared and read.
   files: { rooms: [], packages: ['node:', 'fs-native-extensions'] },
   settings: { rooms: [], packages: ['zod'] },
+  signals: { rooms: [], packages: [] },
 
   // The store is the only room that opens transactions.
   'store/database': {
@@ -223,14 +224,14 @@ export const rooms = {
 
   // The server puts all parts together.
   server: {
-    rooms: ['config', 'files', 'store/**', 'feed', 'systems/**', 'graphql', 'http'],
+    rooms: ['config', 'files', 'signals', 'store/**', 'feed', 'systems/**', 'graphql', 'http'],
     packages: ['node:', 'pino', 'pino-pretty', 'uuid'],
   },
   'server.ts': { rooms: ['server'], packages: ['node:'] },
 
   // These stand beside the server. The demo uses the API as any client does.
   demo: { rooms: [], packages: ['node:', 'cli-table3', 'graphql-ws', 'picocolors', 'ws'] },
-  'demo.ts': { rooms: ['demo'], packages: ['node:', 'picocolors'] },
+  'demo.ts': { rooms: ['demo', 'signals'], packages: ['node:', 'picocolors'] },
   bin: { rooms: [], packages: ['node:'] },
   tools: {
     rooms: ['config', 'store/**', 'graphql'],

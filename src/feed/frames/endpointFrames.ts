@@ -1,6 +1,6 @@
-import type { EndpointAddress } from '../../model/endpoint.ts'
+import { type EndpointAddress, type EndpointView, inView } from '../../model/endpoint.ts'
 import type { Revision, ServiceId } from '../../model/id.ts'
-import { type EndpointView, inView, netOf } from '../endpointNet.ts'
+import { netOf } from '../endpointNet.ts'
 import type { ServiceFrames } from '../serviceFollower.ts'
 
 /** A frame of an endpoint subscription, exact at its revision. */
@@ -8,6 +8,7 @@ export interface EndpointFrame {
   readonly kind: 'SNAPSHOT' | 'DELTA' | 'BOOKMARK' | 'GONE'
   readonly serviceId: ServiceId
   readonly revision: Revision
+  readonly view: EndpointView
   /** The whole table at `revision`, whatever the view; null on BOOKMARK and GONE. */
   readonly addresses: readonly EndpointAddress[] | null
   /** The net of the interval as the view shows it; on a SNAPSHOT everything in the view is added. */
@@ -18,12 +19,12 @@ export interface EndpointFrame {
 /** A SNAPSHOT, then a DELTA for every change that the view shows; several changes in one frame are told as their net. */
 export function endpointFrames(serviceId: ServiceId, view: EndpointView): ServiceFrames<EndpointFrame> {
   const empty = (kind: 'BOOKMARK' | 'GONE', revision: Revision): EndpointFrame => {
-    return { kind, serviceId, revision, addresses: null, added: [], removed: [] }
+    return { kind, serviceId, revision, view, addresses: null, added: [], removed: [] }
   }
   return {
     snapshot: (revision, addresses) => {
       const added = addresses.filter((address) => inView(address, view))
-      return { kind: 'SNAPSHOT', serviceId, revision, addresses, added, removed: [] }
+      return { kind: 'SNAPSHOT', serviceId, revision, view, addresses, added, removed: [] }
     },
     delta: (revision, changes, addresses) => {
       const net = netOf(
@@ -31,7 +32,7 @@ export function endpointFrames(serviceId: ServiceId, view: EndpointView): Servic
         view,
       )
       if (net.added.length === 0 && net.removed.length === 0) return null
-      return { kind: 'DELTA', serviceId, revision, addresses, ...net }
+      return { kind: 'DELTA', serviceId, revision, view, addresses, ...net }
     },
     bookmark: (revision) => empty('BOOKMARK', revision),
     gone: (revision) => empty('GONE', revision),

@@ -1,6 +1,7 @@
 import { bounds } from '../../model/bounds.ts'
-import type { EndpointAddress as Address } from '../../model/endpoint.ts'
+import { type EndpointAddress as Address, type EndpointView, inView } from '../../model/endpoint.ts'
 import type { Revision, ServiceId } from '../../model/id.ts'
+import { withoutNulls } from '../../model/withoutNulls.ts'
 import { readEndpoints } from '../../store/read/readEndpoint.ts'
 import { PortProtocol } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
@@ -13,7 +14,11 @@ export interface EndpointTable {
   readonly serviceId: ServiceId
   readonly revision: Revision
   readonly addresses: readonly Address[]
+  /** What a subscription shows of the table, where its arguments do not say otherwise. */
+  readonly view?: EndpointView
 }
+
+const wholeView: EndpointView = { port: null, includeNotReady: false }
 
 export const EndpointAddress = builder.objectRef<Address>('EndpointAddress').implement({
   description: 'The address of one port of one replica.',
@@ -89,19 +94,18 @@ Endpoint.implement({
       description: 'The addresses, in the order of index and port name.',
       args: {
         port: t.arg.string({
-          description: 'Return only addresses of the port with this name; of all ports when left out.',
+          description:
+            'Return only addresses of the port with this name. When left out: as in endpointChanged, elsewhere of all ports.',
         }),
         includeNotReady: t.arg.boolean({
-          defaultValue: false,
           description:
-            'Also return addresses that are not ready, of replicas whose process runs but is not ready or is stopping.',
+            'Also return addresses that are not ready, of replicas whose process runs but is not ready or is stopping. When left out: as in endpointChanged, elsewhere false.',
         }),
       },
-      resolve: ({ addresses }, { port, includeNotReady }) =>
-        addresses.filter(
-          (address) =>
-            (includeNotReady || address.ready) && (port === null || port === undefined || address.portName === port),
-        ),
+      resolve: ({ addresses, view = wholeView }, args) => {
+        const { port, includeNotReady } = { ...view, ...withoutNulls(args) }
+        return addresses.filter((address) => inView(address, { port, includeNotReady }))
+      },
     }),
   }),
 })

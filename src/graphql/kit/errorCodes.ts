@@ -6,6 +6,10 @@ import type { DatabaseErrorKind } from '../../store/database/databaseErrors.ts'
 export type RequestErrorCode =
   | 'BAD_USER_INPUT'
   | 'UNAUTHENTICATED'
+  | 'METHOD_NOT_ALLOWED'
+  | 'NOT_ACCEPTABLE'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'UNSUPPORTED_MEDIA_TYPE'
   | 'UNAVAILABLE'
   | `DATABASE_${DatabaseErrorKind}`
   | 'INTERNAL_SERVER_ERROR'
@@ -104,6 +108,30 @@ export const errorCodes = {
     status: 401,
     meaning: 'There is no token, or it is not valid.',
     remedy: 'Send "Authorization: Bearer <token>", or connectionParams.authorization on a WebSocket.',
+  },
+  METHOD_NOT_ALLOWED: {
+    type: null,
+    status: 405,
+    meaning: 'The address does not answer the method of the request.',
+    remedy: 'Use a method that the header Allow of the answer has.',
+  },
+  NOT_ACCEPTABLE: {
+    type: null,
+    status: 406,
+    meaning: 'The header Accept takes no form in which the server could answer. Nothing was done.',
+    remedy: 'Accept application/json, or text/event-stream for a subscription.',
+  },
+  PAYLOAD_TOO_LARGE: {
+    type: null,
+    status: 413,
+    meaning: 'The body of the request is too large. Nothing was done.',
+    remedy: 'Send less than the bound that the message has.',
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    type: null,
+    status: 415,
+    meaning: 'The server does not read bodies of this type, character set or encoding. Nothing was done.',
+    remedy: 'Send JSON with "Content-Type: application/json", as UTF-8 and not compressed.',
   },
   UNAVAILABLE: {
     type: null,

@@ -15,9 +15,10 @@ export function badUserInput(message: string): GraphQLError {
   return requestError('BAD_USER_INPUT', message)
 }
 
-export function unauthenticated(): GraphQLError {
-  const { status, remedy } = errorCodes.UNAUTHENTICATED
-  return requestError('UNAUTHENTICATED', `This needs a valid token. ${remedy}`, {
-    http: { status, headers: { 'WWW-Authenticate': 'Bearer' } },
+const tokenNeeded = `This needs a valid token. ${errorCodes.UNAUTHENTICATED.remedy}`
+
+export function unauthenticated(message: string = tokenNeeded): GraphQLError {
+  return requestError('UNAUTHENTICATED', message, {
+    http: { status: errorCodes.UNAUTHENTICATED.status, headers: { 'WWW-Authenticate': 'Bearer' } },
   })
 }

@@ -12,8 +12,10 @@ const EndpointChange = builder.objectRef<EndpointFrame>('EndpointChange').implem
     endpoint: t.field({
       type: Endpoint,
       nullable: true,
-      description: 'The whole table at the revision. Null on BOOKMARK and GONE.',
-      resolve: ({ addresses, serviceId, revision }) => (addresses === null ? null : { serviceId, revision, addresses }),
+      description:
+        "The table at the revision. Its addresses are those of the subscription's port, and not ready ones where the subscription includes them, unless their own arguments say otherwise. Null on BOOKMARK and GONE.",
+      resolve: ({ addresses, serviceId, revision, view }) =>
+        addresses === null ? null : { serviceId, revision, addresses, view },
     }),
     added: t.field({
       type: [EndpointAddress],

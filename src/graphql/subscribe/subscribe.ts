@@ -2,11 +2,16 @@ import { createSourceEventStream, type ExecutionArgs, type ExecutionResult } fro
 import { PulledSubscription } from '../../feed/pulledSubscription.ts'
 import { SharedSource } from '../../feed/sharedSource.ts'
 import type { GraphQLContext } from '../kit/context.ts'
+import { badUserInput } from '../kit/requestErrors.ts'
 import type { Executed } from '../kit/resultSink.ts'
 import { executeFrame } from './executed.ts'
 import { groupKey } from './groupKey.ts'
 import { PushedSubscription } from './pushedSubscription.ts'
+import { isRootFieldLeftOut } from './rootField.ts'
 import { SubscriptionResults } from './subscriptionResults.ts'
+
+const nothingToFollow =
+  'The subscription has no field left to follow: @skip or @include leaves it out. Do not send the operation then.'
 
 /**
  * Subscribes like graphql-js, but subscriptions that are alike share the execution of their frames, and each frame is executed in a context of its
@@ -15,6 +20,7 @@ import { SubscriptionResults } from './subscriptionResults.ts'
 export async function subscribe(
   args: ExecutionArgs,
 ): Promise<AsyncGenerator<ExecutionResult, undefined, undefined> | ExecutionResult> {
+  if (isRootFieldLeftOut(args)) return { errors: [badUserInput(nothingToFollow)] }
   const source = await createSourceEventStream(args)
   if (!(Symbol.asyncIterator in source)) return source
   const context = args.contextValue as GraphQLContext

@@ -22,6 +22,15 @@ export async function renewLease(
   return renewed ?? null
 }
 
+/** Counts the REACHABLE workers with ready replicas that no server has heard of since an instant of the database's clock. */
+export async function countUnheardWorkers({ prisma }: Database, since: Instant): Promise<number> {
+  const [row] = await prisma.$queryRaw<{ count: number }[]>`
+    SELECT count(*)::int AS count FROM "Worker" w
+    WHERE w."reachability" = 'REACHABLE' AND w."lastSeenAt" < to_timestamp(${since / 1_000}::float8)
+      AND EXISTS (SELECT FROM "Replica" r WHERE r."workerId" = w."id" AND r."state" = 'RUNNING' AND r."ready")`
+  return row?.count ?? 0
+}
+
 /** Asks the worker to report everything once more, within this epoch. This makes no fact. */
 export async function askForAll({ prisma }: Database, workerId: WorkerId, epoch: number): Promise<void> {
   await prisma.worker.updateMany({ where: { id: workerId, epoch }, data: { restored: true } })

@@ -63,6 +63,8 @@ export class TestServer {
       XCE_LOCAL_WORKER: 'off',
       DATABASE_URL: databaseUrl,
       XCE_LEASE_SECONDS: '3600',
+      // fetch keeps a connection for as long as the server says, and some tests wait until nothing is open.
+      XCE_KEEP_ALIVE_SECONDS: '5',
       ...env,
     })
     return new TestServer(await startServer({ config, log, workerProgram: '', env: {}, bookmarkMillis }), directory)

@@ -80,7 +80,7 @@ const tokenFile = () => path.join(directory, 'token')
 test('a token that is not known there: by file and server, and once in the server’s log', async () => {
   connect('nonsense', server.url, { name: 'stranger' })
   expect(await told()).toBe(
-    `not connected to ${server.url}: The token in ${tokenFile()} is not known there (4401 Unauthorized: send connectionParams.authorization): copy a server's worker-token to that file.`,
+    `not connected to ${server.url}: The token in ${tokenFile()} is not known there (4401 Unauthorized: the server does not know this token): copy a server's worker-token to that file.`,
   )
   expect(serverSays('stranger')).toMatchObject([
     {
