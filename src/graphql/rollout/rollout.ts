@@ -20,7 +20,7 @@ const RolloutState = enumOf<State>('RolloutState', 'How far a rollout is.', {
   STALLED: 'Under way, but without progress for progressDeadlineSeconds. Progress or completion clears it.',
   COMPLETED: 'Every active replica has the target content and enough are available.',
   SUPERSEDED: 'A new target came before it was complete.',
-  ROLLED_BACK: 'A rollback left it.',
+  ROLLED_BACK: 'A rollback left it: before it was complete, or automatically while it was watched.',
   CANCELLED: 'Its service was deleted before it was complete.',
 })
 
@@ -75,6 +75,12 @@ export const Rollout = builder.prismaNode('Rollout', {
       type: 'DateTime',
       nullable: true,
       description: 'When it ended, in whatever state; null while under way.',
+    }),
+    watchUntil: t.expose('watchUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'Until when a crash loop of the target still rolls it back although it is COMPLETED; null while it is not watched. A failure or a restart in place moves it.',
     }),
     startedBy: t.exposeString('startedBy', { description: 'The subject that began it; xce: the rules did.' }),
   }),

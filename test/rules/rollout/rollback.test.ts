@@ -233,10 +233,11 @@ describe('automatic rollback', () => {
     expect(first.snapshot.columns).toMatchObject({ versionNumber: 1, status: 'STALLED' })
   })
 
-  test('never a rollback of a rollback, nor of a restart: its content is the completed one', () => {
+  test('never a rollback of a rollback, nor of a restart: its content has lasted its watch', () => {
     const scene = automatic()
     scene.commit(updateTo('two'))
     roll(scene)
+    scene.wait(60).tick()
     for (const intent of [restartIntent(), rollbackTo()]) {
       scene.commit(intent)
       const { versionNumber } = scene.snapshot.columns
@@ -257,8 +258,13 @@ describe('automatic rollback', () => {
       scene.wait(60).tick()
       expect(scene.snapshot.columns).toMatchObject({ status: 'STALLED', versionNumber: 2 })
       expect(scene.snapshot.rollout.blocker).toMatchObject({ reason })
-      // When it is placed and still does not come up, it was the release.
-      scene.place()
+      // When it is placed and does not come up within another deadline, it was the release.
+      expect(scene.snapshot.rollout.deadlineAt).toBeNull()
+      scene.wait(1_000).place()
+      expect(scene.snapshot.columns).toMatchObject({ status: 'STALLED', versionNumber: 2 })
+      scene.wait(59).tick()
+      expect(scene.snapshot.columns.versionNumber).toBe(2)
+      scene.wait(1).tick()
       expect(scene.snapshot.columns.versionNumber).toBe(3)
     },
   )

@@ -95,7 +95,7 @@ describe('the examples', () => {
   })
 })
 
-test.each([1, 2, 3, 4])(
+test.each([1, 3, 4, 5])(
   'hosts that fail, return, are drained and given up at random, seed %s: no invariant is broken',
   (seed) => {
     const random = new Random(seed)
