@@ -31,7 +31,7 @@ export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
     return
   }
   const failed = failures.has(reason) && !isDeleting(draft) && rememberFailure(draft, row, ctx)
-  if (failed) rememberTrouble(draft, row, ctx.now)
+  if (failed) rememberTrouble(draft, row, ctx.now, draft.slots.get(keyOf(row))?.retryAt)
   recordReplicaEvent(draft, ended, `${endSentence(draft, row, how)}${failed ? waitSentence(draft, row) : ''}`)
   replace(draft, row, row.holdsQuota, ctx)
 }

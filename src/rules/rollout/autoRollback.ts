@@ -39,8 +39,10 @@ export function autoRollback(draft: Draft, ctx: Context): boolean {
  * Says what is wrong with the target; null when nothing is. A crash loop always counts. A rollout without progress
  * counts only if a replica of the target had a place for its deadline, because a busy cluster is not a bad release.
  */
-function failureOf(draft: Draft, { state, deadlineAt, progressDeadlineSeconds }: Rollout, ctx: Context): string | null {
-  if (isTargetLooping(draft)) return 'is in CRASH_LOOP'
+function failureOf(draft: Draft, rollout: Rollout, ctx: Context): string | null {
+  const { number, state, deadlineAt, progressDeadlineSeconds, finishedAt } = rollout
+  if (isTargetLooping(draft))
+    return `is in CRASH_LOOP${finishedAt === null ? '' : `, although rollout ${number} was complete`}`
   const isOver = state === 'STALLED' && deadlineAt !== null && deadlineAt <= ctx.now
   return isOver && hasFailing(draft, true) ? `made no progress for ${progressDeadlineSeconds} s` : null
 }

@@ -22,14 +22,7 @@ function availabilityWarnings(
 }
 
 function rollbackWarnings(
-  {
-    autoRollback,
-    watchSeconds,
-    minReadySeconds,
-    progressDeadlineSeconds,
-    backoffBaseSeconds,
-    backoffMaxSeconds,
-  }: Settings,
+  { autoRollback, watchSeconds, minReadySeconds, progressDeadlineSeconds }: Settings,
   { readiness, restart }: Pick<Content, 'readiness' | 'restart'>,
 ): string[] {
   if (!autoRollback) {
@@ -41,13 +34,6 @@ function rollbackWarnings(
   if (watchSeconds === 0 && readiness === null) {
     warnings.push(
       `autoRollback is on, watchSeconds is 0 and there is no readiness probe, so a release that crashes later than ${minReadySeconds} s after its start is not rolled back. Set watchSeconds to ${defaultSettings.watchSeconds}, or give a readiness probe.`,
-    )
-  }
-  // A watch sees a crash loop only if the next failure comes before the watch is over.
-  const backoff = Math.min(backoffBaseSeconds, backoffMaxSeconds)
-  if (watchSeconds > 0 && backoff >= watchSeconds) {
-    warnings.push(
-      `watchSeconds is ${watchSeconds} and the backoff's baseSeconds ${backoff}, so the watch is over before a replica is started for the third time: autoRollback can't see a crash loop after completion. Set watchSeconds to more than ${backoff}.`,
     )
   }
   if (watchSeconds > 0 && restart.maxAttempts > 1 && restart.delaySeconds >= watchSeconds) {

@@ -10,7 +10,7 @@ import {
   rollbackTo,
   updateTo,
 } from '../../support/fixtures/rollouts.ts'
-import { content, settings } from '../../support/fixtures/services.ts'
+import { content, grantOf, reportOf, settings } from '../../support/fixtures/services.ts'
 
 /** A service that has run these releases, each completed, the last one now. */
 function havingRun(...releases: string[]): Scene {
@@ -203,6 +203,57 @@ describe('automatic rollback', () => {
     expect(scene.store.changes.flatMap(messagesOf)).toContain(
       'web is rolled back to version 1, as version 3: version 2 is in CRASH_LOOP.',
     )
+  })
+
+  /** Version 2 has three new replicas: one waits for quota, the other two have a place. */
+  function halfPlaced(over = {}): Scene {
+    const scene = automatic(over)
+    scene.commit(updateTo('bad'))
+    scene.confirmStops()
+    const [waiting, ...rest] = scene.store.alive.filter((row) => row.state === 'PENDING')
+    if (waiting === undefined || rest.length === 0) throw new Error('Two replicas at least are new.')
+    const blocker = { reason: 'QUOTA', message: 'No quota.', count: 1, since: scene.ctx.now, until: null } as const
+    scene.commit({ kind: 'setBlockers', blockers: [{ replica: waiting.id, blocker: { ...blocker, replica: null } }] })
+    const ports = [{ name: 'http', port: 25_000, protocol: 'TCP' }] as const
+    scene.commit({ kind: 'grant', grants: rest.map(({ id }) => grantOf(id, { ports, lastPort: 25_000 })) })
+    return scene
+  }
+
+  test('on CRASH_LOOP while a sibling waits for quota, and the hold names what fails', () => {
+    const scene = halfPlaced()
+    const { index } = scene.store.alive.find((row) => row.state === 'STARTING') ?? { index: -1 }
+    expect(scene.snapshot.rollout.blocker).toMatchObject({ reason: 'QUOTA' })
+    scene.report([reportOf({ ...scene.row(index), start: 2 }, { ready: false })])
+    expect(scene.snapshot.rollout.blocker).toMatchObject({
+      reason: 'WAITING_FOR_READY',
+      replica: scene.row(index).id,
+      message: `Waiting for web[${index}] to become ready; web[${index}] has been restarted in place once: read its log.`,
+    })
+    for (let failure = 0; failure < 3; failure++) {
+      expect(scene.snapshot.columns.versionNumber).toBe(2)
+      const row = scene.row(index)
+      const ports = [{ name: 'http', port: 25_001 + failure, protocol: 'TCP' }] as const
+      if (row.state === 'PENDING') scene.commit({ kind: 'grant', grants: [grantOf(row.id, { ports })] })
+      scene.end(index)
+      scene.wait(10).tick()
+    }
+    expect(scene.snapshot.columns.versionNumber).toBe(3)
+  })
+
+  test('on STALLED while a sibling waits for quota', () => {
+    const scene = halfPlaced()
+    const change = scene.wait(60).tick()
+    expect(messagesOf(change)[0]).toMatch(
+      /^Rollout 2 of web has made no progress for 60 s\. Waiting for web\[\d\] to become/,
+    )
+    expect(scene.snapshot.columns.versionNumber).toBe(3)
+  })
+
+  test('on STALLED, not while the only one that is not available has not been placed yet', () => {
+    const scene = automatic()
+    scene.commit(updateTo('two'))
+    scene.wait(60).tick()
+    expect(scene.snapshot.rollout).toMatchObject({ state: 'STALLED', toVersion: 2, blocker: { reason: 'QUEUED' } })
   })
 
   test('is off by default', () => {
