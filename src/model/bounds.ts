@@ -18,6 +18,7 @@ export const bounds = {
   maxPerHost: { min: 1, max: 50_000 },
   minReadySeconds: { min: 0, max: 86_400 },
   progressDeadlineSeconds: { min: 1, max: 604_800 },
+  watchSeconds: { min: 0, max: 86_400 },
   backoffSeconds: { min: 0, max: 86_400 },
   backoffResetAfterSeconds: { min: 1, max: 604_800 },
   probeInitialDelaySeconds: { min: 0, max: 3_600 },
@@ -41,6 +42,8 @@ export const bounds = {
 export const rowsPerCommit = 500
 /** Intents that one commit takes at most. */
 export const intentsPerCommit = 256
+/** For so long a replica must have been ready at least, once its content has failed in this rollout (R9). */
+export const troubledMinReadySeconds = 10
 /** A slot is in CRASH_LOOP from its third failure on (R10). */
 export const crashLoopFailures = 3
 /** A replica is START_FAILED after this many port conflicts in a row (R13). */

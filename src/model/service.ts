@@ -79,8 +79,8 @@ export interface ServiceSnapshot extends ServiceIdentity, ServiceCounters {
   readonly maxReplicas: number | null
   readonly columns: ServiceColumns
   /**
-   * By number: all versions that an alive replica, the target, the current rollout, `completedVersion` or
-   * `previousVersion` names.
+   * By number: all versions that an alive replica, the target, the current rollout, `completedVersion`,
+   * `previousVersion` or `provenVersion` names.
    */
   readonly versions: ReadonlyMap<number, Version>
   /** The highest version number ever given. */

@@ -6,7 +6,7 @@ export type Limit = { readonly count: number } | { readonly percent: number }
 /** The settings that an update may give for its rollout alone. */
 export type RolloutSettings = Pick<
   Settings,
-  'maxSurge' | 'maxUnavailable' | 'minReadySeconds' | 'progressDeadlineSeconds' | 'autoRollback'
+  'maxSurge' | 'maxUnavailable' | 'minReadySeconds' | 'progressDeadlineSeconds' | 'autoRollback' | 'watchSeconds'
 >
 
 /** How a service is kept, as opposed to what its replicas run (`Content`). */
@@ -21,6 +21,8 @@ export interface Settings {
   readonly minReadySeconds: number
   readonly progressDeadlineSeconds: number
   readonly autoRollback: boolean
+  /** How long a completed rollout may still be rolled back automatically (R6). */
+  readonly watchSeconds: number
   readonly backoffBaseSeconds: number
   readonly backoffMaxSeconds: number
   readonly backoffResetAfterSeconds: number

@@ -22,7 +22,11 @@ export interface RolloutPlan {
   readonly highestActive: number
   readonly durationSeconds: number | null
   readonly finishes: boolean
+  /** For how many seconds it is watched once it is complete (R6); 0 if it is not. */
+  readonly watchSeconds: number
   readonly blocker: Blocker | null
+  /** What the settings can't do. */
+  readonly warnings: readonly string[]
 }
 
 /** A plan with more steps than these joins two neighbours to one, which has the later one's second and counts. */

@@ -6,6 +6,7 @@ import type { ServiceIntent } from '../model/intent.ts'
 import type { Refusal } from '../model/refusal.ts'
 import { isConfirmed, isPlaced } from '../model/replica.ts'
 import type { Replica, ServiceSnapshot } from '../model/service.ts'
+import { settingsWarnings } from '../rules/service/settingsWarnings.ts'
 import { type Behaviour, wellBehaved } from './behaviour.ts'
 import type { ChangedRow } from './invariants.ts'
 import { PlanSteps, type RolloutPlan } from './plan.ts'
@@ -88,7 +89,14 @@ export class Preview {
   plan(): RolloutPlan {
     const finishes = this.#doneAt !== null
     const durationSeconds = this.#doneAt === null ? null : Math.ceil((this.#doneAt - this.#input.now) / 1_000)
-    return { ...this.#steps.summary(), durationSeconds, finishes, blocker: finishes ? null : this.#blocker() }
+    return {
+      ...this.#steps.summary(),
+      durationSeconds,
+      finishes,
+      watchSeconds: this.#watchSeconds(),
+      blocker: finishes ? null : this.#blocker(),
+      warnings: this.#warnings(),
+    }
   }
 
   /** Mistakes of the rules that the preview has found. */
@@ -153,6 +161,17 @@ export class Preview {
     if (now - this.#input.now > seconds * 1_000) return `${seconds} s`
     if (commits >= most) return `${most} commits`
     return this.#rowVisits >= rowVisits ? `${commits} commits of so many replicas` : null
+  }
+
+  #watchSeconds(): number {
+    const { finishedAt, watchUntil } = this.#service.snapshot.rollout
+    return finishedAt === null || watchUntil === null ? 0 : Math.ceil((watchUntil - finishedAt) / 1_000)
+  }
+
+  #warnings(): readonly string[] {
+    const { columns, versions } = this.#service.snapshot
+    const target = versions.get(columns.versionNumber)
+    return target === undefined ? [] : settingsWarnings(columns.settings, target.content)
   }
 
   #blocker(): Blocker | null {

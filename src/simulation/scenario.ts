@@ -29,6 +29,7 @@ export type ScenarioHost = Pick<PlacementHost, 'name' | 'addresses' | 'portFrom'
 export interface Release {
   readonly name: string
   readonly content: Content
+  readonly settings: Settings
   readonly behaviour: Behaviour
 }
 
@@ -38,7 +39,6 @@ export interface ScenarioService {
   readonly queuePriority: number
   readonly atSeconds: number
   readonly replicas: number
-  readonly settings: Settings
   readonly releases: readonly Release[]
   /** The name of the first release. */
   readonly release: string

@@ -130,7 +130,7 @@ export class ScenarioRun {
     const id = planned.name as ServiceId
     const project = this.simulation.store.projects.get(planned.project as ProjectId)
     if (release === undefined || project === undefined) return
-    const { content } = release
+    const { content, settings } = release
     const service: NewService = {
       id,
       projectId: project.id,
@@ -141,8 +141,8 @@ export class ScenarioRun {
       profileRevisionId: revisionId(planned, release),
       content,
       overrides: { command: null, env: [] },
-      template: { command: content.command, env: content.env, settings: planned.settings },
-      settings: planned.settings,
+      template: { command: content.command, env: content.env, settings },
+      settings,
       replicas: planned.replicas,
     }
     const refusal = this.simulation.store.create(service, user, planned.queuePriority)
@@ -235,7 +235,7 @@ export class ScenarioRun {
         const profile =
           release === undefined || planned === undefined
             ? null
-            : { id: revisionId(planned, release), content: release.content, settings: planned.settings }
+            : { id: revisionId(planned, release), content: release.content, settings: release.settings }
         const { replicas, rollout, startPaused } = action
         return {
           kind: 'update',

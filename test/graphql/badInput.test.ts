@@ -255,6 +255,18 @@ const profiles: readonly Case[] = [
     'must be the longer one',
   ],
   [
+    'a deadline within the default min-ready without a probe',
+    rollout({ progressDeadlineSeconds: 5 }),
+    ['service', 'rollout', 'progressDeadlineSeconds'],
+    'progressDeadlineSeconds would be 5 and minReadySeconds 5',
+  ],
+  [
+    'a watch of more than a day',
+    rollout({ watchSeconds: 86_401 }),
+    ['service', 'rollout', 'watchSeconds'],
+    '86401 is out of range: the seconds of the watch are 0 to 86400',
+  ],
+  [
     'min-ready beyond the default deadline',
     rollout({ minReadySeconds: 600 }),
     ['service', 'rollout', 'minReadySeconds'],
@@ -358,6 +370,7 @@ const updates: readonly Case[] = [
     ['rollout', 'maxSurge'],
     'would both be 0',
   ],
+  ['a negative watch', ofRollout({ watchSeconds: -1 }), ['rollout', 'watchSeconds'], '-1 is out of range'],
   [
     'a negative deadline',
     ofRollout({ progressDeadlineSeconds: -1 }),

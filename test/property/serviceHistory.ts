@@ -67,6 +67,7 @@ export const history: fc.Arbitrary<History> = fc.record({
       minReadySeconds: fc.constantFrom(0, 0, 5),
       progressDeadlineSeconds: fc.constantFrom(30, 600),
       autoRollback: fc.boolean(),
+      watchSeconds: fc.constantFrom(0, 7, 60),
     })
     .map((over) => settings({ ...over, backoffResetAfterSeconds: 60 })),
   probed: fc.boolean(),

@@ -144,10 +144,20 @@ function checkHistory({ snapshot, versions, rollouts }: ServiceStore): void {
   const contentOf = (number: number) => versions.get(number)?.contentNumber
   const completed = [...rollouts.values()].filter((past) => past.state === 'COMPLETED').map((past) => past.toVersion)
   const last = completed.at(-1) ?? null
-  const previous =
-    last === null ? null : (completed.findLast((number) => contentOf(number) !== contentOf(last)) ?? null)
+  // A rollout that is watched may still be rolled back: until then "previous" is what it was before.
+  const settled = rollout.watchUntil === null ? completed : completed.slice(0, -1)
+  const newest = settled.at(-1)
+  const previous = settled.findLast((number) => contentOf(number) !== contentOf(newest ?? 0)) ?? null
   check(columns.completedVersion === last, 'completedVersion is the version that was completed last')
   check(columns.previousVersion === previous, 'previousVersion is the last completed one with other content')
+  check(
+    columns.provenVersion === null || settled.includes(columns.provenVersion),
+    'a version has proven itself only after its rollout was completed and its watch was over',
+  )
+  for (const { number, state, watchUntil } of rollouts.values()) {
+    const isWatched = state === 'COMPLETED' && number === rollout.number && columns.settings.autoRollback
+    check(watchUntil === null || isWatched, 'only the newest completed rollout is watched')
+  }
   if (rollout.finishedAt === null)
     check(rollout.fromVersion === last, 'a rollout comes from the version that was completed last')
 }
@@ -162,7 +172,8 @@ function checkRollout(snapshot: ServiceSnapshot): void {
     const { blocker } = rollout
     check(blocker !== null || goesOn(snapshot), 'a rollout that is not finished says what it waits for')
     check((rollout.state === 'PAUSED') === columns.paused, 'PAUSED with the service')
-    check((rollout.deadlineAt === null) === columns.paused, 'a deadline runs but while paused')
+    const mayBeNull = columns.paused || rollout.state === 'STALLED'
+    check(rollout.deadlineAt === null ? mayBeNull : !columns.paused, 'a deadline runs but while paused')
     check(rollout.minReadySeconds === columns.settings.minReadySeconds, 'the rollout has the settings in force')
     const names = blocker !== null && blocker.reason !== 'ROLLOUT_PAUSED'
     check(!names || (blocker.replica != null && replicas.has(blocker.replica)), 'the blocker names an alive replica')
@@ -191,19 +202,24 @@ function checkTable({ snapshot, table }: ServiceState, alive: readonly Replica[]
 }
 
 /** Whatever ends by itself with time has a timer at its instant or before. */
-function checkTimers({ timers, columns, slots, rollout }: ServiceSnapshot, alive: readonly Replica[]): void {
+function checkTimers(snapshot: ServiceSnapshot, alive: readonly Replica[]): void {
+  const { timers, columns, slots, rollout, versions } = snapshot
+  const target = versions.get(columns.versionNumber)?.contentNumber
   const isArmed = (kind: TimerKind, dueAt: Instant) => (timers.get(kind) ?? Number.POSITIVE_INFINITY) <= dueAt
   for (const row of alive.filter(isActive)) {
     if (row.notBefore !== null) check(isArmed('BACKOFF', row.notBefore), 'a backoff has a timer')
     const { minReadySeconds, backoffResetAfterSeconds } = columns.settings
     if (row.readySince !== null && !row.available) {
-      check(isArmed('MIN_READY', row.readySince + minReadySeconds * 1000), 'a ready replica has a timer')
+      const isTroubled = rollout.troubledAt !== null && row.contentNumber === target
+      const seconds = isTroubled ? Math.max(minReadySeconds, 10) : minReadySeconds
+      check(isArmed('MIN_READY', row.readySince + seconds * 1000), 'a ready replica has a timer')
     }
     const failed = slots.some((slot) => slot.index === row.index && slot.contentNumber === row.contentNumber)
     if (failed && row.availableSince !== null) {
       check(isArmed('BACKOFF_RESET', row.availableSince + backoffResetAfterSeconds * 1000), 'a reset has a timer')
     }
   }
+  if (rollout.watchUntil !== null) check(isArmed('WATCH', rollout.watchUntil), 'a watch has a timer')
   if (rollout.state === 'ROLLING' && rollout.deadlineAt !== null && !columns.paused) {
     check(isArmed('PROGRESS_DEADLINE', rollout.deadlineAt), 'a deadline has a timer')
   }

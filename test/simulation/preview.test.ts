@@ -3,6 +3,7 @@ import type { PlacementHost, PlacementProject } from '../../src/model/host.ts'
 import type { ProjectId } from '../../src/model/id.ts'
 import type { NewService, ServiceIntent } from '../../src/model/intent.ts'
 import type { Replica, ServiceSnapshot } from '../../src/model/service.ts'
+import { settingsWith } from '../../src/rules/service/defaults.ts'
 import type { RolloutPlan } from '../../src/simulation/plan.ts'
 import { Preview, type PreviewInput } from '../../src/simulation/preview.ts'
 import { readyScene, type Scene } from '../support/drivers/scene.ts'
@@ -55,6 +56,17 @@ const told = ({ steps }: RolloutPlan): string[] =>
     ({ atSeconds, starts, stops, active, available }) =>
       `${atSeconds} s: +${starts.length} −${stops.length} → ${active}/${available}`,
   )
+
+test('R9: without a probe a replica counts 5 s after its process is there, and then the next ones step', () => {
+  const kept = content({ readiness: null })
+  const scene = readyScene({ replicas: 4, content: kept, settings: settingsWith({}, kept) })
+  const plan = planOf(previewOf(scene.wait(5), updateTo('2'), { readyAfterSeconds: 0 }))
+  expect(told(plan).filter((step) => !step.includes('+0 −0'))).toEqual([
+    '0 s: +2 −1 → 5/3',
+    '5 s: +2 −2 → 5/3',
+    '10 s: +0 −1 → 4/4',
+  ])
+})
 
 const withLimits = (replicas: number, over: Partial<NewService['settings']> = {}) =>
   readyScene({ replicas, settings: settings(over) })

@@ -20,7 +20,7 @@ CREATE TYPE "LeaveReason" AS ENUM ('DRAIN', 'RESTART', 'TIME_LIMIT');
 CREATE TYPE "EndReason" AS ENUM ('EXITED', 'GAVE_UP', 'START_FAILED', 'PORT_TAKEN', 'HOST_LOST', 'KILLED', 'SCALED_DOWN', 'REPLACED_BY_ROLLOUT', 'SERVICE_DELETED', 'DRAINED', 'TIME_LIMIT');
 
 -- CreateEnum
-CREATE TYPE "TimerKind" AS ENUM ('BACKOFF', 'MIN_READY', 'BACKOFF_RESET', 'PROGRESS_DEADLINE', 'CONTINUE');
+CREATE TYPE "TimerKind" AS ENUM ('BACKOFF', 'MIN_READY', 'BACKOFF_RESET', 'PROGRESS_DEADLINE', 'WATCH', 'CONTINUE');
 
 -- CreateEnum
 CREATE TYPE "HostScheduling" AS ENUM ('OPEN', 'CORDONED', 'DRAINING');
@@ -107,6 +107,7 @@ CREATE TABLE "Service" (
     "rolloutNumber" INTEGER NOT NULL,
     "completedVersion" INTEGER,
     "previousVersion" INTEGER,
+    "provenVersion" INTEGER,
     "restartNumber" INTEGER,
     "activeReplicas" INTEGER NOT NULL DEFAULT 0,
     "runningReplicas" INTEGER NOT NULL DEFAULT 0,
@@ -165,6 +166,8 @@ CREATE TABLE "Rollout" (
     "progressedAt" TIMESTAMPTZ(3) NOT NULL,
     "deadlineAt" TIMESTAMPTZ(3),
     "finishedAt" TIMESTAMPTZ(3),
+    "troubledAt" TIMESTAMPTZ(3),
+    "watchUntil" TIMESTAMPTZ(3),
     "startedBy" TEXT NOT NULL,
 
     CONSTRAINT "Rollout_pkey" PRIMARY KEY ("id")

@@ -2,13 +2,15 @@ import { bounds } from '../../model/bounds.ts'
 import type { Content } from '../../model/content.ts'
 import { quoted } from '../../model/quoted.ts'
 import { defaultContent } from '../../rules/service/defaults.ts'
+import { settingsWarnings } from '../../rules/service/settingsWarnings.ts'
 import { portVariableIssues } from '../../rules/version/mergedIssues.ts'
 import type { ClusterOutcome } from '../../store/commit/outcome.ts'
 import { environmentOf, profileEnvironmentField } from '../content/environmentInput.ts'
 import { RestartPolicyInput, restartOf, StopPolicyInput, stopOf } from '../content/policyInput.ts'
 import { portsField, portsOf } from '../content/portInput.ts'
 import { ProbeInput, probeOf, probePortFaults } from '../content/probeInput.ts'
-import { ServiceSettingsInput, settingsWithDefaults } from '../content/settingsInput.ts'
+import { warningsDescription } from '../content/settings.ts'
+import { ServiceSettingsInput, settingsFaults, settingsWithDefaults } from '../content/settingsInput.ts'
 import { builder } from '../kit/builder.ts'
 import { type Fault, noneLeft } from '../kit/check.ts'
 import { appliedOf, userMutation } from '../kit/mutation.ts'
@@ -28,6 +30,13 @@ const ApplyProfilePayload = builder
       created: t.exposeBoolean('created', {
         description:
           'Whether this made a new revision. False when the newest revision had the same content and settings already.',
+      }),
+      warnings: t.stringList({
+        description: warningsDescription,
+        resolve: async ({ profileRevisionId: id }, _args, { app }) => {
+          const { settings, content } = await app.database.prisma.profileRevision.findUniqueOrThrow({ where: { id } })
+          return settingsWarnings(settings, content)
+        },
       }),
     }),
   })
@@ -81,12 +90,13 @@ userMutation({
       stop: t.field({ type: StopPolicyInput, description: 'How replicas are stopped.' }),
       service: t.field({ type: ServiceSettingsInput, description: 'The settings of services that use this profile.' }),
     }),
-    check: ({ env, readiness, liveness, ...input }) => {
+    check: ({ env, readiness, liveness, service, ...input }) => {
       const ports = portsOf(input.ports)
       return [
         ...under('env', portVariableIssues(env ?? [], ports)),
         ...under('readiness', probePortFaults(readiness, ports)),
         ...under('liveness', probePortFaults(liveness, ports)),
+        ...under('service', settingsFaults(service, { ports, readiness: probeOf(readiness) })),
       ]
     },
   },
@@ -110,7 +120,7 @@ userMutation({
       restart: restartOf(restart),
       stop: stopOf(stop),
     }
-    const settings = settingsWithDefaults(service, declared)
+    const settings = settingsWithDefaults(service, content)
     const change = { kind: 'applyProfile', name, content, settings, actor: viewer.subject } as const
     return appliedOf('profile', await app.committer.write(change, remember(null)))
   },

@@ -9,6 +9,10 @@ export const SpreadMode = enumOf<Mode>('SpreadMode', 'How the replicas of a serv
   STRICT: 'A host has at most maxPerHost replicas of the service. The others wait with the blocker SPREAD.',
 })
 
+/** The payload of each mutation that writes settings has such a field. */
+export const warningsDescription =
+  'One sentence for each setting that is allowed and cannot do what it says; empty when all can. Nothing is refused for it.'
+
 const Limit = builder.objectRef<Model.Limit>('Limit').implement({
   description: 'A number of replicas, as a count or as a percentage of the desired ones. One of the two is null.',
   fields: (t) => ({
@@ -52,13 +56,19 @@ export const ServiceSettings = builder.objectRef<Model.Settings>('ServiceSetting
       resolve: (settings) => settings.maxUnavailable,
     }),
     minReadySeconds: t.exposeInt('minReadySeconds', {
-      description: 'Seconds for which a replica must be ready before it is available.',
+      description:
+        'Seconds for which a replica must be ready before it is available. After a failure or a restart in place during a rollout they are at least 10.',
     }),
     progressDeadlineSeconds: t.exposeInt('progressDeadlineSeconds', {
       description: 'Seconds without progress after which a rollout is STALLED.',
     }),
     autoRollback: t.exposeBoolean('autoRollback', {
-      description: 'Whether a rollout that fails is rolled back automatically.',
+      description:
+        'Whether a rollout is rolled back automatically when a replica of its target is in CRASH_LOOP, or when it is STALLED and a replica of its target has a place and is not available.',
+    }),
+    watchSeconds: t.exposeInt('watchSeconds', {
+      description:
+        'Seconds after the completion of a rollout in which autoRollback still acts. A failure or a restart in place begins them again.',
     }),
     backoffBaseSeconds: t.exposeInt('backoffBaseSeconds', {
       description: "Seconds of the wait after a slot's second failure. Each further wait is twice as long.",

@@ -1,13 +1,15 @@
 import { bounds } from '../../model/bounds.ts'
-import type { PortDeclaration } from '../../model/content.ts'
+import type { Content } from '../../model/content.ts'
 import type { Limit, RolloutSettings, Settings } from '../../model/settings.ts'
 import { withoutNulls } from '../../model/withoutNulls.ts'
-import { defaultSettings, givenSettings, settingsWith } from '../../rules/service/defaults.ts'
+import { defaultMinReadySeconds, defaultSettings, givenSettings, settingsWith } from '../../rules/service/defaults.ts'
 import { settingsIssues } from '../../rules/service/settings.ts'
 import { builder } from '../kit/builder.ts'
 import { type Fault, noneLeft, type PartOf } from '../kit/check.ts'
 import { whole } from '../kit/values.ts'
 import { SpreadMode } from './settings.ts'
+
+const { probed, unprobed } = defaultMinReadySeconds
 
 const SpreadInput = builder.inputType('SpreadInput', {
   description: 'How replicas are spread over hosts.',
@@ -51,7 +53,7 @@ export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
         bounds.minReadySeconds,
         'the seconds of being ready',
         (range) =>
-          `Seconds of being ready that make a replica available, ${range}; ${defaultSettings.minReadySeconds} when left out.`,
+          `Seconds of being ready that make a replica available, ${range}; when left out ${probed} with a readiness probe and ${unprobed} without one.`,
       ),
     ),
     progressDeadlineSeconds: t.int(
@@ -65,6 +67,14 @@ export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
     autoRollback: t.boolean({
       description: `Whether a failing rollout is rolled back automatically; ${defaultSettings.autoRollback} when left out.`,
     }),
+    watchSeconds: t.int(
+      whole(
+        bounds.watchSeconds,
+        'the seconds of the watch',
+        (range) =>
+          `Seconds after completion in which autoRollback still acts, ${range}; ${defaultSettings.watchSeconds} when left out, and 0 ends its work with the completion.`,
+      ),
+    ),
   }),
 })
 type RolloutInput = PartOf<RolloutSettings, typeof RolloutSettingsInput.$inferInput>
@@ -139,20 +149,20 @@ export const ServiceSettingsInput = builder.inputType('ServiceSettingsInput', {
     rollout: t.field({ type: RolloutSettingsInput, description: 'How rollouts move.' }),
     backoff: t.field({ type: BackoffInput, description: 'The waits after failures.' }),
   }),
-  check: (input) => {
-    const given = givenOf(input)
-    // Fixed ports change the default limits, but never to 0 beside a limit that is given as 0.
-    return settingsIssues(settingsWith(given, []), given)
-  },
 })
 type SettingsInput = typeof ServiceSettingsInput.$inferInput
 
+type Kept = Pick<Content, 'ports' | 'readiness'>
+
 /** The settings of a profile. Omitted ones get their default. */
-export function settingsWithDefaults(
-  input: SettingsInput | null | undefined,
-  ports: readonly PortDeclaration[],
-): Settings {
-  return settingsWith(givenOf(input ?? {}), ports)
+export function settingsWithDefaults(input: SettingsInput | null | undefined, content: Kept): Settings {
+  return settingsWith(givenOf(input ?? {}), content)
+}
+
+/** Judges the settings of a profile together with the defaults that its content gives them. */
+export function settingsFaults(input: SettingsInput | null | undefined, content: Kept): Fault[] {
+  const given = givenOf(input ?? {})
+  return settingsIssues(settingsWith(given, content), given)
 }
 
 function givenOf({ rollout, ...input }: SettingsInput): Partial<Settings> {

@@ -20,7 +20,7 @@ const RolloutState = enumOf<State>('RolloutState', 'The states of a rollout.', {
   STALLED: 'It is under way, but has made no progress for progressDeadlineSeconds. Progress or completion clears this.',
   COMPLETED: 'Every active replica has the target content and enough are available.',
   SUPERSEDED: 'A new target came before it was complete.',
-  ROLLED_BACK: 'A rollback ended it.',
+  ROLLED_BACK: 'A rollback ended it before it was complete, or automatically while it was watched.',
   CANCELLED: 'Its service was deleted before it was complete.',
 })
 
@@ -75,6 +75,12 @@ export const Rollout = builder.prismaNode('Rollout', {
       type: 'DateTime',
       nullable: true,
       description: 'The instant at which it ended, in any state; null while it is under way.',
+    }),
+    watchUntil: t.expose('watchUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'The instant until which a crash loop of the target still rolls it back although it is COMPLETED; null while it is not watched. A failure or a restart in place moves it.',
     }),
     startedBy: t.exposeString('startedBy', { description: 'The subject that began it; "xce" when the rules did.' }),
   }),

@@ -11,6 +11,7 @@ import { errorOf } from '../kit/refusalError.ts'
 import { storable } from '../kit/storableText.ts'
 import { checkCommand, nameField, whole } from '../kit/values.ts'
 import { servicePayload } from './servicePayload.ts'
+import { withWarnings } from './warnings.ts'
 
 userMutation({
   name: 'createService',
@@ -54,7 +55,7 @@ userMutation({
       }),
     }),
   },
-  payload: servicePayload('CreateServicePayload', 'The service was created.'),
+  payload: withWarnings(servicePayload('CreateServicePayload', 'The service was created.')),
   errors: ['NOT_FOUND', 'NAME_TAKEN', 'QUOTA_EXCEEDED'],
   about: ({ project, name }) => ({ service: `${project}/${name}` }),
   perform: async (input, { app, viewer, remember }) => {

@@ -2,6 +2,7 @@ import type { RolloutId } from '../../model/id.ts'
 import { invalidInput, type Refusal } from '../../model/refusal.ts'
 import { mostSteps, type RolloutPlan as Plan, type PlanStep } from '../../simulation/plan.ts'
 import { previewBounds } from '../../simulation/preview.ts'
+import { warningsDescription } from '../content/settings.ts'
 import { Blocker } from '../kit/blocker.ts'
 import { builder } from '../kit/builder.ts'
 import { checkArguments } from '../kit/check.ts'
@@ -42,6 +43,10 @@ const RolloutPlan = builder.objectRef<Plan>('RolloutPlan').implement({
     finishes: t.exposeBoolean('finishes', {
       description: 'Whether it ends with all desired replicas available and none outdated.',
     }),
+    watchSeconds: t.exposeInt('watchSeconds', {
+      description: 'Seconds for which autoRollback still watches over it after it is done; 0 when it does not.',
+    }),
+    warnings: t.stringList({ description: warningsDescription, resolve: (plan) => plan.warnings }),
     blocker: t.field({
       type: Blocker,
       nullable: true,

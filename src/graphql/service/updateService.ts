@@ -10,6 +10,7 @@ import { resultOrThrow, userMutation } from '../kit/mutation.ts'
 import { aboutService, expectedRevisionField, serviceField } from '../kit/serviceKey.ts'
 import { checkCommand, whole } from '../kit/values.ts'
 import { rolloutPayload } from '../rollout/rolloutPayload.ts'
+import { withWarnings } from './warnings.ts'
 
 export const UpdateServiceInput = userMutation({
   name: 'updateService',
@@ -54,10 +55,12 @@ export const UpdateServiceInput = userMutation({
       expectedRevision: t.field(expectedRevisionField),
     }),
   },
-  payload: rolloutPayload(
-    'UpdateServicePayload',
-    'The service is updated.',
-    'The rollout that this began, or the current one when this changed no version.',
+  payload: withWarnings(
+    rolloutPayload(
+      'UpdateServicePayload',
+      'The service is updated.',
+      'The rollout that this began, or the current one when this changed no version.',
+    ),
   ),
   errors: ['NOT_FOUND', 'CONFLICT', 'NO_CHANGE', 'QUOTA_EXCEEDED', 'INVALID_STATE'],
   about: (input) => aboutService(input),

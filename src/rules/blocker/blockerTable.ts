@@ -4,6 +4,7 @@ import { counted } from '../../model/counted.ts'
 import type { Instant } from '../../model/id.ts'
 import type { Replica, Rollout } from '../../model/service.ts'
 import { type Draft, hostOf } from '../draft/draft.ts'
+import { minReadySecondsOf } from '../draft/minReady.ts'
 import { keyOf } from '../draft/slot.ts'
 
 /**
@@ -170,7 +171,7 @@ function placementHelp({ first }: Waiting): string | null {
 }
 
 function waitsToStayReady(waiting: Waiting): string {
-  return `Waiting for ${nameOf(waiting)} to have been ready for ${waiting.draft.columns.settings.minReadySeconds} s`
+  return `Waiting for ${nameOf(waiting)} to have been ready for ${minReadySecondsOf(waiting.draft, waiting.first)} s`
 }
 
 /** Says what an available replica waits for before it may leave, which is mostly a place for its replacement. */

@@ -36,11 +36,12 @@ export function nextSnapshotOf(
 /** Keeps the versions that an alive replica, the target, the current rollout or the history of completion names. */
 function versionsOf(draft: Draft): ReadonlyMap<number, Version> {
   const { fromVersion, toVersion } = draft.rollout
-  const { versionNumber, completedVersion, previousVersion } = draft.columns
+  const { versionNumber, completedVersion, previousVersion, provenVersion } = draft.columns
   const { versions } = draft.base
   if (draft.insertedVersions.length === 0 && versions.size === 1) return versions
   const numbers = new Set([versionNumber, toVersion])
-  for (const number of [fromVersion, completedVersion, previousVersion]) if (number !== null) numbers.add(number)
+  for (const number of [fromVersion, completedVersion, previousVersion, provenVersion])
+    if (number !== null) numbers.add(number)
   for (const row of draft.alive.rows) numbers.add(row.versionNumber)
   if (draft.insertedVersions.length === 0 && versions.size === numbers.size) return versions
   return new Map([...numbers].sort((a, b) => a - b).map((number) => [number, versionOf(draft, number)]))

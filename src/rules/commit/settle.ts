@@ -13,12 +13,14 @@ import { resolveLimits } from '../rollout/limits.ts'
 import { markRestarted } from '../rollout/restart.ts'
 import { rollingStep } from '../rollout/rolling.ts'
 import { stepRollout } from '../rollout/rollout.ts'
+import { passWatch } from '../rollout/watch.ts'
 
 /**
  * Lets the rules follow from what the intents changed, once per commit: what is due, starts and stops, the rollout, and
  * the end of the service.
  */
 export function settle(draft: Draft, ctx: Context): Census {
+  passWatch(draft, ctx)
   passDue(draft, ctx)
   if (isDeleting(draft)) return settleDeletion(draft, ctx)
   markRestarted(draft)

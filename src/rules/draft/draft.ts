@@ -11,6 +11,7 @@ import type {
   Slot,
   Version,
 } from '../../model/service.ts'
+import type { Settings } from '../../model/settings.ts'
 import type { WorkerPrecondition } from './change.ts'
 import { DraftRows, ReplicaRows } from './replicaRows.ts'
 import { type SlotKey, slotKey } from './slot.ts'
@@ -178,6 +179,11 @@ export function openRollout(draft: Draft): Rollout | null {
 /** R8: the instant at which a full deadline expires. */
 export function deadlineFrom(now: Instant, progressDeadlineSeconds: number): Instant {
   return now + progressDeadlineSeconds * 1000
+}
+
+/** R6: the instant at which a watch ends that begins now. */
+export function watchFrom(now: Instant, { watchSeconds }: Pick<Settings, 'watchSeconds'>): Instant {
+  return now + watchSeconds * 1000
 }
 
 function writable(draft: Draft): DraftRows {

@@ -4,6 +4,7 @@ import { replicaBlocker } from '../blocker/blockerTable.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, put, targetOf } from '../draft/draft.ts'
 import { recordSharedEvent } from '../draft/events.ts'
+import { minReadySecondsOf } from '../draft/minReady.ts'
 import { keyOf, type SlotKey } from '../draft/slot.ts'
 import { resetAt, waitEnd } from './backoff.ts'
 import { activeOf, type Census } from './census.ts'
@@ -37,7 +38,7 @@ function afterDue(draft: Draft, row: Replica, now: Instant): Replica {
       ? { ...row, notBefore: null, blocker: replicaBlocker(draft, row, 'QUEUED', now) }
       : row
   }
-  return row.ready && !row.available ? withReadiness(row, draft.columns.settings.minReadySeconds, now) : row
+  return row.ready && !row.available ? withReadiness(row, minReadySecondsOf(draft, row), now) : row
 }
 
 /** R10: forgets a slot's failures when its replica was available for long enough. */

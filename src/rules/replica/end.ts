@@ -10,6 +10,7 @@ import { keyOf } from '../draft/slot.ts'
 import { recordStopped } from '../draft/stopEvents.ts'
 import { backoffSeconds, rememberFailure } from './backoff.ts'
 import { replace } from './start.ts'
+import { rememberTrouble } from './trouble.ts'
 
 /** How a replica ended, according to its worker or the rules. */
 export type End = Pick<ReplicaReport, 'exitCode' | 'exitSignal' | 'message'> & { readonly reason: EndReason }
@@ -30,6 +31,7 @@ export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
     return
   }
   const failed = failures.has(reason) && !isDeleting(draft) && rememberFailure(draft, row, ctx)
+  if (failed) rememberTrouble(draft, row, ctx.now, draft.slots.get(keyOf(row))?.retryAt)
   recordReplicaEvent(draft, ended, `${endSentence(draft, row, how)}${failed ? waitSentence(draft, row) : ''}`)
   replace(draft, row, row.holdsQuota, ctx)
 }

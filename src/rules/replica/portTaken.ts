@@ -4,6 +4,7 @@ import { replicaBlocker } from '../blocker/blockerTable.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, put } from '../draft/draft.ts'
 import { recordReplicaEvent } from '../draft/events.ts'
+import { minReadySecondsOf } from '../draft/minReady.ts'
 import { type End, end } from './end.ts'
 import { withReadiness } from './readiness.ts'
 
@@ -39,6 +40,6 @@ export function portTaken(draft: Draft, row: Replica, how: Omit<End, 'reason'>, 
     avoidHostId: row.hostId,
     blocker: replicaBlocker(draft, row, 'QUEUED', ctx.now),
   }
-  put(draft, withReadiness(released, draft.columns.settings.minReadySeconds, ctx.now))
+  put(draft, withReadiness(released, minReadySecondsOf(draft, row), ctx.now))
   draft.wakesPlacement = true
 }

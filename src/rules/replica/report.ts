@@ -1,14 +1,16 @@
 import type { ReplicaId } from '../../model/id.ts'
 import type { ReplicaReport, Reporter } from '../../model/intent.ts'
 import { type CommitOutcome, unfinished } from '../../model/outcome.ts'
-import { isOfReporter } from '../../model/replica.ts'
+import { isActive, isOfReporter } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, put, versionOf } from '../draft/draft.ts'
 import { recordSharedEvent } from '../draft/events.ts'
+import { minReadySecondsOf } from '../draft/minReady.ts'
 import { end } from './end.ts'
 import { portTaken } from './portTaken.ts'
 import { withReadiness } from './readiness.ts'
+import { rememberTrouble } from './trouble.ts'
 
 /**
  * Takes a worker's reports of replicas, as of `sequence` within its epoch. Reports that later ones have overtaken are
@@ -103,8 +105,9 @@ function takeEnd(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context
 function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Replica {
   const state = row.state === 'STOPPING' ? 'STOPPING' : 'STARTING'
   recordSharedEvent(draft, row, `is restarted in place (start ${start})`, `are restarted in place (start ${start})`)
-  const { minReadySeconds } = draft.columns.settings
-  return withReadiness({ ...row, start, state, startedAt: null, reportedReady: false }, minReadySeconds, ctx.now)
+  if (isActive(row)) rememberTrouble(draft, row, ctx.now)
+  const again: Replica = { ...row, start, state, startedAt: null, reportedReady: false }
+  return withReadiness(again, minReadySecondsOf(draft, row), ctx.now)
 }
 
 /** The process is confirmed. Without a readiness probe that makes it ready (R9). */
@@ -116,7 +119,7 @@ function running(draft: Draft, row: Replica, reportsReady: boolean, ctx: Context
     startedAt: row.startedAt ?? ctx.now,
     reportedReady: reportsReady || !probed,
   }
-  const after = withReadiness(confirmed, draft.columns.settings.minReadySeconds, ctx.now)
+  const after = withReadiness(confirmed, minReadySecondsOf(draft, row), ctx.now)
   if (after.ready && !row.ready) recordSharedEvent(draft, after, 'is ready', 'are ready')
   if (!after.ready && row.ready) recordSharedEvent(draft, after, 'is not ready any more', 'are not ready any more')
   return after

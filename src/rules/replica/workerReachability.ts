@@ -6,6 +6,7 @@ import type { Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, hostOf, isFull, put } from '../draft/draft.ts'
 import { recordSharedEvent } from '../draft/events.ts'
+import { minReadySecondsOf } from '../draft/minReady.ts'
 import { withReadiness } from './readiness.ts'
 
 /**
@@ -18,7 +19,7 @@ export function unreach(draft: Draft, worker: WorkerId, ctx: Context): CommitOut
   for (const row of [...draft.alive.rows]) {
     if (!isOn(row, worker) || !row.hostReachable) continue
     if (!hasRoom(draft, row.id)) return unfinished
-    put(draft, withReadiness({ ...row, hostReachable: false }, draft.columns.settings.minReadySeconds, ctx.now))
+    put(draft, withReadiness({ ...row, hostReachable: false }, minReadySecondsOf(draft, row), ctx.now))
     const predicate = `can't be reached: ${workerOn(draft, row)} is silent`
     recordSharedEvent(draft, row, predicate, predicate)
     changed = true
@@ -41,7 +42,7 @@ export function reachAgain(draft: Draft, reporter: Reporter, ctx: Context): Comm
       isCut = true
       continue
     }
-    put(draft, withReadiness({ ...row, hostReachable: true }, draft.columns.settings.minReadySeconds, ctx.now))
+    put(draft, withReadiness({ ...row, hostReachable: true }, minReadySecondsOf(draft, row), ctx.now))
     const predicate = `can be reached again: ${workerOn(draft, row)} is back`
     recordSharedEvent(draft, row, predicate, predicate)
     changed = true

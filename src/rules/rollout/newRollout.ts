@@ -30,5 +30,7 @@ export function newRollout({ settings, paused, ...named }: RolloutBeginning, now
     progressedAt: now,
     deadlineAt: paused ? null : deadlineFrom(now, progressDeadlineSeconds),
     finishedAt: null,
+    troubledAt: null,
+    watchUntil: null,
   }
 }

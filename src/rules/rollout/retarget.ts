@@ -2,9 +2,10 @@ import type { RolloutState, VersionCause } from '../../generated/prisma/enums.ts
 import type { Instant, RolloutId } from '../../model/id.ts'
 import type { Version } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
-import { type Draft, openRollout } from '../draft/draft.ts'
+import type { Draft } from '../draft/draft.ts'
 import { addVersion, type VersionBody } from '../version/version.ts'
 import { newRollout } from './newRollout.ts'
+import { leaveWatch } from './watch.ts'
 
 /** A new target, and who wants it. */
 export interface NewTarget {
@@ -16,12 +17,13 @@ export interface NewTarget {
 
 /**
  * R5: makes a new version the target and begins the rollout to it, from the version that was completed last. An
- * unfinished rollout is left: it is SUPERSEDED, or ROLLED_BACK if a rollback replaces it. Replicas of equal content are
+ * unfinished rollout is left: it is SUPERSEDED, or ROLLED_BACK if a rollback replaces it. A watch ends (R6). Replicas of equal content are
  * kept, ready or not; the contents say which ones those are.
  */
 export function retarget(draft: Draft, { body, cause, actor, rolloutId }: NewTarget, ctx: Context): Version {
-  leave(draft, cause === 'ROLLBACK' || cause === 'AUTO_ROLLBACK' ? 'ROLLED_BACK' : 'SUPERSEDED', ctx.now)
   const version = addVersion(draft, body, cause, actor, ctx)
+  leaveWatch(draft, version, ctx.now)
+  leave(draft, cause === 'ROLLBACK' || cause === 'AUTO_ROLLBACK' ? 'ROLLED_BACK' : 'SUPERSEDED', ctx.now)
   const number = draft.columns.rolloutNumber + 1
   const { desiredReplicas, settings, paused, completedVersion } = draft.columns
   draft.columns = {
@@ -40,8 +42,10 @@ export function retarget(draft: Draft, { body, cause, actor, rolloutId }: NewTar
   return version
 }
 
-/** Ends the rollout in progress before it is complete. */
+/** Ends the rollout in progress before it is complete. One that is over is written if its watch has just ended. */
 function leave(draft: Draft, state: Extract<RolloutState, 'SUPERSEDED' | 'ROLLED_BACK'>, now: Instant): void {
-  const rollout = openRollout(draft)
-  if (rollout !== null) draft.left.push({ ...rollout, state, blocker: null, deadlineAt: null, finishedAt: now })
+  const { rollout } = draft
+  if (rollout.finishedAt === null)
+    draft.left.push({ ...rollout, state, blocker: null, deadlineAt: null, finishedAt: now })
+  else if (rollout !== draft.base.rollout) draft.left.push(rollout)
 }

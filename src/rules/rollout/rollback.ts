@@ -6,6 +6,7 @@ import { type Draft, isDeleting, openRollout, targetOf, versionOf } from '../dra
 import { recordEvent } from '../draft/events.ts'
 import { conflict, deleting, invalidState, markSpec } from '../draft/specGuards.ts'
 import { retarget } from './retarget.ts'
+import { previousVersionOf } from './watch.ts'
 
 /**
  * R6: goes back to an earlier version, under a new number. Neither the number of replicas nor the settings are rolled
@@ -41,6 +42,6 @@ export function rollback(draft: Draft, intent: RollbackIntent, ctx: Context): Ou
  * when there is none.
  */
 function previousOf(draft: Draft): Version | null {
-  const number = openRollout(draft) === null ? draft.columns.previousVersion : draft.rollout.fromVersion
+  const number = openRollout(draft) === null ? previousVersionOf(draft) : draft.rollout.fromVersion
   return number === null ? null : versionOf(draft, number)
 }

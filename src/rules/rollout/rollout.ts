@@ -1,12 +1,14 @@
 import { counted } from '../../model/counted.ts'
 import type { Instant } from '../../model/id.ts'
-import type { Rollout, ServiceColumns } from '../../model/service.ts'
+import type { Rollout } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
-import { type Draft, deadlineFrom, openRollout, targetOf, versionOf } from '../draft/draft.ts'
+import { type Draft, deadlineFrom, openRollout } from '../draft/draft.ts'
 import { recordEvent } from '../draft/events.ts'
 import { activeOf, type Census } from '../replica/census.ts'
+import { hasFailing } from './failing.ts'
 import { resolveLimits } from './limits.ts'
 import { rolloutBlockerOf } from './rolloutBlocker.ts'
+import { beginWatch } from './watch.ts'
 
 /** R8: after a scale, new limits or a new target, arms the full deadline and lets both marks start over. */
 export function rearm(draft: Draft, now: Instant): void {
@@ -41,7 +43,8 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
   const { desiredReplicas, restartNumber } = draft.columns
   if (counts.oldReplicas === 0 && counts.availableReplicas >= desiredReplicas && restartNumber === null) {
     draft.rollout = { ...rollout, ...counts, state: 'COMPLETED', blocker: null, deadlineAt: null, finishedAt: ctx.now }
-    draft.columns = { ...draft.columns, paused: false, ...completions(draft) }
+    draft.columns = { ...draft.columns, paused: false }
+    beginWatch(draft, ctx.now)
     const replicas = counted(counts.availableReplicas, 'replica')
     const are = counts.availableReplicas === 1 ? 'is' : 'are'
     recordEvent(
@@ -69,17 +72,6 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
 }
 
 /**
- * R6: the target is completed. The version with other content that was completed before it is what "previous" means
- * from now on.
- */
-function completions(draft: Draft): Pick<ServiceColumns, 'completedVersion' | 'previousVersion'> {
-  const { completedVersion, previousVersion } = draft.columns
-  const target = targetOf(draft)
-  const isOther = completedVersion !== null && versionOf(draft, completedVersion).contentNumber !== target.contentNumber
-  return { completedVersion: target.number, previousVersion: isOther ? completedVersion : previousVersion }
-}
-
-/**
  * R8: progress is a new high of available new replicas or a new low of outdated ones, so that flapping cannot extend
  * the deadline.
  */
@@ -96,8 +88,24 @@ function marked(draft: Draft, rollout: Rollout, now: Instant): Rollout {
       deadlineAt: draft.columns.paused ? null : deadlineFrom(now, rollout.progressDeadlineSeconds),
     }
   }
+  if (rollout.state === 'STALLED') return { ...rollout, deadlineAt: deadlineOfStalled(draft, rollout, now) }
   const late = rollout.state === 'ROLLING' && rollout.deadlineAt !== null && rollout.deadlineAt <= now
-  return late ? { ...rollout, state: 'STALLED' } : rollout
+  return late
+    ? { ...rollout, state: 'STALLED', deadlineAt: hasFailing(draft, true) ? rollout.deadlineAt : null }
+    : rollout
+}
+
+/**
+ * A rollout that stalled because nothing of it found a place has no deadline until something has. From then on the
+ * release gets the full time to show what it is.
+ */
+function deadlineOfStalled(
+  draft: Draft,
+  { deadlineAt, progressDeadlineSeconds }: Rollout,
+  now: Instant,
+): Instant | null {
+  if (!hasFailing(draft, true)) return null
+  return deadlineAt ?? deadlineFrom(now, progressDeadlineSeconds)
 }
 
 /**

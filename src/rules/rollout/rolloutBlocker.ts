@@ -17,6 +17,7 @@ import {
 import { type Draft, targetOf } from '../draft/draft.ts'
 import { keyOf } from '../draft/slot.ts'
 import { collectWaits, type Waits } from '../waiting/waits.ts'
+import { hasFailing } from './failing.ts'
 
 /**
  * Says what the rollout waits for, from its first commit on and by a replica's name (R8); null when it waits for
@@ -28,7 +29,7 @@ export function rolloutBlockerOf(draft: Draft, rollout: Rollout, now: Instant): 
     return { reason, message, count, since, until: null, replica }
   }
   if (draft.columns.paused) return blocker('ROLLOUT_PAUSED', blockerTable.ROLLOUT_PAUSED.message(rollout), 1, null)
-  const waits = waitsOfTarget(draft)
+  const waits = waitsOfTarget(draft, rollout)
   for (const reason of bySeverity) {
     const wait = isReplicaReason(reason) ? waits.get(reason) : undefined
     if (!isReplicaReason(reason) || wait === undefined) continue
@@ -42,10 +43,15 @@ export function rolloutBlockerOf(draft: Draft, rollout: Rollout, now: Instant): 
   return blocker('STOPPING_OLD', waitMessage('STOPPING_OLD', { draft, first, count: old.length }), old.length, first.id)
 }
 
-/** Collects what the target's replicas wait for that are not available yet. */
-export function waitsOfTarget(draft: Draft): ReadonlyMap<ReplicaReason, Waits> {
+/**
+ * Collects what the target's replicas wait for that are not available yet. If any of them is failing, waits for a place
+ * are left out, because the failing one is to be named before.
+ */
+function waitsOfTarget(draft: Draft, { state }: Rollout): ReadonlyMap<ReplicaReason, Waits> {
   const { contentNumber } = targetOf(draft)
-  return collectWaits(draft, (row) => !row.available && !isOutdated(row, contentNumber))
+  const waits = collectWaits(draft, (row) => !row.available && !isOutdated(row, contentNumber))
+  if (!hasFailing(draft, state === 'STALLED')) return waits
+  return new Map([...waits].filter(([reason]) => !isOfNature(reason, 'noPlace')))
 }
 
 /** A rollout that goes well waits too, so its usual waits name no help but the log of a replica that has failed. */

@@ -96,6 +96,7 @@ function unbornOf(
     rolloutNumber: 1,
     completedVersion: null,
     previousVersion: null,
+    provenVersion: null,
     restartNumber: null,
     activeReplicas: 0,
     runningReplicas: 0,

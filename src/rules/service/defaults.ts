@@ -1,4 +1,4 @@
-import type { Content, PortDeclaration, Probe, ProbeAction, RestartPolicy, StopPolicy } from '../../model/content.ts'
+import type { Content, Probe, ProbeAction, RestartPolicy, StopPolicy } from '../../model/content.ts'
 import type { RolloutSettings, Settings } from '../../model/settings.ts'
 import { type Nullish, withoutNulls } from '../../model/withoutNulls.ts'
 import { defaultLimits } from '../rollout/limits.ts'
@@ -6,18 +6,24 @@ import { withRollout } from './settings.ts'
 
 // The values that a profile has where it gives none.
 
-/** The deadline is R8's, the backoff R10's, the spread R14's. The limits depend on other settings (R1). */
+/**
+ * The watch is R6's, the deadline R8's, the backoff R10's, the spread R14's. The limits (R1) and `minReadySeconds` (R9)
+ * depend on what else a profile says.
+ */
 export const defaultSettings = {
   replicas: 1,
   spreadMode: 'BEST_EFFORT',
   maxPerHost: 1,
-  minReadySeconds: 0,
   progressDeadlineSeconds: 600,
   autoRollback: false,
+  watchSeconds: 60,
   backoffBaseSeconds: 10,
   backoffMaxSeconds: 300,
   backoffResetAfterSeconds: 600,
-} as const satisfies Omit<Settings, 'maxSurge' | 'maxUnavailable'>
+} as const satisfies Omit<Settings, 'maxSurge' | 'maxUnavailable' | 'minReadySeconds'>
+
+/** R9: a process that exists says little of whether it will stay, so without a probe it is waited for. */
+export const defaultMinReadySeconds = { probed: 0, unprobed: 5 } as const
 
 export const defaultContent = {
   cpuMillis: 100,
@@ -59,9 +65,14 @@ export function givenSettings({ replicas, spread, rollout, backoff }: WrittenSet
   })
 }
 
-export function settingsWith(explicit: Partial<Settings>, ports: readonly PortDeclaration[]): Settings {
+export function settingsWith(
+  explicit: Partial<Settings>,
+  { ports, readiness }: Pick<Content, 'ports' | 'readiness'>,
+): Settings {
   const spreadMode = explicit.spreadMode ?? defaultSettings.spreadMode
-  return withRollout({ ...defaultSettings, ...defaultLimits(ports, spreadMode), spreadMode }, explicit, ports)
+  const minReadySeconds = readiness === null ? defaultMinReadySeconds.unprobed : defaultMinReadySeconds.probed
+  const defaults = { ...defaultSettings, ...defaultLimits(ports, spreadMode), spreadMode, minReadySeconds }
+  return withRollout(defaults, explicit, ports)
 }
 
 export function restartWith(explicit: Nullish<RestartPolicy>): RestartPolicy {

@@ -5,6 +5,7 @@ import type { Context } from '../draft/context.ts'
 import { type Draft, isDeleting, openRollout } from '../draft/draft.ts'
 import { recordEvent } from '../draft/events.ts'
 import { conflict, markSpec } from '../draft/specGuards.ts'
+import { cutWatch } from '../rollout/watch.ts'
 
 /**
  * Asks for the end of the service. All its replicas are stopped, and it is gone when the last one has ended. Asking
@@ -16,6 +17,7 @@ export function deleteService(draft: Draft, intent: Extract<ServiceIntent, { kin
   if (objection !== null) return objection
   draft.columns = { ...draft.columns, deletionRequestedAt: ctx.now }
   draft.slots = new Map()
+  cutWatch(draft)
   const rollout = openRollout(draft)
   if (rollout !== null)
     draft.rollout = { ...rollout, state: 'CANCELLED', blocker: null, deadlineAt: null, finishedAt: ctx.now }

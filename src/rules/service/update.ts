@@ -9,6 +9,7 @@ import { recordEvent } from '../draft/events.ts'
 import { conflict, deleting, markSpec } from '../draft/specGuards.ts'
 import { retarget } from '../rollout/retarget.ts'
 import { rearm } from '../rollout/rollout.ts'
+import { cutWatch } from '../rollout/watch.ts'
 import { mergeContent } from '../version/content.ts'
 import { contentDigest } from '../version/contentDigest.ts'
 import { mergedIssues } from '../version/mergedIssues.ts'
@@ -54,6 +55,7 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
     const kept = isSame ? `: it has the content of version ${target.number}, so its replicas stay` : ''
     recordEvent(draft, 'SERVICE_UPDATED', `${actor} updated ${name} to version ${version.number}${kept}.`, actor)
   } else if (resets) {
+    cutWatch(draft)
     rearm(draft, ctx.now)
     recordEvent(draft, 'SERVICE_UPDATED', `${actor} changed the rollout settings of ${name}.`, actor)
   }

@@ -3,6 +3,7 @@ import { isActive } from '../../model/replica.ts'
 import type { Replica, Slot } from '../../model/service.ts'
 import { isReplicaReason, type ReplicaReason } from '../blocker/blockerTable.ts'
 import type { Draft } from '../draft/draft.ts'
+import { minReadySecondsOf } from '../draft/minReady.ts'
 import { keyOf } from '../draft/slot.ts'
 import { isCrashLooping, resetAt, waitEnd } from '../replica/backoff.ts'
 import { availableFrom } from '../replica/readiness.ts'
@@ -63,7 +64,8 @@ function isUnlisted(row: Replica): boolean {
 function untilOf(draft: Draft, row: Replica, reason: ReplicaReason): Instant | null {
   const { settings } = draft.columns
   if (row.state === 'PENDING') return waitEnd(row)
-  if (reason === 'MIN_READY' && row.readySince !== null) return availableFrom(row.readySince, settings.minReadySeconds)
+  if (reason === 'MIN_READY' && row.readySince !== null)
+    return availableFrom(row.readySince, minReadySecondsOf(draft, row))
   if (reason === 'CRASH_LOOP' && row.availableSince !== null) return resetAt(row.availableSince, settings)
   return null
 }

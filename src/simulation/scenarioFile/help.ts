@@ -33,12 +33,14 @@ A scenario file. Durations are seconds, or texts such as 500ms, 90s, 1m30s, 2h; 
       queue: default
       replicas: 10
       spread: { mode: BEST_EFFORT, maxPerHost: 1 }   # NONE, BEST_EFFORT, STRICT
-      rollout: { maxSurge: 25%, maxUnavailable: 25%, minReadySeconds: 0, progressDeadlineSeconds: 600, autoRollback: false }
+      rollout: { maxSurge: 25%, maxUnavailable: 25%, minReadySeconds: 0, progressDeadlineSeconds: 600, autoRollback: false,
+                 watchSeconds: 60 }         # minReadySeconds left out: 0, or 5 with readiness: none
       backoff: { baseSeconds: 10, maxSeconds: 300, resetAfterSeconds: 600 }
       # what its replicas are, and how their processes behave; each of these can be given per release too
       cpuMillis: 1000
       memoryMiB: 1024
       ports: [{ name: http, port: null, protocol: TCP }]   # port null: any free one
+      readiness: probe                      # none: ready with the process, so that readyAfter says nothing
       restart: { maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 }
       stop: { drainSeconds: 3, graceSeconds: 10 }
       startAfter: 0s                        # from being placed to the process

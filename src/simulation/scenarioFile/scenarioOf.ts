@@ -1,5 +1,6 @@
 import { defaultPortRange } from '../../model/bounds.ts'
-import type { Content } from '../../model/content.ts'
+import type { Content, Probe } from '../../model/content.ts'
+import type { Settings } from '../../model/settings.ts'
 import { givenSettings, restartWith, settingsWith, stopWith } from '../../rules/service/defaults.ts'
 import { settingsIssues } from '../../rules/service/settings.ts'
 import { type Behaviour, wellBehaved } from '../behaviour.ts'
@@ -88,8 +89,9 @@ function servicesOf(file: ScenarioFile, service: ServiceFile, at: number, addMis
   const queuePriority = queue === 'default' ? 0 : file.queues.find(({ name }) => name === queue)?.priority
   if (queuePriority === undefined)
     addMistake(['services', at, 'queue'], `There is no queue ${JSON.stringify(queue)}: add it to queues.`)
+  const explicit = givenSettings(service)
   const releases = Object.entries(service.releases ?? { v1: {} }).map(([name, own]) =>
-    releaseOf(name, { ...withoutReleases(service), ...own }),
+    releaseOf(name, { ...withoutReleases(service), ...own }, explicit),
   )
   const release = service.release ?? releases[0]?.name ?? 'v1'
   if (!releases.some(({ name }) => name === release)) {
@@ -98,17 +100,15 @@ function servicesOf(file: ScenarioFile, service: ServiceFile, at: number, addMis
       `There is no release ${JSON.stringify(release)}: give one of ${releases.map(({ name }) => name).join(', ')}.`,
     )
   }
-  const ports = releases[0]?.content.ports ?? []
-  const explicit = givenSettings(service)
-  const settings = settingsWith(explicit, ports)
-  for (const { path, message } of settingsIssues(settings, explicit)) addMistake(['services', at, ...path], message)
+  const [first] = releases
+  const issues = first === undefined ? [] : settingsIssues(first.settings, explicit)
+  for (const { path, message } of issues) addMistake(['services', at, ...path], message)
   return numbered(service).map((name) => ({
     name,
     project,
     queuePriority: queuePriority ?? 0,
     atSeconds: service.at ?? 0,
     replicas,
-    settings,
     releases,
     release,
   }))
@@ -122,7 +122,16 @@ function withoutReleases(service: ServiceFile): ReleaseFile {
 /** How a simulated program behaves where the file does not say. */
 const usual: Behaviour = { ...wellBehaved, readyAfterSeconds: { from: 5, to: 5 } }
 
-function releaseOf(name: string, own: ReleaseFile): Release {
+const probe: Probe = {
+  action: { kind: 'exec', command: ['ready'] },
+  initialDelaySeconds: 0,
+  periodSeconds: 1,
+  timeoutSeconds: 1,
+  failureThreshold: 1,
+  successThreshold: 1,
+}
+
+function releaseOf(name: string, own: ReleaseFile, explicit: Partial<Settings>): Release {
   const content: Content = {
     command: ['serve', name],
     env: [],
@@ -134,14 +143,7 @@ function releaseOf(name: string, own: ReleaseFile): Release {
     })),
     cpuMillis: own.cpuMillis ?? 1_000,
     memoryMiB: own.memoryMiB ?? 1_024,
-    readiness: {
-      action: { kind: 'exec', command: ['ready'] },
-      initialDelaySeconds: 0,
-      periodSeconds: 1,
-      timeoutSeconds: 1,
-      failureThreshold: 1,
-      successThreshold: 1,
-    },
+    readiness: own.readiness === 'none' ? null : probe,
     liveness: null,
     restart: restartWith(own.restart ?? {}),
     stop: stopWith(own.stop ?? {}),
@@ -156,5 +158,5 @@ function releaseOf(name: string, own: ReleaseFile): Release {
     portTakenChance: own.portTakenChance ?? usual.portTakenChance,
     stopSeconds: own.stopAfter ?? usual.stopSeconds,
   }
-  return { name, content, behaviour }
+  return { name, content, settings: settingsWith(explicit, content), behaviour }
 }

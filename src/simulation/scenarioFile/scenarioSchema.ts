@@ -37,6 +37,7 @@ const rollout = z
     minReadySeconds: whole(bounds.minReadySeconds),
     progressDeadlineSeconds: whole(bounds.progressDeadlineSeconds),
     autoRollback: z.boolean(),
+    watchSeconds: whole(bounds.watchSeconds),
   })
   .partial()
 
@@ -66,6 +67,7 @@ const content = {
     )
     .max(bounds.ports.max)
     .optional(),
+  readiness: z.enum(['probe', 'none']).optional(),
   restart: z
     .strictObject({
       maxAttempts: whole(bounds.restartAttempts),

@@ -31,7 +31,7 @@ const snapshotOf = `${jsonObject<Loaded>({
   replicas: `(SELECT json_agg(r ORDER BY r."id" COLLATE "C") FROM "Replica" r WHERE ${aliveOf})`,
   rollout: 'to_json(o)',
   versions: `(SELECT json_agg(v ORDER BY v."number") FROM "ServiceVersion" v WHERE v."serviceId" = s."id" AND (
-    v."number" IN (s."versionNumber", o."fromVersion", o."toVersion", s."completedVersion", s."previousVersion")
+    v."number" IN (s."versionNumber", o."fromVersion", o."toVersion", s."completedVersion", s."previousVersion", s."provenVersion")
     OR v."number" IN (SELECT r."versionNumber" FROM "Replica" r WHERE ${aliveOf})))`,
   contents: `(SELECT json_agg(json_build_array(v."contentDigest", v."number") ORDER BY v."number") FROM "ServiceVersion" v
     WHERE v."serviceId" = s."id" AND v."number" = v."contentNumber")`,

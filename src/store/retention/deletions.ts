@@ -51,6 +51,7 @@ const texts = {
     SELECT v."id" FROM "Service" s JOIN "ServiceVersion" v ON v."serviceId" = s."id"
     WHERE s."versionNumber" > $2::int AND v."number" <= s."versionNumber" - $2::int
       AND v."number" IS DISTINCT FROM s."completedVersion" AND v."number" IS DISTINCT FROM s."previousVersion"
+      AND v."number" IS DISTINCT FROM s."provenVersion"
       AND NOT EXISTS (SELECT FROM "Replica" r WHERE r."serviceId" = s."id" AND r."versionNumber" = v."number")
       AND NOT EXISTS (SELECT FROM "Rollout" o WHERE o."serviceId" = s."id" AND v."number" IN (o."fromVersion", o."toVersion"))
     LIMIT $1::int FOR UPDATE OF v SKIP LOCKED))`,

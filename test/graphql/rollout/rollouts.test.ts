@@ -154,7 +154,7 @@ describe('updateService', () => {
       number: 3,
       maxSurge: 2,
       maxUnavailable: 2,
-      minReadySeconds: 0,
+      minReadySeconds: 5,
     })
   })
 
@@ -272,6 +272,26 @@ describe('pauseRollout and resumeRollout', () => {
       message: 'No rollout of service complete is under way: there is nothing to pause.',
     })
   })
+})
+
+test('a rollout that may be rolled back automatically is watched once it is complete, and an update ends that', async () => {
+  await withProfile(api(), { name: 'watched', service: { rollout: { autoRollback: true, watchSeconds: 90 } } })
+  await withService(api(), 'watched', { profile: 'watched', replicas: 0 })
+  const rollouts = async () => {
+    const { service } = await api().data(
+      '{ service(name: "watched") { rollouts { nodes { state finishedAt watchUntil } } } }',
+    )
+    return service.rollouts.nodes.map(({ state, finishedAt, watchUntil }: Data) => [
+      state,
+      watchUntil === null ? null : (Date.parse(watchUntil) - Date.parse(finishedAt)) / 1_000,
+    ])
+  }
+  expect(await rollouts()).toEqual([['COMPLETED', 90]])
+  await mutate('updateService', { service: { name: 'watched' }, command: ['two'] })
+  expect(await rollouts()).toEqual([
+    ['COMPLETED', 90],
+    ['COMPLETED', null],
+  ])
 })
 
 describe('restartService', () => {

@@ -8,7 +8,7 @@ const profileFields = `id revision command env { name value secret } workingDire
   readiness { action { __typename ... on HttpProbe { port path } ... on TcpProbe { port } ... on ExecProbe { command } } initialDelaySeconds periodSeconds timeoutSeconds failureThreshold successThreshold }
   liveness { action { __typename ... on HttpProbe { port path } ... on TcpProbe { port } ... on ExecProbe { command } } periodSeconds }
   restart { maxAttempts windowSeconds delaySeconds } stop { signal drainSeconds graceSeconds onLostContact }
-  service { replicas spreadMode maxPerHost maxSurge { count percent } maxUnavailable { count percent } minReadySeconds progressDeadlineSeconds autoRollback backoffBaseSeconds backoffMaxSeconds backoffResetAfterSeconds }
+  service { replicas spreadMode maxPerHost maxSurge { count percent } maxUnavailable { count percent } minReadySeconds progressDeadlineSeconds autoRollback watchSeconds backoffBaseSeconds backoffMaxSeconds backoffResetAfterSeconds }
   createdBy profile { name kind current { revision } revisions { nodes { revision } } }`
 
 const applyProfile = async (input: Data): Promise<Data> =>
@@ -47,9 +47,10 @@ describe('profiles', () => {
         maxPerHost: 1,
         maxSurge: { count: null, percent: 25 },
         maxUnavailable: { count: null, percent: 25 },
-        minReadySeconds: 0,
+        minReadySeconds: 5,
         progressDeadlineSeconds: 600,
         autoRollback: false,
+        watchSeconds: 60,
         backoffBaseSeconds: 10,
         backoffMaxSeconds: 300,
         backoffResetAfterSeconds: 600,
@@ -131,6 +132,23 @@ describe('profiles', () => {
     expect(await limits({})).toEqual([percent(0), percent(25)])
     expect(await limits({ maxUnavailable: { count: 0 } })).toEqual([percent(25), { count: 0, percent: null }])
     expect(await limits({ maxSurge: { count: 0 } })).toEqual([{ count: 0, percent: null }, percent(25)])
+  })
+
+  test('settings that cannot do what they say are warned of, and nothing is refused for it', async () => {
+    const warnings = async (mutation: string, input: Data): Promise<string[]> =>
+      (await api().data(documentOf(mutation, 'warnings'), { input }))[mutation].warnings
+    const careless = { autoRollback: true, watchSeconds: 0 }
+    const sentence = expect.stringMatching(/^autoRollback is on, watchSeconds is 0 and there is no readiness probe/)
+    const profile = { name: 'careless', command: ['serve'], service: { rollout: careless } }
+    expect(await warnings('applyProfile', profile)).toEqual([sentence])
+    expect(await warnings('applyProfile', { name: 'careful', command: ['serve'] })).toEqual([])
+    expect(await warnings('createService', { name: 'careless', profile: 'careless', replicas: 0 })).toEqual([sentence])
+    const update = (rollout: Data) => warnings('updateService', { service: { name: 'careless' }, rollout })
+    expect(await update({ watchSeconds: 30 })).toEqual([])
+    expect(await update({ minReadySeconds: 0, watchSeconds: 0 })).toEqual([
+      expect.stringMatching(/^minReadySeconds is 0/),
+      sentence,
+    ])
   })
 
   test('the same again makes no revision, another one does', async () => {

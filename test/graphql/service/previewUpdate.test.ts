@@ -13,7 +13,7 @@ const worker: Viewer = { subject: 'worker-1', roles: ['worker'] }
 let registered: Data
 let sequence = 0
 
-const plan = `... on RolloutPlan { steps { atSeconds starts stops active ready available } lowestAvailable highestActive durationSeconds finishes
+const plan = `... on RolloutPlan { watchSeconds warnings steps { atSeconds starts stops active ready available } lowestAvailable highestActive durationSeconds finishes
   blocker { reason message replica { index } } }`
 const errors = `... on Error { code message } ... on InvalidInputError { issues { path message } } ... on NotFoundError { path } ... on NoChangeError { path }`
 const document = `query ($input: UpdateServiceInput!, $ready: Int! = 10) { previewUpdate(input: $input, readyAfterSeconds: $ready) { __typename ${plan} ${errors} } }`
@@ -188,6 +188,21 @@ test('the seconds until ready are the caller’s, and the stopped ones of anothe
   expect(back).toMatchObject({ finishes: true, lowestAvailable: 3 })
   expect(back.steps[0]).toMatchObject({ atSeconds: 0, starts: expect.any(Array) })
   expect(new Set((await rowsOf(id)).map(({ versionNumber }) => versionNumber))).toEqual(new Set([1, 2]))
+})
+
+test('a preview tells of the watch that would follow, and of settings that cannot do what they say', async () => {
+  await readyService('watched', 2)
+  const input = (rollout: Data) => ({ service: { name: 'watched' }, command: ['serve', 'two'], rollout })
+  expect(await preview(input({}))).toMatchObject({ watchSeconds: 0, warnings: [] })
+  expect(await preview(input({ autoRollback: true, watchSeconds: 90 }))).toMatchObject({
+    finishes: true,
+    watchSeconds: 90,
+    warnings: [],
+  })
+  expect(await preview(input({ watchSeconds: 90 }))).toMatchObject({
+    watchSeconds: 0,
+    warnings: [expect.stringMatching(/^watchSeconds is 90 and autoRollback is off/)],
+  })
 })
 
 test('what does not finish says why', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ReplicaReport } from '../../../src/model/intent.ts'
 import { dataOf, messagesOf, readyScene, Scene } from '../../support/drivers/scene.ts'
+import { updateTo } from '../../support/fixtures/rollouts.ts'
 import { content, hostId, reporter, reportOf, settings } from '../../support/fixtures/services.ts'
 
 describe('what is passed over', () => {
@@ -89,6 +90,59 @@ describe('R9: readiness', () => {
     ])
     expect(scene.row(0)).toMatchObject({ ready: false, readySince: null, available: false, availableSince: null })
     expect(scene.snapshot.columns.status).toBe('DEGRADED')
+  })
+
+  /** Web[0] runs again after a restart in place and is ready; the scene tells how long it has to stay so. */
+  function readyAgain(scene: Scene): number | undefined {
+    scene.report([reportOf({ ...scene.row(0), start: 2 }, { ready: false })])
+    scene.report([reportOf(scene.row(0))])
+    expect(scene.row(0).ready).toBe(true)
+    if (scene.row(0).available) return 0
+    const dueAt = scene.snapshot.timers.get('MIN_READY') ?? 0
+    const seconds = (dueAt - scene.ctx.now) / 1_000
+    scene.wait(seconds - 1).tick()
+    expect(scene.row(0).available).toBe(false)
+    scene.wait(1).tick()
+    expect(scene.row(0).available).toBe(true)
+    return seconds
+  }
+
+  test.each([
+    [0, 10],
+    [5, 10],
+    [20, 20],
+  ])('minReadySeconds %i: after a restart in place during the rollout it has to be ready for %i s', (given, needed) => {
+    const scene = new Scene({ replicas: 2, settings: settings({ minReadySeconds: given }) })
+    scene.place()
+    expect(readyAgain(scene)).toBe(needed)
+    // It is content that is not trusted, not a replica.
+    scene.report([reportOf(scene.row(1))])
+    expect(scene.row(1)).toMatchObject({ ready: true, available: false })
+    expect(scene.snapshot.rollout.blocker?.message).toContain(`have been ready for ${needed} s`)
+  })
+
+  test('not once the rollout is complete; while it is watched it has', () => {
+    expect(readyAgain(readyScene({ replicas: 2 }))).toBe(0)
+    const scene = readyScene({ replicas: 2, settings: settings({ autoRollback: true }) })
+    expect(readyAgain(scene)).toBe(10)
+    scene.wait(60).tick()
+    scene.report([reportOf({ ...scene.row(1), start: 2 }, { ready: false })])
+    scene.report([reportOf(scene.row(1))])
+    expect(scene.row(1).available).toBe(true)
+  })
+
+  test('what has failed in this rollout counts for its target only, and the next rollout begins without it', () => {
+    const scene = readyScene({ replicas: 2 })
+    scene.commit(updateTo('two'))
+    const fresh = scene.store.alive.find((row) => row.versionNumber === 2)
+    scene.place()
+    // An old replica that fails is nothing that the release did.
+    expect(readyAgain(scene)).toBe(0)
+    expect(scene.snapshot.rollout.troubledAt).toBeNull()
+    scene.end(fresh?.index ?? -1)
+    expect(scene.snapshot.rollout.troubledAt).toBe(scene.ctx.now)
+    scene.commit(updateTo('three'))
+    expect(scene.snapshot.rollout.troubledAt).toBeNull()
   })
 
   test('available after minReadySeconds by the clock, with one timer; a break begins it anew', () => {

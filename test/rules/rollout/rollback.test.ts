@@ -10,7 +10,7 @@ import {
   rollbackTo,
   updateTo,
 } from '../../support/fixtures/rollouts.ts'
-import { content, settings } from '../../support/fixtures/services.ts'
+import { content, grantOf, reportOf, settings } from '../../support/fixtures/services.ts'
 
 /** A service that has run these releases, each completed, the last one now. */
 function havingRun(...releases: string[]): Scene {
@@ -205,6 +205,57 @@ describe('automatic rollback', () => {
     )
   })
 
+  /** Version 2 has three new replicas: one waits for quota, the other two have a place. */
+  function halfPlaced(over = {}): Scene {
+    const scene = automatic(over)
+    scene.commit(updateTo('bad'))
+    scene.confirmStops()
+    const [waiting, ...rest] = scene.store.alive.filter((row) => row.state === 'PENDING')
+    if (waiting === undefined || rest.length === 0) throw new Error('Two replicas at least are new.')
+    const blocker = { reason: 'QUOTA', message: 'No quota.', count: 1, since: scene.ctx.now, until: null } as const
+    scene.commit({ kind: 'setBlockers', blockers: [{ replica: waiting.id, blocker: { ...blocker, replica: null } }] })
+    const ports = [{ name: 'http', port: 25_000, protocol: 'TCP' }] as const
+    scene.commit({ kind: 'grant', grants: rest.map(({ id }) => grantOf(id, { ports, lastPort: 25_000 })) })
+    return scene
+  }
+
+  test('on CRASH_LOOP while a sibling waits for quota, and the hold names what fails', () => {
+    const scene = halfPlaced()
+    const { index } = scene.store.alive.find((row) => row.state === 'STARTING') ?? { index: -1 }
+    expect(scene.snapshot.rollout.blocker).toMatchObject({ reason: 'QUOTA' })
+    scene.report([reportOf({ ...scene.row(index), start: 2 }, { ready: false })])
+    expect(scene.snapshot.rollout.blocker).toMatchObject({
+      reason: 'WAITING_FOR_READY',
+      replica: scene.row(index).id,
+      message: `Waiting for web[${index}] to become ready; web[${index}] has been restarted in place once: read its log.`,
+    })
+    for (let failure = 0; failure < 3; failure++) {
+      expect(scene.snapshot.columns.versionNumber).toBe(2)
+      const row = scene.row(index)
+      const ports = [{ name: 'http', port: 25_001 + failure, protocol: 'TCP' }] as const
+      if (row.state === 'PENDING') scene.commit({ kind: 'grant', grants: [grantOf(row.id, { ports })] })
+      scene.end(index)
+      scene.wait(10).tick()
+    }
+    expect(scene.snapshot.columns.versionNumber).toBe(3)
+  })
+
+  test('on STALLED while a sibling waits for quota', () => {
+    const scene = halfPlaced()
+    const change = scene.wait(60).tick()
+    expect(messagesOf(change)[0]).toMatch(
+      /^Rollout 2 of web has made no progress for 60 s\. Waiting for web\[\d\] to become/,
+    )
+    expect(scene.snapshot.columns.versionNumber).toBe(3)
+  })
+
+  test('on STALLED, not while the only one that is not available has not been placed yet', () => {
+    const scene = automatic()
+    scene.commit(updateTo('two'))
+    scene.wait(60).tick()
+    expect(scene.snapshot.rollout).toMatchObject({ state: 'STALLED', toVersion: 2, blocker: { reason: 'QUEUED' } })
+  })
+
   test('is off by default', () => {
     const scene = readyScene({ replicas: 4, settings: settings({ progressDeadlineSeconds: 60 }) })
     scene.commit(updateTo('bad'))
@@ -233,10 +284,11 @@ describe('automatic rollback', () => {
     expect(first.snapshot.columns).toMatchObject({ versionNumber: 1, status: 'STALLED' })
   })
 
-  test('never a rollback of a rollback, nor of a restart: its content is the completed one', () => {
+  test('never a rollback of a rollback, nor of a restart: its content has lasted its watch', () => {
     const scene = automatic()
     scene.commit(updateTo('two'))
     roll(scene)
+    scene.wait(60).tick()
     for (const intent of [restartIntent(), rollbackTo()]) {
       scene.commit(intent)
       const { versionNumber } = scene.snapshot.columns
@@ -257,8 +309,13 @@ describe('automatic rollback', () => {
       scene.wait(60).tick()
       expect(scene.snapshot.columns).toMatchObject({ status: 'STALLED', versionNumber: 2 })
       expect(scene.snapshot.rollout.blocker).toMatchObject({ reason })
-      // When it is placed and still does not come up, it was the release.
-      scene.place()
+      // When it is placed and does not come up within another deadline, it was the release.
+      expect(scene.snapshot.rollout.deadlineAt).toBeNull()
+      scene.wait(1_000).place()
+      expect(scene.snapshot.columns).toMatchObject({ status: 'STALLED', versionNumber: 2 })
+      scene.wait(59).tick()
+      expect(scene.snapshot.columns.versionNumber).toBe(2)
+      scene.wait(1).tick()
       expect(scene.snapshot.columns.versionNumber).toBe(3)
     },
   )

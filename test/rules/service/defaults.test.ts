@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest'
 import { givenSettings, probeWith, restartWith, settingsWith, stopWith } from '../../../src/rules/service/defaults.ts'
 import { settingsIssues } from '../../../src/rules/service/settings.ts'
+import { content } from '../../support/fixtures/services.ts'
 
 const quarter = { percent: 25 }
 const none = { count: 0 }
-const fixed = [{ name: 'web', port: 8080, protocol: 'TCP' }] as const
+const probed = content({ ports: [] })
+const unprobed = content({ ports: [], readiness: null })
+const fixed = content({ ports: [{ name: 'web', port: 8080, protocol: 'TCP' }] })
 
 test('a profile that says nothing', () => {
-  expect(settingsWith({}, [])).toEqual({
+  expect(settingsWith({}, probed)).toEqual({
     replicas: 1,
     spreadMode: 'BEST_EFFORT',
     maxPerHost: 1,
@@ -16,6 +19,7 @@ test('a profile that says nothing', () => {
     minReadySeconds: 0,
     progressDeadlineSeconds: 600,
     autoRollback: false,
+    watchSeconds: 60,
     backoffBaseSeconds: 10,
     backoffMaxSeconds: 300,
     backoffResetAfterSeconds: 600,
@@ -47,13 +51,25 @@ test('what is said is kept, also 0 and false; null is not said', () => {
     autoRollback: false,
     backoffBaseSeconds: 0,
   })
-  expect(settingsWith(said, [])).toEqual({ ...settingsWith({}, []), ...said })
+  expect(settingsWith(said, probed)).toEqual({ ...settingsWith({}, probed), ...said })
   expect(stopWith({ drainSeconds: 0, signal: null })).toMatchObject({ drainSeconds: 0, signal: 'TERM' })
+})
+
+test('R9: without a readiness probe a replica has to be ready for 5 s, unless something else is said', () => {
+  expect(settingsWith({}, unprobed)).toEqual({ ...settingsWith({}, probed), minReadySeconds: 5 })
+  expect(settingsWith({ minReadySeconds: 0 }, unprobed).minReadySeconds).toBe(0)
+  expect(settingsWith({ minReadySeconds: 7 }, unprobed).minReadySeconds).toBe(7)
+  // The default is judged beside a deadline that is said.
+  const said = { progressDeadlineSeconds: 5 }
+  expect(settingsIssues(settingsWith(said, probed), said)).toEqual([])
+  expect(settingsIssues(settingsWith(said, unprobed), said)).toMatchObject([
+    { path: ['rollout', 'progressDeadlineSeconds'], message: expect.stringContaining('minReadySeconds 5') },
+  ])
 })
 
 test('R1: no surge beside what cannot stand side by side, unless none may be unavailable', () => {
   expect(settingsWith({}, fixed)).toMatchObject({ maxSurge: { percent: 0 }, maxUnavailable: quarter })
-  expect(settingsWith({ spreadMode: 'STRICT' }, [])).toMatchObject({
+  expect(settingsWith({ spreadMode: 'STRICT' }, probed)).toMatchObject({
     maxSurge: { percent: 0 },
     maxUnavailable: quarter,
   })
@@ -64,7 +80,7 @@ test('R1: no surge beside what cannot stand side by side, unless none may be una
 })
 
 test('what is wrong is said of the field that was said, and of both at once where both were', () => {
-  const settings = settingsWith({}, [])
+  const settings = settingsWith({}, probed)
   const pathsOf = (said: Parameters<typeof settingsIssues>[1], before = settings) =>
     settingsIssues({ ...before, ...said }, said).map(({ path }) => path.join('.'))
   expect(pathsOf({ maxSurge: none, maxUnavailable: none })).toEqual(['rollout'])

@@ -95,7 +95,7 @@ describe('the examples', () => {
   })
 })
 
-test.each([1, 2, 3, 4])(
+test.each([1, 3, 4, 5])(
   'hosts that fail, return, are drained and given up at random, seed %s: no invariant is broken',
   (seed) => {
     const random = new Random(seed)
@@ -284,4 +284,34 @@ describe('mistakes in a file, one sentence each', () => {
     expect(sentences('')).toEqual([expect.stringContaining('is not a mapping')])
     expect(sentences('replay: 5')).toEqual([expect.stringContaining('replay')])
   })
+})
+
+// R6, R9: without a probe and at the defaults, a release that crashes at any time within its watch is taken back.
+test.each(
+  [1, 4, 10].flatMap((replicas) =>
+    ['200ms', '500ms', '2s', '4s', '7s', '12s', '50s'].map((at) => [replicas, at] as const),
+  ),
+)('%i replicas of a release that crashes %s after its start', (replicas, crashAfter) => {
+  const { run, lines } = ran(
+    scenarioIn(`
+end: 1h
+hosts: [{ name: node, count: 3 }]
+services:
+  - { name: web, replicas: ${replicas}, readiness: none, startAfter: 100ms, rollout: { autoRollback: true },
+      releases: { good: {}, bad: { crashAfter: ${crashAfter} } } }
+events: [{ at: 3m, update: { service: web, release: bad } }]
+expect: [{ service: web, version: 3, release: good, status: HEALTHY, rollout: COMPLETED }]`),
+  )
+  expect(faultsOf(lines)).toEqual([])
+  const watch = run.service('web')?.watch
+  // Within minReadySeconds nothing of it counts as available, so no more is lost than may be unavailable.
+  const least = replicas - Math.floor(replicas / 4)
+  if (Number.parseFloat(crashAfter) < 5 || crashAfter.endsWith('ms')) expect(watch?.lowestAvailable).toBe(least)
+})
+
+test('a scenario has settings per release, as a profile has them per revision', () => {
+  const [service] = scenarioIn(
+    'end: 1m\nhosts: [{ name: node }]\nservices: [{ name: web, replicas: 1, releases: { v1: {}, v2: { readiness: none } } }]',
+  ).services
+  expect(service?.releases.map(({ settings }) => settings.minReadySeconds)).toEqual([0, 5])
 })

@@ -11,12 +11,18 @@ export interface ReplicaSeen {
   readonly host: { readonly name: string } | null
 }
 
-/** Applies a profile with one port "http", any free, and no probe; creates a service of it. Throws what is refused. */
+/** What a test says of the settings of a profile. */
+type GivenSettings = Readonly<Record<string, unknown>> & { readonly rollout?: Readonly<Record<string, unknown>> }
+
+/**
+ * Applies a profile with one port "http", any free, and no probe; creates a service of it. A replica is available as soon as it is ready,
+ * because no test waits. Throws what is refused.
+ */
 export async function createService(
   client: ApiClient,
   name: string,
   replicas: number,
-  profile: Record<string, unknown> = {},
+  { service, ...profile }: Record<string, unknown> & { readonly service?: GivenSettings } = {},
 ): Promise<void> {
   await change(client, 'applyProfile', 'ApplyProfileInput', {
     name,
@@ -24,6 +30,7 @@ export async function createService(
     ports: [{ name: 'http' }],
     cpuMillis: 10,
     memoryMiB: 16,
+    service: { ...service, rollout: { minReadySeconds: 0, ...service?.rollout } },
     ...profile,
   })
   await change(client, 'createService', 'CreateServiceInput', { name, profile: name, replicas })

@@ -64,9 +64,10 @@ export class ServiceStore {
   loaded(): ServiceSnapshot {
     const { snapshot, versions } = this
     const { columns, rollout } = snapshot
-    const { versionNumber, completedVersion, previousVersion, rolloutNumber } = columns
+    const { versionNumber, completedVersion, previousVersion, provenVersion, rolloutNumber } = columns
     const replicas = [...this.rows.values()].filter(isAlive).sort((a, b) => (a.id < b.id ? -1 : 1))
-    const named = new Set([versionNumber, completedVersion, previousVersion, rollout.fromVersion, rollout.toVersion])
+    const { fromVersion, toVersion } = rollout
+    const named = new Set([versionNumber, completedVersion, previousVersion, provenVersion, fromVersion, toVersion])
     for (const row of replicas) named.add(row.versionNumber)
     const current = this.rollouts.get(rolloutNumber)
     if (current === undefined) throw new Error('Broken: the current rollout has a row.')
@@ -157,8 +158,9 @@ export class ServiceStore {
     for (const rollout of change.rollouts) {
       const before = this.rollouts.get(rollout.number)
       check(
-        before === undefined || (before.finishedAt === null && before.id === rollout.id),
-        'a finished rollout is not written again',
+        before === undefined ||
+          ((before.finishedAt === null || before.watchUntil !== null) && before.id === rollout.id),
+        'a rollout that has finished and is not watched is not written again',
       )
       this.rollouts.set(rollout.number, rollout)
     }
