@@ -166,6 +166,7 @@ CREATE TABLE "Rollout" (
     "deadlineAt" TIMESTAMPTZ(3),
     "finishedAt" TIMESTAMPTZ(3),
     "startedBy" TEXT NOT NULL,
+    "repeats" JSONB NOT NULL DEFAULT '{"cause": null, "waits": {}}',
 
     CONSTRAINT "Rollout_pkey" PRIMARY KEY ("id")
 );
@@ -206,6 +207,7 @@ CREATE TABLE "Replica" (
     "endMessage" TEXT,
     "reportedEpoch" INTEGER NOT NULL DEFAULT 0,
     "reportedSequence" INTEGER NOT NULL DEFAULT 0,
+    "repeats" JSONB NOT NULL DEFAULT '{}',
     "createdAt" TIMESTAMPTZ(3) NOT NULL,
     "startedAt" TIMESTAMPTZ(3),
     "endedAt" TIMESTAMPTZ(3),
@@ -340,6 +342,7 @@ CREATE TABLE "Event" (
     "serviceId" TEXT,
     "replicaId" TEXT,
     "hostId" TEXT,
+    "count" INTEGER NOT NULL DEFAULT 1,
     "at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "Event_pkey" PRIMARY KEY ("revision")

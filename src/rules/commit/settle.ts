@@ -87,7 +87,13 @@ function stepReplicas(draft: Draft, ctx: Context): void {
   for (const { versionNumber, twinOf } of starts) {
     const index = indexes.next().value
     const row = start(draft, { index, version: versionOf(draft, versionNumber), twinOf, holdsQuota: false }, ctx)
-    recordSharedEvent(draft, row, `is created (version ${versionNumber})`, `are created (version ${versionNumber})`)
+    recordSharedEvent(
+      draft,
+      row,
+      null,
+      `is created (version ${versionNumber})`,
+      `are created (version ${versionNumber})`,
+    )
   }
 }
 

@@ -19,6 +19,10 @@ import { type SlotKey, slotKey } from './slot.ts'
 export interface DraftEvent {
   readonly kind: EventKind
   readonly actor: string
+  /** What is the same each time that it happens again; null where every time is told. */
+  readonly cause: string | null
+  /** How often it has happened so far, where the rule has counted that itself. */
+  readonly count: number
   /** What happened, without the subject: "is ready". If it is null, `message` is the whole sentence. */
   readonly predicate: { readonly one: string; readonly many: string } | null
   readonly message: string
@@ -62,6 +66,8 @@ export interface Draft {
   readonly fences: { readonly workerId: WorkerId; readonly epoch: number }[]
   /** The states that workers must have at the commit. */
   readonly workerPreconditions: WorkerPrecondition[]
+  /** For each replacement that this commit created, the replica whose memory of repeats it takes over. */
+  readonly heirs: Map<ReplicaId, ReplicaId>
   /** Everything that happened, in order. */
   readonly events: DraftEvent[]
   /** The position (1, 2, …) in `events` of the last change of the spec. */
@@ -102,6 +108,7 @@ export function draftOver(base: ServiceSnapshot, created: boolean, mostRows: num
     lost: new Set(),
     fences: [],
     workerPreconditions: [],
+    heirs: new Map(),
     events: [],
     specEvent: null,
     grownFrom: null,

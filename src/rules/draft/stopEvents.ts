@@ -14,11 +14,11 @@ const because: Readonly<Partial<Record<EndReason, string>>> = {
 
 export function recordStopping(draft: Draft, row: Replica, reason: EndReason): void {
   const why = because[reason] ?? reason
-  recordSharedEvent(draft, row, `is being stopped: ${why}`, `are being stopped: ${why}`)
+  recordSharedEvent(draft, row, null, `is being stopped: ${why}`, `are being stopped: ${why}`)
 }
 
 /** The replica's end is confirmed, or it was on no host. */
 export function recordStopped(draft: Draft, row: Replica, reason: EndReason): void {
   const why = because[reason] ?? reason
-  recordSharedEvent(draft, row, `has stopped: ${why}`, `have stopped: ${why}`)
+  recordSharedEvent(draft, row, null, `has stopped: ${why}`, `have stopped: ${why}`)
 }

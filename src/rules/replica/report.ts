@@ -102,7 +102,13 @@ function takeEnd(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context
 /** The process was started again: it is not ready at first, and its addresses are other ones (R9, R12). */
 function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Replica {
   const state = row.state === 'STOPPING' ? 'STOPPING' : 'STARTING'
-  recordSharedEvent(draft, row, `is restarted in place (start ${start})`, `are restarted in place (start ${start})`)
+  recordSharedEvent(
+    draft,
+    row,
+    'restarted',
+    `is restarted in place (start ${start})`,
+    `are restarted in place (start ${start})`,
+  )
   const { minReadySeconds } = draft.columns.settings
   return withReadiness({ ...row, start, state, startedAt: null, reportedReady: false }, minReadySeconds, ctx.now)
 }
@@ -117,7 +123,8 @@ function running(draft: Draft, row: Replica, reportsReady: boolean, ctx: Context
     reportedReady: reportsReady || !probed,
   }
   const after = withReadiness(confirmed, draft.columns.settings.minReadySeconds, ctx.now)
-  if (after.ready && !row.ready) recordSharedEvent(draft, after, 'is ready', 'are ready')
-  if (!after.ready && row.ready) recordSharedEvent(draft, after, 'is not ready any more', 'are not ready any more')
+  if (after.ready && !row.ready) recordSharedEvent(draft, after, 'ready', 'is ready', 'are ready')
+  if (!after.ready && row.ready)
+    recordSharedEvent(draft, after, 'unready', 'is not ready any more', 'are not ready any more')
   return after
 }

@@ -20,7 +20,7 @@ export function unreach(draft: Draft, worker: WorkerId, ctx: Context): CommitOut
     if (!hasRoom(draft, row.id)) return unfinished
     put(draft, withReadiness({ ...row, hostReachable: false }, draft.columns.settings.minReadySeconds, ctx.now))
     const predicate = `can't be reached: ${workerOn(draft, row)} is silent`
-    recordSharedEvent(draft, row, predicate, predicate)
+    recordSharedEvent(draft, row, 'unreachable', predicate, predicate)
     changed = true
   }
   return { kind: 'done', changed }
@@ -43,7 +43,7 @@ export function reachAgain(draft: Draft, reporter: Reporter, ctx: Context): Comm
     }
     put(draft, withReadiness({ ...row, hostReachable: true }, draft.columns.settings.minReadySeconds, ctx.now))
     const predicate = `can be reached again: ${workerOn(draft, row)} is back`
-    recordSharedEvent(draft, row, predicate, predicate)
+    recordSharedEvent(draft, row, 'reachable', predicate, predicate)
     changed = true
   }
   return isCut ? unfinished : { kind: 'done', changed }

@@ -30,5 +30,6 @@ export function newRollout({ settings, paused, ...named }: RolloutBeginning, now
     progressedAt: now,
     deadlineAt: paused ? null : deadlineFrom(now, progressDeadlineSeconds),
     finishedAt: null,
+    repeats: { cause: null, waits: {} },
   }
 }

@@ -48,6 +48,21 @@ export function waitsOfTarget(draft: Draft): ReadonlyMap<ReplicaReason, Waits> {
   return collectWaits(draft, (row) => !row.available && !isOutdated(row, contentNumber))
 }
 
+/**
+ * Says what the rollout waits for in words that stay the same while only names, counts and instants differ: the set of
+ * its troubles, or else its usual wait, and whether a replica has failed.
+ */
+export function waitCauseOf(draft: Draft, blocker: Blocker | null): string {
+  if (blocker === null) return 'nothing'
+  const waits = waitsOfTarget(draft)
+  const troubles = bySeverity.filter(
+    (reason) => isReplicaReason(reason) && waits.has(reason) && !isOfNature(reason, 'usual'),
+  )
+  if (draft.columns.paused || troubles.length === 0)
+    return `${blocker.reason}${!draft.columns.paused && failureHint(draft) !== '' ? ' after failures' : ''}`
+  return troubles.join(' ')
+}
+
 /** A rollout that goes well waits too, so its usual waits name no help but the log of a replica that has failed. */
 function messageOf(rollout: Rollout, reason: ReplicaReason, waiting: Waiting): string {
   if (isOfNature(reason, 'usual')) return `${blockerTable[reason].waitsFor(waiting)}${failureHint(waiting.draft)}.`

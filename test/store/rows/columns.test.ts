@@ -109,7 +109,10 @@ eachDatabase((database) => {
       limit: null,
       workerPreconditions: [],
       facts: [
-        { kind: 'eventOnly', event: { kind: 'REPLICA', message: 'm', actor: 'a', replicaId: null, hostId: null } },
+        {
+          kind: 'eventOnly',
+          event: { kind: 'REPLICA', message: 'm', actor: 'a', replicaId: null, hostId: null, count: 1 },
+        },
       ],
       specFact: null,
       next: snapshot,

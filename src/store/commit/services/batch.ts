@@ -127,6 +127,7 @@ function addItem(rows: Rows, { change, remember }: BatchItem, ord: number): void
       actor: event?.actor,
       replica: event?.replicaId,
       host: event?.hostId,
+      count: event?.count,
     })
   })
   for (const replica of change.insertedReplicas)

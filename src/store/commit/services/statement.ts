@@ -64,6 +64,7 @@ export const inputs = {
     actor: eventTable.actor,
     replica: eventTable.replicaId,
     host: eventTable.hostId,
+    count: eventTable.count,
   },
   replicas: { ord: 'int', fresh: 'boolean', ...replicaColumns },
   rollouts: { ord: 'int', ...rolloutColumns },
@@ -276,6 +277,7 @@ event_rows AS (
     serviceId: 'a.id',
     replicaId: 'f.replica',
     hostId: 'f.host',
+    count: 'f.count',
     at: 'statement_timestamp()',
   })}
   FROM facts f JOIN accepted a ON a.ord = f.ord JOIN services w ON w.ord = f.ord WHERE f.event IS NOT NULL AND ${counted})`
