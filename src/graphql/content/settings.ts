@@ -37,7 +37,8 @@ export const ServiceSettings = builder.objectRef<Model.Settings>('ServiceSetting
       resolve: (settings) => settings.spreadMode,
     }),
     maxPerHost: t.exposeInt('maxPerHost', {
-      description: 'Alive replicas of the service per host that spread aims at.',
+      description:
+        'STRICT: at most so many alive replicas of the service on a host. The other modes pay no regard to it.',
     }),
     maxSurge: t.field({
       type: Limit,

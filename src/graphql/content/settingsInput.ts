@@ -15,7 +15,11 @@ const SpreadInput = builder.inputType('SpreadInput', {
     mode: t.field({ type: SpreadMode, required: true, description: 'NONE, BEST_EFFORT or STRICT.' }),
     maxPerHost: t.int({
       defaultValue: 1,
-      ...whole(bounds.maxPerHost, 'replicas per host', (range) => `Alive replicas of the service per host, ${range}.`),
+      ...whole(
+        bounds.maxPerHost,
+        'replicas per host',
+        (range) => `STRICT: alive replicas of the service per host, ${range}. The other modes pay no regard to it.`,
+      ),
     }),
   }),
 })

@@ -155,10 +155,14 @@ function waitsAfterFailures(waiting: Waiting): string {
 }
 
 function failureHelp({ draft, first, count }: Waiting): string {
-  if (count > 1) return 'read their logs; resetBackoff tries them at once'
+  if (count > 1)
+    return `read their logs${draft.alive.rows.some(waitsForBackoff) ? '; resetBackoff tries them at once' : ''}`
   if (first.available) return `that is forgotten after ${draft.columns.settings.backoffResetAfterSeconds} s`
-  return 'read its log; resetBackoff tries it at once'
+  return `read its log${waitsForBackoff(first) ? '; resetBackoff tries it at once' : ''}`
 }
+
+/** A reset of the backoff helps only while the replica waits for its end. */
+const waitsForBackoff = (row: Replica): boolean => row.notBefore !== null
 
 function waitsForPlace(waiting: Waiting): string {
   return `Waiting for a place for ${nameOf(waiting)}`
