@@ -115,6 +115,8 @@ CREATE TABLE "Service" (
     "updatedReplicas" INTEGER NOT NULL DEFAULT 0,
     "stoppingReplicas" INTEGER NOT NULL DEFAULT 0,
     "status" "ServiceStatus" NOT NULL,
+    "growingUntil" TIMESTAMPTZ(3),
+    "grownAvailable" INTEGER NOT NULL DEFAULT 0,
     "blockers" JSONB NOT NULL DEFAULT '[]',
     "createdAt" TIMESTAMPTZ(3) NOT NULL,
     "deletionRequestedAt" TIMESTAMPTZ(3),

@@ -10,6 +10,7 @@ import { rowChangesOf } from '../draft/rowChange.ts'
 import { keyOf } from '../draft/slot.ts'
 import { isTargetLooping } from '../replica/backoff.ts'
 import { countsOf } from '../replica/census.ts'
+import { growthOf } from '../service/growth.ts'
 import { statusOf } from '../service/status.ts'
 import { blockersOf } from '../waiting/blockers.ts'
 import { hostUsesOf } from './hostUse.ts'
@@ -66,9 +67,10 @@ export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
 
 /** Returns the columns after the rules have settled. */
 function settledColumns(draft: Draft, ctx: Context): ServiceColumns {
-  const census = settle(draft, ctx)
+  const counts = countsOf(settle(draft, ctx))
   const before = draft.base.columns
-  const counted = { ...draft.columns, ...countsOf(census) }
+  draft.columns = { ...draft.columns, ...counts, ...growthOf(draft, counts.availableReplicas, ctx.now) }
+  const counted = draft.columns
   const blockers = blockersOf(draft, ctx.now)
   const crashLoop = blockers.some(({ reason }) => reason === 'CRASH_LOOP') && isTargetLooping(draft)
   return {

@@ -8,7 +8,7 @@ import { availableFrom } from '../replica/readiness.ts'
 
 /** Finds the earliest instant of each kind at which the service's rules must run again. */
 export function timersOf(draft: Draft, now: Instant): Map<TimerKind, Instant> {
-  const { settings, paused } = draft.columns
+  const { settings, paused, growingUntil } = draft.columns
   const timers = new Map<TimerKind, Instant>()
   const arm = (kind: TimerKind, dueAt: Instant) => {
     const armed = timers.get(kind)
@@ -29,6 +29,7 @@ export function timersOf(draft: Draft, now: Instant): Map<TimerKind, Instant> {
   const rollout = openRollout(draft)
   if (rollout?.state === 'ROLLING' && rollout.deadlineAt !== null && !paused)
     arm('PROGRESS_DEADLINE', rollout.deadlineAt)
+  if (growingUntil !== null) arm('PROGRESS_DEADLINE', growingUntil)
   if (draft.capped) arm('CONTINUE', now)
   return timers
 }

@@ -3,19 +3,22 @@ import type { Rollout, ServiceColumns } from '../../model/service.ts'
 
 /** Everything that a status follows from. */
 export interface StatusSource {
-  readonly columns: Pick<ServiceColumns, 'deletionRequestedAt' | 'paused' | 'desiredReplicas' | 'availableReplicas'>
+  readonly columns: Pick<
+    ServiceColumns,
+    'deletionRequestedAt' | 'paused' | 'desiredReplicas' | 'availableReplicas' | 'growingUntil'
+  >
   /** A slot of the target's content is in CRASH_LOOP (R10). */
   readonly crashLoop: boolean
   readonly rollout: Pick<Rollout, 'state' | 'finishedAt'>
 }
 
-/** The first status that holds (DESIGN, section 4, "Status"). */
+/** The first status that holds. */
 export function statusOf({ columns, crashLoop, rollout }: StatusSource): ServiceStatus {
   if (columns.deletionRequestedAt !== null) return 'DELETING'
   if (crashLoop) return 'CRASH_LOOP'
   if (rollout.state === 'STALLED') return 'STALLED'
   if (columns.paused) return 'PAUSED'
-  if (rollout.finishedAt === null) return 'PROGRESSING'
+  if (rollout.finishedAt === null || columns.growingUntil !== null) return 'PROGRESSING'
   if (columns.availableReplicas < columns.desiredReplicas) return 'DEGRADED'
   return columns.desiredReplicas === 0 ? 'STOPPED' : 'HEALTHY'
 }
