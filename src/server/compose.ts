@@ -19,6 +19,8 @@ import { lockDirectory } from '../store/database/lock.ts'
 import { LocalWorker } from '../systems/localWorker/localWorker.ts'
 import { LogRelay } from '../systems/logs/logRelay.ts'
 import { LogRequests } from '../systems/logs/logRequests.ts'
+import { Outlook } from '../systems/placement/outlook.ts'
+import { PlacementView } from '../systems/placement/placementView.ts'
 import { Placer } from '../systems/placement/placer.ts'
 import { Previews } from '../systems/placement/previews.ts'
 import { RetentionRunner } from '../systems/retention/retention.ts'
@@ -149,6 +151,9 @@ async function openContext(
   await logRequests.start()
   started('log requests', () => logRequests.stop())
   const previews = new Previews({ database, clock, log })
+  const placementView = new PlacementView(database)
+  const outlook = new Outlook({ view: placementView, tail, committer })
+  started('the outlook', () => outlook.stop())
   const parts = {
     config,
     log,
@@ -161,6 +166,8 @@ async function openContext(
     sessions,
     logRequests,
     previews,
+    placementView,
+    outlook,
     meter: metrics,
   }
   const app: ServerContext = { ...parts, workerRefusals: new WorkerRefusals(log) }
@@ -180,7 +187,7 @@ async function startActiveParts(
   const timers = new Timers(app)
   await timers.start()
   started('the timers', () => timers.stop())
-  const placer = new Placer(app)
+  const placer = new Placer({ ...app, view: app.placementView })
   placer.start()
   started('placement', () => placer.stop())
 

@@ -7,6 +7,8 @@ import type { Committer } from '../store/commit/committer.ts'
 import type { DatabaseClock } from '../store/database/clock.ts'
 import type { Database } from '../store/database/database.ts'
 import type { LogRequests } from './logs/logRequests.ts'
+import type { Outlook } from './placement/outlook.ts'
+import type { PlacementView } from './placement/placementView.ts'
 import type { Previews } from './placement/previews.ts'
 import type { Sessions } from './tokens/sessions.ts'
 import type { WorkerRefusals } from './workers/workerRefusals.ts'
@@ -25,6 +27,8 @@ export interface ServerContext {
   readonly sessions: Sessions
   readonly logRequests: LogRequests
   readonly previews: Previews
+  readonly placementView: PlacementView
+  readonly outlook: Outlook
   readonly workerRefusals: WorkerRefusals
   readonly meter: Meter
 }

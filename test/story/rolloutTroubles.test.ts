@@ -207,8 +207,9 @@ describe('a version that needs what is not there', () => {
       expect(begun).toMatchObject({
         availableReplicas: 1,
         activeReplicas: 2,
-        rollout: { maxSurge: 1, maxUnavailable: 0 },
+        rollout: { maxSurge: 1, maxUnavailable: 0, hold: { reason: 'NO_PORT' } },
       })
+      expect(begun.rollout.hold?.message).toMatch(new RegExp(`${hint} add a host\\.$`))
       const stuck = await service.actUntil('no port', (seen) => seen.rollout.hold?.reason === 'NO_PORT')
       expect(stuck).toMatchObject({
         status: 'PROGRESSING',
@@ -258,7 +259,7 @@ describe('a version that needs what is not there', () => {
     const service = await running('hostless', 2)
     await change(server.client, 'cordonHost', 'CordonHostInput', { host: 'node1' })
     try {
-      await update(service, 'two')
+      expect((await update(service, 'two')).rollout.hold?.reason).toBe('NO_HOST')
       const stuck = await service.seen('no host', ({ rollout }) => rollout.hold?.reason === 'NO_HOST')
       expect(stuck).toMatchObject({
         availableReplicas: 2,
@@ -307,7 +308,8 @@ describe('a version that needs what is not there', () => {
     await service.completed(1)
     await update(service, 'two')
     await service.completed(2)
-    await update(service, 'three', { rollout: { maxUnavailable: { count: 0 } } })
+    const begun = await update(service, 'three', { rollout: { maxUnavailable: { count: 0 } } })
+    expect(begun.rollout.hold?.reason).toBe('QUOTA')
     const stuck = await service.actUntil('no quota', ({ rollout }) => rollout.hold?.reason === 'QUOTA')
     expect(stuck).toMatchObject({ availableReplicas: 4, rollout: { state: 'ROLLING' } })
     expect(stuck.rollout.hold?.message).toMatch(

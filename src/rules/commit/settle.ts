@@ -4,6 +4,7 @@ import type { Context } from '../draft/context.ts'
 import { type Draft, isCreatedHere, isDeleting, roomIn, targetOf, versionOf } from '../draft/draft.ts'
 import { recordEvent, recordSharedEvent } from '../draft/events.ts'
 import { recordStopped, recordStopping } from '../draft/stopEvents.ts'
+import { foresee } from '../placement/foresight.ts'
 import { activeOf, type Census, takeCensus } from '../replica/census.ts'
 import { forgetOtherContent, passDue } from '../replica/due.ts'
 import { freeIndexes, start } from '../replica/start.ts'
@@ -41,6 +42,7 @@ function settleDeletion(draft: Draft, ctx: Context): Census {
 
 function settleTarget(draft: Draft, ctx: Context): Census {
   const census = stepped(draft, ctx)
+  foresee(draft, ctx)
   forgetOtherContent(draft, census)
   stepRollout(draft, census, ctx)
   return census

@@ -1,5 +1,6 @@
 import type { EventKind } from '../../generated/prisma/enums.ts'
 import { rowsPerCommit } from '../../model/bounds.ts'
+import type { Room } from '../../model/host.ts'
 import type { HostId, Instant, ReplicaId, WorkerId } from '../../model/id.ts'
 import { isAlive } from '../../model/replica.ts'
 import type {
@@ -68,6 +69,8 @@ export interface Draft {
   readonly workerPreconditions: WorkerPrecondition[]
   /** For each replacement that this commit created, the replica whose memory of repeats it takes over. */
   readonly heirs: Map<ReplicaId, ReplicaId>
+  /** The room that hosts and projects have; null where it is not known. */
+  room: Room | null
   /** Everything that happened, in order. */
   readonly events: DraftEvent[]
   /** The position (1, 2, …) in `events` of the last change of the spec. */
@@ -109,6 +112,7 @@ export function draftOver(base: ServiceSnapshot, created: boolean, mostRows: num
     fences: [],
     workerPreconditions: [],
     heirs: new Map(),
+    room: null,
     events: [],
     specEvent: null,
     grownFrom: null,

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { intentsPerCommit } from '../../model/bounds.ts'
+import type { Room } from '../../model/host.ts'
 import type { Revision, ServiceId } from '../../model/id.ts'
 import type { NewService, ServiceIntent } from '../../model/intent.ts'
 import { type Meter, noMeter } from '../../model/metrics.ts'
@@ -66,14 +67,35 @@ export class Committer {
     })
   }
 
-  /** Takes an intent to a service. A service that does not exist, or is gone, is a NOT_FOUND refusal. */
-  submit(id: ServiceId, intent: ServiceIntent, remember: Remember | null = null): Promise<StoreOutcome> {
-    return this.#enqueue((settle) => ({ kind: 'intent', id, intent, remember, tries: { ...noTries }, ...settle }))
+  /**
+   * Takes an intent to a service. A service that does not exist, or is gone, is a NOT_FOUND refusal. Where `room` is
+   * given, replicas that begin to wait have the real reason from this commit on.
+   */
+  submit(
+    id: ServiceId,
+    intent: ServiceIntent,
+    remember: Remember | null = null,
+    room: Room | null = null,
+  ): Promise<StoreOutcome> {
+    return this.#enqueue((settle) => ({ kind: 'intent', id, intent, remember, room, tries: { ...noTries }, ...settle }))
   }
 
   /** Creates a service. NAME_TAKEN when its project has the name, QUOTA_EXCEEDED when it could never fit. */
-  create(service: NewService, actor: string, remember: Remember | null = null): Promise<StoreOutcome> {
-    return this.#enqueue((settle) => ({ kind: 'create', service, actor, remember, tries: { ...noTries }, ...settle }))
+  create(
+    service: NewService,
+    actor: string,
+    remember: Remember | null = null,
+    room: Room | null = null,
+  ): Promise<StoreOutcome> {
+    return this.#enqueue((settle) => ({
+      kind: 'create',
+      service,
+      actor,
+      remember,
+      room,
+      tries: { ...noTries },
+      ...settle,
+    }))
   }
 
   /** Writes what is about no service. */
