@@ -134,7 +134,8 @@ async function openContext(
   const metrics = new Metrics()
   const clock = new DatabaseClock()
   await synchronise(clock, database)
-  const committer = new Committer({ database, clock, newId: v7, log, meter: metrics })
+  const { versionsKept } = config.retention
+  const committer = new Committer({ database, clock, newId: v7, log, meter: metrics, versionsKept })
   started('the committer', () => committer.stop())
   const sessions = new Sessions(database)
   const tail = new Tail({ database, committer, log, onTokensChanged: () => sessions.revalidate() })

@@ -83,11 +83,16 @@ export const blockerTable = {
   },
   NO_ADDRESS: {
     nature: 'trouble',
-    waitsFor: (waiting) =>
-      waiting.first.available
+    waitsFor: (waiting) => {
+      if (waiting.first.leaving === 'MOVED') return waitsToMove(waiting)
+      return waiting.first.available
         ? `Waiting for an address to list ${nameOf(waiting)} with`
-        : `${waitsToStayReady(waiting)} and for an address to list it with`,
-    help: (waiting) => `host ${hostNameOf(waiting)} has none, so let its worker register with one`,
+        : `${waitsToStayReady(waiting)} and for an address to list it with`
+    },
+    help: (waiting) =>
+      waiting.first.leaving === 'MOVED'
+        ? 'that happens as soon as the limits of the service allow it'
+        : `host ${hostNameOf(waiting)} has none, so let its worker register with one`,
   },
   MIN_READY: { nature: 'usual', waitsFor: waitsToStayReady, help: () => null },
   STOPPING_OLD: {
@@ -175,6 +180,12 @@ function placementHelp({ first }: Waiting): string | null {
 
 function waitsToStayReady(waiting: Waiting): string {
   return `Waiting for ${nameOf(waiting)} to have been ready for ${waiting.draft.columns.settings.minReadySeconds} s`
+}
+
+/** A process that was started for the old address may listen there only. */
+function waitsToMove(waiting: Waiting): string {
+  const [address = 'none'] = waiting.first.hostAddresses
+  return `Waiting for ${nameOf(waiting)} to be started again, because host ${hostNameOf(waiting)} has moved to ${address}`
 }
 
 /** Says what an available replica waits for before it may leave, which is mostly a place for its replacement. */

@@ -9,6 +9,7 @@ const because: Readonly<Partial<Record<EndReason, string>>> = {
   SERVICE_DELETED: 'the service is being deleted',
   DRAINED: 'its worker is being drained',
   TIME_LIMIT: 'the time limit is reached',
+  MOVED: 'its host has moved to another address',
   KILLED: 'killed by a user',
 }
 

@@ -20,7 +20,7 @@ export interface Obstacle {
 }
 
 /** How many hosts there are by the first thing that keeps a replica off them. */
-type Tally = Record<'cordoned' | 'draining' | 'unreachable' | 'lost' | 'spread' | Lack, number>
+type Tally = Record<'cordoned' | 'draining' | 'drained' | 'unreachable' | 'lost' | 'spread' | Lack, number>
 
 export function quotaObstacle({ name }: PlacementProject, used: number, maxReplicas: number): Obstacle {
   const toStop = used - maxReplicas + 1
@@ -49,6 +49,7 @@ export function hostObstacle(
   const tally: Tally = {
     cordoned: 0,
     draining: 0,
+    drained: 0,
     unreachable: 0,
     lost: 0,
     spread: 0,
@@ -61,6 +62,7 @@ export function hostObstacle(
     if (host.reachability === 'LOST') tally.lost++
     else if (host.reachability === 'UNREACHABLE') tally.unreachable++
     else if (host.scheduling === 'CORDONED') tally.cordoned++
+    else if (host.scheduling === 'DRAINING' && host.replicasOf.size === 0) tally.drained++
     else if (host.scheduling === 'DRAINING' || !host.workers.some(takesReplicas)) tally.draining++
   }
   let until: Instant | null = null
@@ -139,9 +141,9 @@ function holds(worker: PlacementWorker, { cpuMillis, memoryMiB }: Shape): boolea
 }
 
 /** Names what would make a host take replicas: only what helps with the hosts that there are. */
-function hostHelp({ cordoned, draining, unreachable, lost }: Tally): string {
+function hostHelp({ cordoned, draining, drained, unreachable, lost }: Tally): string {
   const ways = ['start a worker on another host']
-  if (cordoned + draining > 0) ways.push('uncordon one')
+  if (cordoned + draining + drained > 0) ways.push('uncordon one')
   if (unreachable + lost > 0) ways.push('start a worker again on one that is silent')
   const sentence = ways.length === 1 ? ways.join() : `${ways.slice(0, -1).join(', ')} or ${ways.at(-1)}`
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
@@ -161,6 +163,7 @@ function describe(tally: Tally, shape: Shape, maxPerHost: number): string[] {
   const rows: readonly (readonly [number, string])[] = [
     [tally.cordoned, 'cordoned'],
     [tally.draining, 'draining'],
+    [tally.drained, 'drained'],
     [tally.unreachable, 'unreachable'],
     [tally.lost, 'lost'],
     [tally.cpu, `without ${shape.cpuMillis} CPU millis free`],

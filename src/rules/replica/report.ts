@@ -110,7 +110,13 @@ function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Rep
     `are restarted in place (start ${start})`,
   )
   const { minReadySeconds } = draft.columns.settings
-  return withReadiness({ ...row, start, state, startedAt: null, reportedReady: false }, minReadySeconds, ctx.now)
+  // A new start has the host's current address.
+  const leaving = row.leaving === 'MOVED' ? null : row.leaving
+  return withReadiness(
+    { ...row, start, state, leaving, startedAt: null, reportedReady: false },
+    minReadySeconds,
+    ctx.now,
+  )
 }
 
 /** The process is confirmed. Without a readiness probe that makes it ready (R9). */

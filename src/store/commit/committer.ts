@@ -21,6 +21,8 @@ export interface CommitterOptions {
   readonly newId: () => string
   readonly log: Logger
   readonly meter?: Meter
+  /** How many versions and rollouts a service keeps when it gets another one; all if left out. */
+  readonly versionsKept?: number
 }
 
 /** A full disk is only seen by those who write: so long after the last refusal it counts as full. */
@@ -47,7 +49,7 @@ export class Committer {
   #stopping = false
   #fullAt: number | null = null
 
-  constructor({ database, clock, newId, log, meter = noMeter }: CommitterOptions) {
+  constructor({ database, clock, newId, log, meter = noMeter, versionsKept }: CommitterOptions) {
     this.#database = database
     this.#clock = clock
     this.#newId = newId
@@ -60,6 +62,7 @@ export class Committer {
       log,
       meter,
       cache: this.cache,
+      versionsKept: versionsKept ?? null,
       requeue: (entries) => this.#requeue(entries),
       committed: (head) => this.#announceHead(head),
       full: () => this.#markFull(),

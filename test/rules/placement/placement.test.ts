@@ -264,7 +264,7 @@ describe('blockers tell what keeps it off each host', () => {
       ],
       {},
       'NO_HOST',
-      'No host takes replicas (4 hosts: 1 cordoned, 1 draining, 1 unreachable, 1 lost). Start a worker on another host, uncordon one or start a worker again on one that is silent.',
+      'No host takes replicas (4 hosts: 1 cordoned, 1 drained, 1 unreachable, 1 lost). Start a worker on another host, uncordon one or start a worker again on one that is silent.',
     ],
     [
       'CPU and memory',

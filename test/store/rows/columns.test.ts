@@ -118,7 +118,7 @@ eachDatabase((database) => {
       next: snapshot,
       ...over,
     }
-    const { refused } = await sendBatch(database().prisma, store.clock, randomUUID(), [{ change, remember: [] }])
+    const { refused } = await sendBatch(database().prisma, store.clock, randomUUID(), [{ change, remember: [] }], null)
     expect([...refused]).toEqual([])
     return store.load(snapshot.id)
   }
