@@ -13,6 +13,8 @@ export interface Blocker {
   readonly until: Instant | null
   /** The one replica it is about; null where there is none to name. */
   readonly replica: ReplicaId | null
+  /** Of a replica's own QUOTA: how many replicas of the project have to end before there is room for it. */
+  readonly toStop?: number
 }
 
 /** The two are equal in every field. */
@@ -24,7 +26,8 @@ export function sameBlocker(a: Blocker | null, b: Blocker | null): boolean {
     a.count === b.count &&
     a.since === b.since &&
     a.until === b.until &&
-    a.replica === b.replica
+    a.replica === b.replica &&
+    a.toStop === b.toStop
   )
 }
 

@@ -40,6 +40,8 @@ export const bounds = {
 
 /** Replica rows that one commit of a service writes at most; a timer that is due at once continues with the rest. */
 export const rowsPerCommit = 500
+/** Causes whose repeats are counted apart, per replica and per rollout; all further ones are counted together. */
+export const mostCauses = 16
 /** Intents that one commit takes at most. */
 export const intentsPerCommit = 256
 /** For so long a replica must have been ready at least, once its content has failed in this rollout (R9). */

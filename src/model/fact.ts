@@ -22,6 +22,8 @@ export interface EventText {
   readonly actor: string
   readonly replicaId: ReplicaId | null
   readonly hostId: HostId | null
+  /** How often it has happened so far; only the 1st, 2nd, 4th, 8th … time has an event. */
+  readonly count: number
 }
 
 /**

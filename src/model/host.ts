@@ -57,6 +57,12 @@ export type PlacementProject = Pick<
   'id' | 'name' | 'maxReplicas' | 'usedReplicas'
 >
 
+/** What placement gives from, as it was last read; it changes when it is read again. */
+export interface Room {
+  readonly hosts: Iterable<PlacementHost>
+  readonly projects: Iterable<PlacementProject>
+}
+
 /** A grant gives one replica a worker, CPU, memory, all its ports and quota at once. */
 export interface Grant {
   readonly replicaId: ReplicaId

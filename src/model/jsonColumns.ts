@@ -1,6 +1,7 @@
 import type * as blocker from './blocker.ts'
 import type * as content from './content.ts'
 import type * as fact from './fact.ts'
+import type * as repeats from './repeats.ts'
 import type * as settings from './settings.ts'
 
 declare global {
@@ -12,6 +13,8 @@ declare global {
     type Content = content.Content
     type FactData = fact.ServiceFactData | fact.ClusterFactData | null
     type Overrides = content.Overrides
+    type Repeats = repeats.Repeats
+    type RolloutRepeats = repeats.RolloutRepeats
     type Settings = settings.Settings
     type Template = content.Template
   }

@@ -14,7 +14,7 @@ export interface Settings {
   /** How many replicas a service has that is created without a number. */
   readonly replicas: number
   readonly spreadMode: SpreadMode
-  /** How many alive replicas of the service a host may have under BEST_EFFORT and STRICT (R14). */
+  /** How many alive replicas of the service a host may have under STRICT; the other modes pay no regard to it (R14). */
   readonly maxPerHost: number
   readonly maxSurge: Limit
   readonly maxUnavailable: Limit

@@ -19,6 +19,8 @@ import { lockDirectory } from '../store/database/lock.ts'
 import { LocalWorker } from '../systems/localWorker/localWorker.ts'
 import { LogRelay } from '../systems/logs/logRelay.ts'
 import { LogRequests } from '../systems/logs/logRequests.ts'
+import { Outlook } from '../systems/placement/outlook.ts'
+import { PlacementView } from '../systems/placement/placementView.ts'
 import { Placer } from '../systems/placement/placer.ts'
 import { Previews } from '../systems/placement/previews.ts'
 import { RetentionRunner } from '../systems/retention/retention.ts'
@@ -133,7 +135,8 @@ async function openContext(
   const metrics = new Metrics()
   const clock = new DatabaseClock()
   await synchronise(clock, database)
-  const committer = new Committer({ database, clock, newId: v7, log, meter: metrics })
+  const { versionsKept } = config.retention
+  const committer = new Committer({ database, clock, newId: v7, log, meter: metrics, versionsKept })
   started('the committer', () => committer.stop())
   const sessions = new Sessions(database)
   const tail = new Tail({ database, committer, log, onTokensChanged: () => sessions.revalidate() })
@@ -150,6 +153,9 @@ async function openContext(
   await logRequests.start()
   started('log requests', () => logRequests.stop())
   const previews = new Previews({ database, clock, log })
+  const placementView = new PlacementView(database)
+  const outlook = new Outlook({ view: placementView, tail, committer })
+  started('the outlook', () => outlook.stop())
   const parts = {
     config,
     log,
@@ -162,6 +168,8 @@ async function openContext(
     sessions,
     logRequests,
     previews,
+    placementView,
+    outlook,
     meter: metrics,
   }
   const returningWorkers = new ReturningWorkers(database, clock, config.leaseSeconds)
@@ -182,7 +190,7 @@ async function startActiveParts(
   const timers = new Timers(app)
   await timers.start()
   started('the timers', () => timers.stop())
-  const placer = new Placer(app)
+  const placer = new Placer({ ...app, view: app.placementView })
   placer.start()
   started('placement', () => placer.stop())
 

@@ -1,5 +1,7 @@
 import type { Tail } from '../feed/tail.ts'
 import type { DatabaseClock } from '../store/database/clock.ts'
+import type { Outlook } from './placement/outlook.ts'
+import type { PlacementView } from './placement/placementView.ts'
 import type { Previews } from './placement/previews.ts'
 import type { Sessions } from './tokens/sessions.ts'
 import type { ReturningWorkers } from './workers/returningWorkers.ts'
@@ -14,6 +16,8 @@ export interface ServerContext extends WorkersContext {
   readonly newId: () => string
   readonly sessions: Sessions
   readonly previews: Previews
+  readonly placementView: PlacementView
+  readonly outlook: Outlook
   readonly workerRefusals: WorkerRefusals
   readonly returningWorkers: ReturningWorkers
 }

@@ -14,10 +14,10 @@ CREATE TYPE "RolloutState" AS ENUM ('ROLLING', 'PAUSED', 'STALLED', 'COMPLETED',
 CREATE TYPE "ReplicaState" AS ENUM ('PENDING', 'STARTING', 'RUNNING', 'STOPPING', 'ENDED');
 
 -- CreateEnum
-CREATE TYPE "LeaveReason" AS ENUM ('DRAIN', 'RESTART', 'TIME_LIMIT');
+CREATE TYPE "LeaveReason" AS ENUM ('DRAIN', 'RESTART', 'TIME_LIMIT', 'MOVED');
 
 -- CreateEnum
-CREATE TYPE "EndReason" AS ENUM ('EXITED', 'GAVE_UP', 'START_FAILED', 'PORT_TAKEN', 'HOST_LOST', 'KILLED', 'SCALED_DOWN', 'REPLACED_BY_ROLLOUT', 'SERVICE_DELETED', 'DRAINED', 'TIME_LIMIT');
+CREATE TYPE "EndReason" AS ENUM ('EXITED', 'GAVE_UP', 'START_FAILED', 'PORT_TAKEN', 'HOST_LOST', 'KILLED', 'SCALED_DOWN', 'REPLACED_BY_ROLLOUT', 'SERVICE_DELETED', 'DRAINED', 'TIME_LIMIT', 'MOVED');
 
 -- CreateEnum
 CREATE TYPE "TimerKind" AS ENUM ('BACKOFF', 'MIN_READY', 'BACKOFF_RESET', 'PROGRESS_DEADLINE', 'WATCH', 'CONTINUE');
@@ -116,6 +116,8 @@ CREATE TABLE "Service" (
     "updatedReplicas" INTEGER NOT NULL DEFAULT 0,
     "stoppingReplicas" INTEGER NOT NULL DEFAULT 0,
     "status" "ServiceStatus" NOT NULL,
+    "growingUntil" TIMESTAMPTZ(3),
+    "grownAvailable" INTEGER NOT NULL DEFAULT 0,
     "blockers" JSONB NOT NULL DEFAULT '[]',
     "createdAt" TIMESTAMPTZ(3) NOT NULL,
     "deletionRequestedAt" TIMESTAMPTZ(3),
@@ -169,6 +171,7 @@ CREATE TABLE "Rollout" (
     "troubledAt" TIMESTAMPTZ(3),
     "watchUntil" TIMESTAMPTZ(3),
     "startedBy" TEXT NOT NULL,
+    "repeats" JSONB NOT NULL DEFAULT '{"cause": null, "waits": {}}',
 
     CONSTRAINT "Rollout_pkey" PRIMARY KEY ("id")
 );
@@ -209,6 +212,7 @@ CREATE TABLE "Replica" (
     "endMessage" TEXT,
     "reportedEpoch" INTEGER NOT NULL DEFAULT 0,
     "reportedSequence" INTEGER NOT NULL DEFAULT 0,
+    "repeats" JSONB NOT NULL DEFAULT '{}',
     "createdAt" TIMESTAMPTZ(3) NOT NULL,
     "startedAt" TIMESTAMPTZ(3),
     "endedAt" TIMESTAMPTZ(3),
@@ -343,6 +347,7 @@ CREATE TABLE "Event" (
     "serviceId" TEXT,
     "replicaId" TEXT,
     "hostId" TEXT,
+    "count" INTEGER NOT NULL DEFAULT 1,
     "at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "Event_pkey" PRIMARY KEY ("revision")

@@ -42,7 +42,7 @@ export const ServiceSettings = builder.objectRef<Model.Settings>('ServiceSetting
       resolve: (settings) => settings.spreadMode,
     }),
     maxPerHost: t.exposeInt('maxPerHost', {
-      description: 'How many alive replicas of the service a host may have.',
+      description: 'How many alive replicas of the service a host may have under STRICT. The other modes ignore it.',
     }),
     maxSurge: t.field({
       type: Limit,

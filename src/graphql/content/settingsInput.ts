@@ -20,7 +20,8 @@ const SpreadInput = builder.inputType('SpreadInput', {
       ...whole(
         bounds.maxPerHost,
         'replicas per host',
-        (range) => `How many alive replicas of the service a host may have, ${range}.`,
+        (range) =>
+          `How many alive replicas of the service a host may have under STRICT, ${range}. The other modes ignore it.`,
       ),
     }),
   }),

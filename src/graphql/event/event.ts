@@ -37,6 +37,10 @@ export const Event = builder.prismaNode('Event', {
     at: t.expose('at', { type: 'DateTime', description: 'When it was committed.' }),
     kind: t.field({ type: EventKind, description: 'What it is about.', resolve: (event) => event.kind }),
     message: t.exposeString('message', { description: 'The sentence.' }),
+    count: t.exposeInt('count', {
+      description:
+        'How often it has happened so far. A repeat for the same cause has an event only at the 2nd, 4th, 8th … time.',
+    }),
     actor: t.exposeString('actor', { description: 'The subject that caused it; "xce" when the rules did.' }),
     service: t.prismaField({
       type: 'Service',

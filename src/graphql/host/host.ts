@@ -24,11 +24,27 @@ const replicasOfHost: Listing = {
   descending: true,
 }
 
-const HostScheduling = enumOf<Scheduling>('HostScheduling', 'Whether operators let a host take replicas.', {
-  OPEN: 'It takes replicas.',
-  CORDONED: 'It takes no new replicas; those that it has stay.',
-  DRAINING: 'It takes no new replicas, and those that it has are replaced elsewhere.',
-})
+/** A host that is to be drained is shown as DRAINED once nothing is left on it. */
+type ShownScheduling = Scheduling | 'DRAINED'
+
+const HostScheduling = enumOf<ShownScheduling>(
+  'HostScheduling',
+  'Whether operators let a host take replicas, and the progress of a drain.',
+  {
+    OPEN: 'It takes replicas.',
+    CORDONED: 'It takes no new replicas; those that it has stay.',
+    DRAINING: 'It takes no new replicas, and those that it has are replaced elsewhere.',
+    DRAINED: 'It takes no new replicas, and none of those that it had is left.',
+  },
+)
+
+// Each replica holds at least 1 CPU milli, so a host without used CPU has no replica.
+const shownScheduling = ({
+  scheduling,
+  usedCpuMillis,
+}: Pick<HostRow, 'scheduling' | 'usedCpuMillis'>): ShownScheduling =>
+  scheduling === 'DRAINING' && usedCpuMillis === 0 ? 'DRAINED' : scheduling
+const shownSchedulingSql = Prisma.sql`CASE WHEN t.scheduling = 'DRAINING' AND t."usedCpuMillis" = 0 THEN 'DRAINED' ELSE t.scheduling::text END`
 
 export const Host = builder.prismaNode('Host', {
   id: { field: 'id', description: 'The global id.' },
@@ -41,8 +57,8 @@ export const Host = builder.prismaNode('Host', {
     }),
     scheduling: t.field({
       type: HostScheduling,
-      description: 'Whether operators let it take replicas.',
-      resolve: (host) => host.scheduling,
+      description: 'Whether operators let it take replicas, and the progress of a drain.',
+      resolve: shownScheduling,
     }),
     schedulingSince: t.expose('schedulingSince', {
       type: 'DateTime',
@@ -112,7 +128,7 @@ const HostConnection = builder.connectionObject(
 )
 
 interface HostFilterValue {
-  readonly scheduling?: Scheduling | null | undefined
+  readonly scheduling?: ShownScheduling | null | undefined
   readonly reachability?: Reach | null | undefined
 }
 
@@ -126,7 +142,7 @@ const HostFilter = builder.inputRef<HostFilterValue>('HostFilter').implement({
 
 function hostFilterSql(filter: HostFilterValue | null | undefined): Filtered {
   const conditions: Prisma.Sql[] = [Prisma.sql`t."removedAt" IS NULL`]
-  if (filter?.scheduling) conditions.push(Prisma.sql`t.scheduling = ${filter.scheduling}::text::"HostScheduling"`)
+  if (filter?.scheduling) conditions.push(Prisma.sql`${shownSchedulingSql} = ${filter.scheduling}::text`)
   if (filter?.reachability) conditions.push(Prisma.sql`t.reachability = ${filter.reachability}::text::"Reachability"`)
   return { sql: Prisma.join(conditions, ' AND '), key: JSON.stringify(filter ?? null) }
 }

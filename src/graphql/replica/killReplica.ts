@@ -45,8 +45,11 @@ userMutation({
     }
     const replicaId = id as ReplicaId
     const intent = { kind: 'kill', replica: replicaId, actor: viewer.subject } as const
-    return resultOrThrow(await app.committer.submit(row.serviceId as ServiceId, intent, remember({ replicaId })), {
-      replicaId,
-    })
+    return resultOrThrow(
+      await app.committer.submit(row.serviceId as ServiceId, intent, remember({ replicaId }), await app.outlook.room()),
+      {
+        replicaId,
+      },
+    )
   },
 })

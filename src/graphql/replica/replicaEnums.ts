@@ -16,6 +16,7 @@ export const LeaveReason = enumOf<Leave>(
     DRAIN: 'Its worker or host is being drained.',
     RESTART: 'A restart of the service was asked for.',
     TIME_LIMIT: 'The time limit of its job is near.',
+    MOVED: 'Its host has another address than when its process was started.',
   },
 )
 
@@ -31,4 +32,5 @@ export const EndReason = enumOf<End>('EndReason', 'Why a replica ended.', {
   SERVICE_DELETED: 'Its service was deleted.',
   DRAINED: 'Its worker or host was drained.',
   TIME_LIMIT: 'The time limit of its job was reached.',
+  MOVED: 'Its host has another address than when its process was started.',
 })

@@ -34,7 +34,10 @@ userMutation({
     const rolloutId = app.newId() as RolloutId
     const result = { serviceId, rolloutId }
     const intent = { kind: 'restart', rolloutId, expectedRevision, actor: viewer.subject } as const
-    return resultOrThrow(await app.committer.submit(serviceId, intent, remember(result)), result)
+    return resultOrThrow(
+      await app.committer.submit(serviceId, intent, remember(result), await app.outlook.room()),
+      result,
+    )
   },
 })
 
@@ -67,7 +70,10 @@ for (const { kind, name, description, input, payload } of [
       const serviceId = await requireService(app, service)
       const result = { serviceId, rolloutId: null }
       const intent = { kind, expectedRevision, actor: viewer.subject } as const
-      return resultOrThrow(await app.committer.submit(serviceId, intent, remember(result)), result)
+      return resultOrThrow(
+        await app.committer.submit(serviceId, intent, remember(result), await app.outlook.room()),
+        result,
+      )
     },
   })
 }
@@ -97,7 +103,10 @@ userMutation({
     const rolloutId = app.newId() as RolloutId
     const result = { serviceId, rolloutId }
     const intent = { kind: 'rollback', to, rolloutId, expectedRevision, actor: viewer.subject } as const
-    return resultOrThrow(await app.committer.submit(serviceId, intent, remember(result)), result)
+    return resultOrThrow(
+      await app.committer.submit(serviceId, intent, remember(result), await app.outlook.room()),
+      result,
+    )
   },
 })
 

@@ -80,7 +80,10 @@ userMutation({
       settings,
       replicas: replicas ?? settings.replicas,
     }
-    return resultOrThrow(await app.committer.create(service, viewer.subject, remember(result)), result)
+    return resultOrThrow(
+      await app.committer.create(service, viewer.subject, remember(result), await app.outlook.room()),
+      result,
+    )
   },
 })
 

@@ -48,8 +48,8 @@ export const ServiceStatus = enumOf<Status>(
   'The state of a service: the first of DELETING, CRASH_LOOP, STALLED, PAUSED, PROGRESSING, DEGRADED, STOPPED, HEALTHY that holds.',
   {
     HEALTHY: 'As many replicas as desired are available, all with the target content.',
-    PROGRESSING: 'A rollout is under way.',
-    DEGRADED: 'Fewer replicas than desired are available.',
+    PROGRESSING: 'Its rollout is not finished, or it was scaled up and its new replicas become available.',
+    DEGRADED: 'Fewer replicas than desired are available, and not only because it was scaled up a short while ago.',
     PAUSED: 'Paused with a rollout under way.',
     STALLED: 'The rollout made no progress within its deadline.',
     CRASH_LOOP: 'A slot of the target content failed three times or more in a row.',

@@ -28,7 +28,10 @@ userMutation({
     noneLeft(rest)
     const serviceId = await requireService(app, service)
     const intent = { kind: 'scale', replicas, expectedRevision, actor: viewer.subject } as const
-    return resultOrThrow(await app.committer.submit(serviceId, intent, remember({ serviceId })), { serviceId })
+    return resultOrThrow(
+      await app.committer.submit(serviceId, intent, remember({ serviceId }), await app.outlook.room()),
+      { serviceId },
+    )
   },
 })
 
@@ -44,7 +47,10 @@ userMutation({
     noneLeft(rest)
     const serviceId = await requireService(app, service)
     const intent = { kind: 'resetBackoff', actor: viewer.subject } as const
-    return resultOrThrow(await app.committer.submit(serviceId, intent, remember({ serviceId })), { serviceId })
+    return resultOrThrow(
+      await app.committer.submit(serviceId, intent, remember({ serviceId }), await app.outlook.room()),
+      { serviceId },
+    )
   },
 })
 

@@ -68,7 +68,10 @@ export const UpdateServiceInput = userMutation({
     const rolloutId = app.newId() as RolloutId
     const { serviceId, intent } = await updateIntentOf(app, input, viewer.subject, rolloutId)
     const result = { serviceId, rolloutId }
-    return resultOrThrow(await app.committer.submit(serviceId, intent, remember(result)), result)
+    return resultOrThrow(
+      await app.committer.submit(serviceId, intent, remember(result), await app.outlook.room()),
+      result,
+    )
   },
 })
 

@@ -84,11 +84,16 @@ export const blockerTable = {
   },
   NO_ADDRESS: {
     nature: 'trouble',
-    waitsFor: (waiting) =>
-      waiting.first.available
+    waitsFor: (waiting) => {
+      if (waiting.first.leaving === 'MOVED') return waitsToMove(waiting)
+      return waiting.first.available
         ? `Waiting for an address to list ${nameOf(waiting)} with`
-        : `${waitsToStayReady(waiting)} and for an address to list it with`,
-    help: (waiting) => `host ${hostNameOf(waiting)} has none, so let its worker register with one`,
+        : `${waitsToStayReady(waiting)} and for an address to list it with`
+    },
+    help: (waiting) =>
+      waiting.first.leaving === 'MOVED'
+        ? 'that happens as soon as the limits of the service allow it'
+        : `host ${hostNameOf(waiting)} has none, so let its worker register with one`,
   },
   MIN_READY: { nature: 'usual', waitsFor: waitsToStayReady, help: () => null },
   STOPPING_OLD: {
@@ -156,10 +161,14 @@ function waitsAfterFailures(waiting: Waiting): string {
 }
 
 function failureHelp({ draft, first, count }: Waiting): string {
-  if (count > 1) return 'read their logs; resetBackoff tries them at once'
+  if (count > 1)
+    return `read their logs${draft.alive.rows.some(waitsForBackoff) ? '; resetBackoff tries them at once' : ''}`
   if (first.available) return `that is forgotten after ${draft.columns.settings.backoffResetAfterSeconds} s`
-  return 'read its log; resetBackoff tries it at once'
+  return `read its log${waitsForBackoff(first) ? '; resetBackoff tries it at once' : ''}`
 }
+
+/** A reset of the backoff helps only while the replica waits for its end. */
+const waitsForBackoff = (row: Replica): boolean => row.notBefore !== null
 
 function waitsForPlace(waiting: Waiting): string {
   return `Waiting for a place for ${nameOf(waiting)}`
@@ -172,6 +181,12 @@ function placementHelp({ first }: Waiting): string | null {
 
 function waitsToStayReady(waiting: Waiting): string {
   return `Waiting for ${nameOf(waiting)} to have been ready for ${minReadySecondsOf(waiting.draft, waiting.first)} s`
+}
+
+/** A process that was started for the old address may listen there only. */
+function waitsToMove(waiting: Waiting): string {
+  const [address = 'none'] = waiting.first.hostAddresses
+  return `Waiting for ${nameOf(waiting)} to be started again, because host ${hostNameOf(waiting)} has moved to ${address}`
 }
 
 /** Says what an available replica waits for before it may leave, which is mostly a place for its replacement. */

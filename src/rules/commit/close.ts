@@ -5,10 +5,12 @@ import type { Rollout, ServiceColumns, Slot } from '../../model/service.ts'
 import type { ServiceChange } from '../draft/change.ts'
 import type { Context } from '../draft/context.ts'
 import type { Draft } from '../draft/draft.ts'
+import { tellEvents } from '../draft/repeats.ts'
 import { rowChangesOf } from '../draft/rowChange.ts'
 import { keyOf } from '../draft/slot.ts'
 import { isTargetLooping } from '../replica/backoff.ts'
 import { countsOf } from '../replica/census.ts'
+import { growthOf } from '../service/growth.ts'
 import { statusOf } from '../service/status.ts'
 import { blockersOf } from '../waiting/blockers.ts'
 import { hostUsesOf } from './hostUse.ts'
@@ -25,6 +27,7 @@ import { timersOf } from './timers.ts'
 export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
   const { base } = draft
   const columns = settledColumns(draft, ctx)
+  const { events, specEvent } = tellEvents(draft, ctx.now)
   const rows = rowChangesOf(draft)
   const next = nextSnapshotOf(draft, columns, timersOf(draft, ctx.now))
   const hosts = hostUsesOf(draft, rows)
@@ -59,14 +62,15 @@ export function closeDraft(draft: Draft, ctx: Context): ServiceChange {
     data.upserted.length + data.removed.length > 0 ||
     change.rollouts.length + change.slots.upserted.length + change.slots.deleted.length > 0 ||
     change.timers.upserted.size + change.timers.deleted.length > 0
-  return { ...change, facts: changed ? factsOf(draft, data) : [], specFact: changed ? draft.specEvent : null, next }
+  return { ...change, facts: changed ? factsOf(events, data) : [], specFact: changed ? specEvent : null, next }
 }
 
 /** Returns the columns after the rules have settled. */
 function settledColumns(draft: Draft, ctx: Context): ServiceColumns {
-  const census = settle(draft, ctx)
+  const counts = countsOf(settle(draft, ctx))
   const before = draft.base.columns
-  const counted = { ...draft.columns, ...countsOf(census) }
+  draft.columns = { ...draft.columns, ...counts, ...growthOf(draft, counts.availableReplicas, ctx.now) }
+  const counted = draft.columns
   const blockers = blockersOf(draft, ctx.now)
   const crashLoop = blockers.some(({ reason }) => reason === 'CRASH_LOOP') && isTargetLooping(draft)
   return {

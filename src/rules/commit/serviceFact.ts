@@ -1,18 +1,19 @@
-import type { NewFact, ServiceFactData } from '../../model/fact.ts'
+import type { EventText, NewFact, ServiceFactData } from '../../model/fact.ts'
 import { hostHeldBy, isAlive } from '../../model/replica.ts'
 import type { Rollout, ServiceColumns, ServiceSnapshot } from '../../model/service.ts'
 import type { HostUse } from '../draft/change.ts'
 import type { Draft } from '../draft/draft.ts'
-import { eventTextsOf } from '../draft/events.ts'
 import type { RowChange } from '../draft/rowChange.ts'
 import { endpointChangeOf } from '../endpoint/endpointChange.ts'
 import { releases } from './hostUse.ts'
 
 /** Makes one fact per event: all but the last carry only their event, and the last one carries the change too. */
-export function factsOf(draft: Draft, data: ServiceFactData): NewFact[] {
-  const events = eventTextsOf(draft.events)
-  const last = events.pop() ?? null
-  return [...events.map((event): NewFact => ({ kind: 'eventOnly', event })), { kind: 'change', data, event: last }]
+export function factsOf(events: readonly EventText[], data: ServiceFactData): NewFact[] {
+  const last = events.at(-1) ?? null
+  return [
+    ...events.slice(0, -1).map((event): NewFact => ({ kind: 'eventOnly', event })),
+    { kind: 'change', data, event: last },
+  ]
 }
 
 /** Describes the change, as the service's fact carries it. */

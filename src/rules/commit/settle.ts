@@ -4,6 +4,7 @@ import type { Context } from '../draft/context.ts'
 import { type Draft, isCreatedHere, isDeleting, roomIn, targetOf, versionOf } from '../draft/draft.ts'
 import { recordEvent, recordSharedEvent } from '../draft/events.ts'
 import { recordStopped, recordStopping } from '../draft/stopEvents.ts'
+import { foresee } from '../placement/foresight.ts'
 import { activeOf, type Census, takeCensus } from '../replica/census.ts'
 import { forgetOtherContent, passDue } from '../replica/due.ts'
 import { freeIndexes, start } from '../replica/start.ts'
@@ -43,6 +44,7 @@ function settleDeletion(draft: Draft, ctx: Context): Census {
 
 function settleTarget(draft: Draft, ctx: Context): Census {
   const census = stepped(draft, ctx)
+  foresee(draft, ctx)
   forgetOtherContent(draft, census)
   stepRollout(draft, census, ctx)
   return census
@@ -89,7 +91,13 @@ function stepReplicas(draft: Draft, ctx: Context): void {
   for (const { versionNumber, twinOf } of starts) {
     const index = indexes.next().value
     const row = start(draft, { index, version: versionOf(draft, versionNumber), twinOf, holdsQuota: false }, ctx)
-    recordSharedEvent(draft, row, `is created (version ${versionNumber})`, `are created (version ${versionNumber})`)
+    recordSharedEvent(
+      draft,
+      row,
+      null,
+      `is created (version ${versionNumber})`,
+      `are created (version ${versionNumber})`,
+    )
   }
 }
 
@@ -97,5 +105,5 @@ function stopReason(draft: Draft, row: Replica, why: 'scale' | 'rollout'): EndRe
   if (isDeleting(draft)) return 'SERVICE_DELETED'
   if (why === 'scale') return 'SCALED_DOWN'
   if (row.leaving === 'DRAIN') return 'DRAINED'
-  return row.leaving === 'TIME_LIMIT' ? 'TIME_LIMIT' : 'REPLACED_BY_ROLLOUT'
+  return row.leaving === 'TIME_LIMIT' || row.leaving === 'MOVED' ? row.leaving : 'REPLACED_BY_ROLLOUT'
 }

@@ -9,7 +9,7 @@ import { availableFrom } from '../replica/readiness.ts'
 
 /** Finds the earliest instant of each kind at which the service's rules must run again. */
 export function timersOf(draft: Draft, now: Instant): Map<TimerKind, Instant> {
-  const { settings, paused } = draft.columns
+  const { settings, paused, growingUntil } = draft.columns
   const timers = new Map<TimerKind, Instant>()
   const arm = (kind: TimerKind, dueAt: Instant) => {
     const armed = timers.get(kind)
@@ -32,6 +32,7 @@ export function timersOf(draft: Draft, now: Instant): Map<TimerKind, Instant> {
   if (rollout !== null && rollout.deadlineAt !== null && isJudged && !paused)
     arm('PROGRESS_DEADLINE', rollout.deadlineAt)
   if (draft.rollout.watchUntil !== null) arm('WATCH', draft.rollout.watchUntil)
+  if (growingUntil !== null) arm('PROGRESS_DEADLINE', growingUntil)
   if (draft.capped) arm('CONTINUE', now)
   return timers
 }

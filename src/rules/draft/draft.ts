@@ -1,5 +1,6 @@
 import type { EventKind } from '../../generated/prisma/enums.ts'
 import { rowsPerCommit } from '../../model/bounds.ts'
+import type { Room } from '../../model/host.ts'
 import type { HostId, Instant, ReplicaId, WorkerId } from '../../model/id.ts'
 import { isAlive } from '../../model/replica.ts'
 import type {
@@ -20,6 +21,10 @@ import { type SlotKey, slotKey } from './slot.ts'
 export interface DraftEvent {
   readonly kind: EventKind
   readonly actor: string
+  /** What is the same each time that it happens again; null where every time is told. */
+  readonly cause: string | null
+  /** How often it has happened so far, where the rule has counted that itself. */
+  readonly count: number
   /** What happened, without the subject: "is ready". If it is null, `message` is the whole sentence. */
   readonly predicate: { readonly one: string; readonly many: string } | null
   readonly message: string
@@ -63,6 +68,10 @@ export interface Draft {
   readonly fences: { readonly workerId: WorkerId; readonly epoch: number }[]
   /** The states that workers must have at the commit. */
   readonly workerPreconditions: WorkerPrecondition[]
+  /** For each replacement that this commit created, the replica whose memory of repeats it takes over. */
+  readonly heirs: Map<ReplicaId, ReplicaId>
+  /** The room that hosts and projects have; null where it is not known. */
+  room: Room | null
   /** Everything that happened, in order. */
   readonly events: DraftEvent[]
   /** The position (1, 2, …) in `events` of the last change of the spec. */
@@ -103,6 +112,8 @@ export function draftOver(base: ServiceSnapshot, created: boolean, mostRows: num
     lost: new Set(),
     fences: [],
     workerPreconditions: [],
+    heirs: new Map(),
+    room: null,
     events: [],
     specEvent: null,
     grownFrom: null,

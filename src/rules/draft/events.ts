@@ -1,24 +1,38 @@
 import type { EventKind } from '../../generated/prisma/enums.ts'
-import type { EventText } from '../../model/fact.ts'
 import type { Replica } from '../../model/service.ts'
-import type { Draft, DraftEvent } from './draft.ts'
+import type { Draft } from './draft.ts'
 
 /** The actor of everything that the rules and the workers do. */
 export const controller = 'xce'
 
 /** Records one sentence about the service. */
-export function recordEvent(draft: Draft, kind: EventKind, message: string, actor: string = controller): void {
-  draft.events.push({ kind, actor, predicate: null, message, hostId: null, replicas: [] })
+export function recordEvent(
+  draft: Draft,
+  kind: EventKind,
+  message: string,
+  actor: string = controller,
+  count = 1,
+): void {
+  draft.events.push({ kind, actor, cause: null, count, predicate: null, message, hostId: null, replicas: [] })
 }
 
-/** Records one sentence about one replica. */
-export function recordReplicaEvent(draft: Draft, row: Replica, message: string, actor: string = controller): void {
+/**
+ * Records one sentence about one replica. `cause` is the same each time that it happens again, whatever differs in the
+ * sentence; null for what happens to a replica at most once.
+ */
+export function recordReplicaEvent(
+  draft: Draft,
+  row: Replica,
+  cause: string | null,
+  message: string,
+  actor: string = controller,
+): void {
   const replicas = [{ id: row.id, index: row.index }]
-  draft.events.push({ kind: 'REPLICA', actor, predicate: null, message, hostId: row.hostId, replicas })
+  draft.events.push({ kind: 'REPLICA', actor, cause, count: 1, predicate: null, message, hostId: row.hostId, replicas })
 }
 
 /** Records what probably happens to other replicas of this commit, too: they share one event. */
-export function recordSharedEvent(draft: Draft, row: Replica, one: string, many: string): void {
+export function recordSharedEvent(draft: Draft, row: Replica, cause: string | null, one: string, many: string): void {
   const last = draft.events.at(-1)
   if (last?.predicate?.one === one) {
     if (last.hostId !== row.hostId) last.hostId = null
@@ -26,27 +40,9 @@ export function recordSharedEvent(draft: Draft, row: Replica, one: string, many:
     return
   }
   const replicas = [{ id: row.id, index: row.index }]
-  draft.events.push({
-    kind: 'REPLICA',
-    actor: controller,
-    predicate: { one, many },
-    message: '',
-    hostId: row.hostId,
-    replicas,
-  })
-}
-
-/** Words the events, in order. */
-export function eventTextsOf(events: readonly DraftEvent[]): EventText[] {
-  return events.map((event) => {
-    const { kind, actor, predicate, replicas, hostId } = event
-    const [first] = replicas
-    const only = replicas.length === 1 && first !== undefined ? first.id : null
-    if (predicate === null) return { kind, actor, message: event.message, replicaId: only, hostId }
-    const indexes = replicas.map((replica) => replica.index)
-    const message = `${subjectOf(indexes)} ${indexes.length === 1 ? predicate.one : predicate.many}.`
-    return { kind, actor, message, replicaId: only, hostId }
-  })
+  const predicate = { one, many }
+  const { hostId } = row
+  draft.events.push({ kind: 'REPLICA', actor: controller, cause, count: 1, predicate, message: '', hostId, replicas })
 }
 
 /** Names replicas: "Replica 3" or "Replicas 0–4, 7 and 9". */

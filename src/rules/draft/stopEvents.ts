@@ -9,16 +9,17 @@ const because: Readonly<Partial<Record<EndReason, string>>> = {
   SERVICE_DELETED: 'the service is being deleted',
   DRAINED: 'its worker is being drained',
   TIME_LIMIT: 'the time limit is reached',
+  MOVED: 'its host has moved to another address',
   KILLED: 'killed by a user',
 }
 
 export function recordStopping(draft: Draft, row: Replica, reason: EndReason): void {
   const why = because[reason] ?? reason
-  recordSharedEvent(draft, row, `is being stopped: ${why}`, `are being stopped: ${why}`)
+  recordSharedEvent(draft, row, null, `is being stopped: ${why}`, `are being stopped: ${why}`)
 }
 
 /** The replica's end is confirmed, or it was on no host. */
 export function recordStopped(draft: Draft, row: Replica, reason: EndReason): void {
   const why = because[reason] ?? reason
-  recordSharedEvent(draft, row, `has stopped: ${why}`, `have stopped: ${why}`)
+  recordSharedEvent(draft, row, null, `has stopped: ${why}`, `have stopped: ${why}`)
 }

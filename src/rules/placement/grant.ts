@@ -40,7 +40,13 @@ export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
     put(draft, placed)
     draft.hosts.set(given.hostId, { id: given.hostId, name: given.hostName })
     draft.granted.set(given.hostId, { allocation: given.allocation, lastPort: given.lastPort })
-    recordSharedEvent(draft, placed, `is placed on host ${given.hostName}`, `are placed on host ${given.hostName}`)
+    recordSharedEvent(
+      draft,
+      placed,
+      'placed',
+      `is placed on host ${given.hostName}`,
+      `are placed on host ${given.hostName}`,
+    )
     changed = true
   }
   return { kind: 'done', changed }

@@ -45,6 +45,7 @@ export function place({ waiting, hosts, projects, now }: PlacementInput): Placem
         since: now,
         until: found.until,
         replica: id,
+        ...(found.toStop === undefined ? {} : { toStop: found.toStop }),
       }
       holds.push({ serviceId, replica: id, blocker })
       continue
@@ -128,7 +129,7 @@ class Quota {
     const project = this.#projects.get(projectId)
     if (holdsQuota || project === undefined || project.maxReplicas === null) return null
     const used = this.#used.get(projectId) ?? 0
-    return used < project.maxReplicas ? null : quotaObstacle(project, used)
+    return used < project.maxReplicas ? null : quotaObstacle(project, used, project.maxReplicas)
   }
 
   take({ projectId, holdsQuota }: WaitingReplica): void {

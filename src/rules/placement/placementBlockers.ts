@@ -1,5 +1,6 @@
 import type { BlockReason } from '../../generated/prisma/enums.ts'
-import type { PlacementHost, PlacementProject, WaitingReplica } from '../../model/host.ts'
+import { counted } from '../../model/counted.ts'
+import type { PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../../model/host.ts'
 import type { Instant } from '../../model/id.ts'
 import { type Candidate, type CandidateHost, type Lack, type Shape, takesReplicas } from './candidate.ts'
 import type { PortNeeds } from './ports.ts'
@@ -14,17 +15,21 @@ export interface Obstacle {
    * When the quarantine of a needed port ends, so that placement is worth another try; null where none is in the way.
    */
   readonly until: Instant | null
+  /** QUOTA only: how many replicas of the project have to end before there is room for one. */
+  readonly toStop?: number
 }
 
 /** How many hosts there are by the first thing that keeps a replica off them. */
-type Tally = Record<'cordoned' | 'draining' | 'unreachable' | 'lost' | 'spread' | Lack, number>
+type Tally = Record<'cordoned' | 'draining' | 'drained' | 'unreachable' | 'lost' | 'spread' | Lack, number>
 
-export function quotaObstacle(project: PlacementProject, used: number): Obstacle {
+export function quotaObstacle({ name }: PlacementProject, used: number, maxReplicas: number): Obstacle {
+  const toStop = used - maxReplicas + 1
   return {
     reason: 'QUOTA',
-    message: `Project ${project.name} has ${used} of at most ${project.maxReplicas} replicas. Stop some of them or raise its maxReplicas.`,
+    message: `Project ${name} has ${used} of at most ${counted(maxReplicas, 'replica')}. Stop ${toStop} of them, or raise its maxReplicas to ${used + 1} or more.`,
     general: false,
     until: null,
+    toStop,
   }
 }
 
@@ -44,6 +49,7 @@ export function hostObstacle(
   const tally: Tally = {
     cordoned: 0,
     draining: 0,
+    drained: 0,
     unreachable: 0,
     lost: 0,
     spread: 0,
@@ -56,6 +62,7 @@ export function hostObstacle(
     if (host.reachability === 'LOST') tally.lost++
     else if (host.reachability === 'UNREACHABLE') tally.unreachable++
     else if (host.scheduling === 'CORDONED') tally.cordoned++
+    else if (host.scheduling === 'DRAINING' && host.replicasOf.size === 0) tally.drained++
     else if (host.scheduling === 'DRAINING' || !host.workers.some(takesReplicas)) tally.draining++
   }
   let until: Instant | null = null
@@ -65,7 +72,8 @@ export function hostObstacle(
     if (freeAt !== null) until = Math.min(until ?? freeAt, freeAt)
   }
   const counts = `${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'}: ${describe(tally, shape, replica.maxPerHost).join(', ')}`
-  const { reason, fault, help } = verdict(tally, replica, shape)
+  const isLargeEnough = hosts.some(({ workers }) => workers.some((worker) => holds(worker, shape)))
+  const { reason, fault, help } = verdict(tally, replica, shape, isLargeEnough)
   return { reason, message: `${fault} (${counts}). ${help}`, general: tally.spread === 0, until }
 }
 
@@ -83,7 +91,12 @@ function lacksOf(shape: Shape, candidates: Iterable<Candidate>): Map<CandidateHo
 const inOrder: readonly (Lack | 'spread')[] = ['cpu', 'memory', 'fixedPort', 'anyPort', 'spread']
 
 /** Finds what keeps the replica off the most hosts among those that take replicas. */
-function verdict(tally: Tally, replica: Pick<WaitingReplica, 'serviceName' | 'maxPerHost'>, shape: Shape): Verdict {
+function verdict(
+  tally: Tally,
+  replica: Pick<WaitingReplica, 'serviceName' | 'maxPerHost'>,
+  shape: Shape,
+  isLargeEnough: boolean,
+): Verdict {
   const capacity = tally.cpu + tally.memory
   const port = tally.fixedPort + tally.anyPort
   const most = Math.max(capacity, port, tally.spread)
@@ -91,13 +104,15 @@ function verdict(tally: Tally, replica: Pick<WaitingReplica, 'serviceName' | 'ma
     return {
       reason: 'NO_HOST',
       fault: 'No host takes replicas',
-      help: 'Start a worker on another host or uncordon one.',
+      help: hostHelp(tally),
     }
   if (most === capacity) {
     return {
       reason: 'NO_CAPACITY',
       fault: `No host has room for ${room(shape)}`,
-      help: 'Add a host or stop something there.',
+      help: isLargeEnough
+        ? 'Add a host or stop something there.'
+        : 'No worker is that large: add a host with a worker that is, or ask for less.',
     }
   }
   if (most === port) {
@@ -120,6 +135,20 @@ interface Verdict {
   readonly help: string
 }
 
+/** Whether the replica would fit on the worker if nothing else ran there. */
+function holds(worker: PlacementWorker, { cpuMillis, memoryMiB }: Shape): boolean {
+  return takesReplicas(worker) && worker.cpuMillis >= cpuMillis && worker.memoryMiB >= memoryMiB
+}
+
+/** Names what would make a host take replicas: only what helps with the hosts that there are. */
+function hostHelp({ cordoned, draining, drained, unreachable, lost }: Tally): string {
+  const ways = ['start a worker on another host']
+  if (cordoned + draining + drained > 0) ways.push('uncordon one')
+  if (unreachable + lost > 0) ways.push('start a worker again on one that is silent')
+  const sentence = ways.length === 1 ? ways.join() : `${ways.slice(0, -1).join(', ')} or ${ways.at(-1)}`
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
+}
+
 function room({ cpuMillis, memoryMiB }: Shape): string {
   return `${cpuMillis} CPU millis and ${memoryMiB} MiB`
 }
@@ -134,6 +163,7 @@ function describe(tally: Tally, shape: Shape, maxPerHost: number): string[] {
   const rows: readonly (readonly [number, string])[] = [
     [tally.cordoned, 'cordoned'],
     [tally.draining, 'draining'],
+    [tally.drained, 'drained'],
     [tally.unreachable, 'unreachable'],
     [tally.lost, 'lost'],
     [tally.cpu, `without ${shape.cpuMillis} CPU millis free`],

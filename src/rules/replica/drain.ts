@@ -18,7 +18,7 @@ export function drain(draft: Draft, worker: WorkerId): CommitOutcome {
     if (!hasRoom(draft, row.id)) return unfinished
     put(draft, { ...row, leaving: 'DRAIN' })
     const which = `${workerOn(draft, row)}, which is being drained`
-    recordSharedEvent(draft, row, `is to leave ${which}`, `are to leave ${which}`)
+    recordSharedEvent(draft, row, 'leaves', `is to leave ${which}`, `are to leave ${which}`)
     changed = true
   }
   return { kind: 'done', changed }
@@ -33,7 +33,7 @@ export function undrain(draft: Draft, worker: WorkerId): CommitOutcome {
     if (!hasRoom(draft, row.id)) return unfinished
     put(draft, { ...row, leaving: null })
     const which = `${workerOn(draft, row)}, which is no longer being drained`
-    recordSharedEvent(draft, row, `stays on ${which}`, `stay on ${which}`)
+    recordSharedEvent(draft, row, 'stays', `stays on ${which}`, `stay on ${which}`)
     changed = true
   }
   return { kind: 'done', changed }

@@ -34,9 +34,9 @@ function afterDue(draft: Draft, row: Replica, now: Instant): Replica {
   if (row.state === 'PENDING') {
     const until = waitEnd(row)
     const forgotten = row.notBefore !== null && !draft.slots.has(keyOf(row))
-    return forgotten || (until !== null && until <= now)
-      ? { ...row, notBefore: null, blocker: replicaBlocker(draft, row, 'QUEUED', now) }
-      : row
+    if (!forgotten && (until === null || until > now)) return row
+    const repeats = forgotten ? {} : row.repeats
+    return { ...row, repeats, notBefore: null, blocker: replicaBlocker(draft, row, 'QUEUED', now) }
   }
   return row.ready && !row.available ? withReadiness(row, minReadySecondsOf(draft, row), now) : row
 }
@@ -52,6 +52,7 @@ function forgetFailures(draft: Draft, ctx: Context): void {
     recordSharedEvent(
       draft,
       row,
+      null,
       'is well again: its failures are forgotten',
       'are well again: their failures are forgotten',
     )

@@ -32,7 +32,12 @@ export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
   }
   const failed = failures.has(reason) && !isDeleting(draft) && rememberFailure(draft, row, ctx)
   if (failed) rememberTrouble(draft, row, ctx.now, draft.slots.get(keyOf(row))?.retryAt)
-  recordReplicaEvent(draft, ended, `${endSentence(draft, row, how)}${failed ? waitSentence(draft, row) : ''}`)
+  recordReplicaEvent(
+    draft,
+    ended,
+    endCause(how),
+    `${endSentence(draft, row, how)}${failed ? waitSentence(draft, row) : ''}`,
+  )
   replace(draft, row, row.holdsQuota, ctx)
 }
 
@@ -55,6 +60,11 @@ export function endedRow(row: Replica, how: End, now: Instant): Replica {
     endMessage: how.message,
     endedAt: now,
   }
+}
+
+/** Ends of one reason, exit code and signal are the same happening, whatever the worker says of each. */
+function endCause({ reason, exitCode, exitSignal }: End): string {
+  return `ended ${reason} ${exitSignal ?? exitCode ?? ''}`
 }
 
 function endSentence(draft: Draft, row: Replica, how: End): string {

@@ -24,6 +24,7 @@ export function portTaken(draft: Draft, row: Replica, how: Omit<End, 'reason'>, 
   recordReplicaEvent(
     draft,
     row,
+    'port taken',
     `Replica ${row.index} could not bind its ports (${ports}): they are in quarantine there and it is placed again.`,
   )
   const released: Replica = {

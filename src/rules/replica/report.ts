@@ -104,9 +104,17 @@ function takeEnd(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context
 /** The process was started again: it is not ready at first, and its addresses are other ones (R9, R12). */
 function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Replica {
   const state = row.state === 'STOPPING' ? 'STOPPING' : 'STARTING'
-  recordSharedEvent(draft, row, `is restarted in place (start ${start})`, `are restarted in place (start ${start})`)
+  recordSharedEvent(
+    draft,
+    row,
+    'restarted',
+    `is restarted in place (start ${start})`,
+    `are restarted in place (start ${start})`,
+  )
   if (isActive(row)) rememberTrouble(draft, row, ctx.now)
-  const again: Replica = { ...row, start, state, startedAt: null, reportedReady: false }
+  // A new start has the host's current address.
+  const leaving = row.leaving === 'MOVED' ? null : row.leaving
+  const again: Replica = { ...row, start, state, leaving, startedAt: null, reportedReady: false }
   return withReadiness(again, minReadySecondsOf(draft, row), ctx.now)
 }
 
@@ -120,7 +128,8 @@ function running(draft: Draft, row: Replica, reportsReady: boolean, ctx: Context
     reportedReady: reportsReady || !probed,
   }
   const after = withReadiness(confirmed, minReadySecondsOf(draft, row), ctx.now)
-  if (after.ready && !row.ready) recordSharedEvent(draft, after, 'is ready', 'are ready')
-  if (!after.ready && row.ready) recordSharedEvent(draft, after, 'is not ready any more', 'are not ready any more')
+  if (after.ready && !row.ready) recordSharedEvent(draft, after, 'ready', 'is ready', 'are ready')
+  if (!after.ready && row.ready)
+    recordSharedEvent(draft, after, 'unready', 'is not ready any more', 'are not ready any more')
   return after
 }

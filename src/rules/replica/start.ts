@@ -53,6 +53,7 @@ export function start(
     endMessage: null,
     reportedEpoch: 0,
     reportedSequence: 0,
+    repeats: {},
     createdAt: ctx.now,
     startedAt: null,
     endedAt: null,
@@ -64,14 +65,15 @@ export function start(
 
 /**
  * Creates the replacement of an active row that ends, in the same commit: it has the same index and the same version
- * (the target's number, if the content is equal), and it inherits the quota that the row no longer holds. A service
- * that is being deleted gets no replacement.
+ * (the target's number, if the content is equal), and it inherits the quota that the row no longer holds, and the
+ * memory of what has happened to the slot. A service that is being deleted gets no replacement.
  */
 export function replace(draft: Draft, gone: Replica, holdsQuota: boolean, ctx: Context): void {
   if (isDeleting(draft)) return
   const target = targetOf(draft)
   const version = gone.contentNumber === target.contentNumber ? target : versionOf(draft, gone.versionNumber)
-  start(draft, { index: gone.index, version, twinOf: gone.twinOf, holdsQuota }, ctx)
+  const heir = start(draft, { index: gone.index, version, twinOf: gone.twinOf, holdsQuota }, ctx)
+  draft.heirs.set(heir.id, gone.id)
 }
 
 /** Yields the smallest indexes that no active row of the service has, in order. */

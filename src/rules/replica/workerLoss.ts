@@ -40,6 +40,6 @@ function loseRow(draft: Draft, row: Replica, ctx: Context): void {
     return
   }
   const worker = workerOn(draft, row)
-  recordSharedEvent(draft, ended, `is lost with ${worker} and replaced`, `are lost with ${worker} and replaced`)
+  recordSharedEvent(draft, ended, 'lost', `is lost with ${worker} and replaced`, `are lost with ${worker} and replaced`)
   replace(draft, row, row.holdsQuota, ctx)
 }

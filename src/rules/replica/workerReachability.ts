@@ -21,7 +21,7 @@ export function unreach(draft: Draft, worker: WorkerId, ctx: Context): CommitOut
     if (!hasRoom(draft, row.id)) return unfinished
     put(draft, withReadiness({ ...row, hostReachable: false }, minReadySecondsOf(draft, row), ctx.now))
     const predicate = `can't be reached: ${workerOn(draft, row)} is silent`
-    recordSharedEvent(draft, row, predicate, predicate)
+    recordSharedEvent(draft, row, 'unreachable', predicate, predicate)
     changed = true
   }
   return { kind: 'done', changed }
@@ -44,7 +44,7 @@ export function reachAgain(draft: Draft, reporter: Reporter, ctx: Context): Comm
     }
     put(draft, withReadiness({ ...row, hostReachable: true }, minReadySecondsOf(draft, row), ctx.now))
     const predicate = `can be reached again: ${workerOn(draft, row)} is back`
-    recordSharedEvent(draft, row, predicate, predicate)
+    recordSharedEvent(draft, row, 'reachable', predicate, predicate)
     changed = true
   }
   return isCut ? unfinished : { kind: 'done', changed }

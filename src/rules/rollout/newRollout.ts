@@ -32,5 +32,6 @@ export function newRollout({ settings, paused, ...named }: RolloutBeginning, now
     finishedAt: null,
     troubledAt: null,
     watchUntil: null,
+    repeats: { cause: null, waits: {} },
   }
 }

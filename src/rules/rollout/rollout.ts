@@ -1,13 +1,15 @@
 import { counted } from '../../model/counted.ts'
 import type { Instant } from '../../model/id.ts'
+import { countRepeat, isTold, otherCauses } from '../../model/repeats.ts'
 import type { Rollout } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, deadlineFrom, openRollout } from '../draft/draft.ts'
-import { recordEvent } from '../draft/events.ts'
+import { controller, recordEvent } from '../draft/events.ts'
+import { repeatSentence } from '../draft/repeats.ts'
 import { activeOf, type Census } from '../replica/census.ts'
 import { hasFailing } from './failing.ts'
 import { resolveLimits } from './limits.ts'
-import { rolloutBlockerOf } from './rolloutBlocker.ts'
+import { rolloutBlockerOf, waitCauseOf } from './rolloutBlocker.ts'
 import { beginWatch } from './watch.ts'
 
 /** R8: after a scale, new limits or a new target, arms the full deadline and lets both marks start over. */
@@ -24,6 +26,7 @@ export function rearm(draft: Draft, now: Instant): void {
     progressDeadlineSeconds,
     state: rollout.state === 'STALLED' ? 'ROLLING' : rollout.state,
     desiredReplicas,
+    repeats: { ...rollout.repeats, waits: {} },
     deadlineAt: paused ? null : deadlineFrom(now, progressDeadlineSeconds),
   }
 }
@@ -56,7 +59,11 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
   }
   const stepped = marked(draft, { ...rollout, ...counts }, ctx.now)
   const blocker = rolloutBlockerOf(draft, stepped, ctx.now)
-  draft.rollout = { ...stepped, blocker }
+  const cause = waitCauseOf(draft, blocker)
+  const before = draft.base.rollout
+  const isSame = before.number === rollout.number && before.repeats.cause === cause
+  const repeat = isSame && hasWaited(stepped, cause) ? null : countRepeat(stepped.repeats.waits, cause)
+  draft.rollout = { ...stepped, blocker, repeats: repeat === null ? stepped.repeats : { cause, waits: repeat.repeats } }
   if (stepped.state === 'STALLED' && rollout.state !== 'STALLED') {
     const why = blocker === null ? '' : ` ${blocker.message}`
     recordEvent(
@@ -67,8 +74,14 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
     return
   }
   const sentence = progressSentence(draft.base.name, draft.rollout)
-  if (sentence !== null && sentence !== progressSentence(draft.base.name, draft.base.rollout))
-    recordEvent(draft, 'ROLLOUT', sentence)
+  if (sentence === null || sentence === progressSentence(draft.base.name, before)) return
+  if (repeat === null || !isTold(repeat.count)) return
+  recordEvent(draft, 'ROLLOUT', `${sentence}${repeatSentence(repeat.cause, repeat.count)}`, controller, repeat.count)
+}
+
+/** The rollout has waited for that cause since its last progress. */
+function hasWaited(rollout: Rollout, cause: string): boolean {
+  return Object.hasOwn(rollout.repeats.waits, cause) || Object.hasOwn(rollout.repeats.waits, otherCauses)
 }
 
 /**
@@ -85,6 +98,7 @@ function marked(draft: Draft, rollout: Rollout, now: Instant): Rollout {
       bestAvailable: Math.max(availableReplicas, rollout.bestAvailable),
       leastOutdated: Math.min(oldReplicas, rollout.leastOutdated),
       progressedAt: now,
+      repeats: { ...rollout.repeats, waits: {} },
       deadlineAt: draft.columns.paused ? null : deadlineFrom(now, rollout.progressDeadlineSeconds),
     }
   }

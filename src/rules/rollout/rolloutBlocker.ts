@@ -1,8 +1,9 @@
 import type { BlockReason } from '../../generated/prisma/enums.ts'
 import type { Blocker } from '../../model/blocker.ts'
+import type { PortDeclaration } from '../../model/content.ts'
 import { counted } from '../../model/counted.ts'
 import type { Instant, ReplicaId } from '../../model/id.ts'
-import { isActive, isOutdated } from '../../model/replica.ts'
+import { isActive, isOutdated, isPlaced } from '../../model/replica.ts'
 import type { Replica, Rollout } from '../../model/service.ts'
 import {
   blockerTable,
@@ -14,7 +15,7 @@ import {
   type Waiting,
   waitMessage,
 } from '../blocker/blockerTable.ts'
-import { type Draft, targetOf } from '../draft/draft.ts'
+import { type Draft, targetOf, versionOf } from '../draft/draft.ts'
 import { keyOf } from '../draft/slot.ts'
 import { collectWaits, type Waits } from '../waiting/waits.ts'
 import { hasFailing } from './failing.ts'
@@ -54,11 +55,26 @@ function waitsOfTarget(draft: Draft, { state }: Rollout): ReadonlyMap<ReplicaRea
   return new Map([...waits].filter(([reason]) => !isOfNature(reason, 'noPlace')))
 }
 
+/**
+ * Says what the rollout waits for in words that stay the same while only names, counts and instants differ: the set of
+ * its troubles, or else its usual wait, and whether a replica has failed.
+ */
+export function waitCauseOf(draft: Draft, blocker: Blocker | null): string {
+  if (blocker === null) return 'nothing'
+  const waits = waitsOfTarget(draft, draft.rollout)
+  const troubles = bySeverity.filter(
+    (reason) => isReplicaReason(reason) && waits.has(reason) && !isOfNature(reason, 'usual'),
+  )
+  if (draft.columns.paused || troubles.length === 0)
+    return `${blocker.reason}${!draft.columns.paused && failureHint(draft) !== '' ? ' after failures' : ''}`
+  return troubles.join(' ')
+}
+
 /** A rollout that goes well waits too, so its usual waits name no help but the log of a replica that has failed. */
 function messageOf(rollout: Rollout, reason: ReplicaReason, waiting: Waiting): string {
   if (isOfNature(reason, 'usual')) return `${blockerTable[reason].waitsFor(waiting)}${failureHint(waiting.draft)}.`
   const message = waitMessage(reason, waiting)
-  return isOfNature(reason, 'noPlace') ? `${message}${roomHint(waiting.draft, rollout, reason)}` : message
+  return isOfNature(reason, 'noPlace') ? `${message}${roomHint(waiting, rollout, reason)}` : message
 }
 
 /**
@@ -84,12 +100,40 @@ function failureHint(draft: Draft): string {
 const times = (count: number): string => (count === 1 ? 'once' : counted(count, 'time'))
 
 /** Says who is about to make room. R1: an explicit "none unavailable" that cannot work says so. */
-function roomHint(draft: Draft, rollout: Rollout, reason: ReplicaReason): string {
+function roomHint({ draft, first }: Waiting, rollout: Rollout, reason: ReplicaReason): string {
   const stopping = draft.alive.rows.filter((row) => row.state === 'STOPPING').length
   if (stopping > 0) {
     return ` ${counted(stopping, 'replica')} of ${draft.base.name} ${stopping === 1 ? 'is' : 'are'} being stopped, which may make room.`
   }
   if (rollout.maxUnavailable > 0 || rollout.oldReplicas === 0) return ''
+  const toStop = stopsThatHelp(draft, reason, first)
+  if (toStop === null) return ''
   const other = reason === 'QUOTA' ? 'raise the quota' : 'add a host'
-  return ` None of the old ones may make room, because maxUnavailable is 0: allow 1 unavailable or ${other}.`
+  return ` None of the old ones may make room, because maxUnavailable is 0: allow ${toStop} unavailable or ${other}.`
+}
+
+/**
+ * Finds how many of the old replicas have to stop before the new one has room; null where no number of them helps for
+ * certain, whichever of them are stopped.
+ */
+function stopsThatHelp(draft: Draft, reason: ReplicaReason, replica: Replica): number | null {
+  const { contentNumber } = targetOf(draft)
+  const old = draft.alive.rows.filter((row) => isActive(row) && isOutdated(row, contentNumber))
+  if (reason === 'QUOTA') {
+    const toStop = replica.blocker?.toStop ?? 1
+    return toStop <= old.filter((row) => row.holdsQuota).length ? toStop : null
+  }
+  const { ports } = versionOf(draft, replica.versionNumber).content
+  const helps = (row: Replica): boolean => {
+    if (!isPlaced(row) || !row.hostReachable || row.leaving === 'DRAIN') return false
+    if (reason === 'NO_CAPACITY') return row.cpuMillis >= replica.cpuMillis && row.memoryMiB >= replica.memoryMiB
+    if (reason === 'NO_PORT') return ports.every((port) => isFreedBy(port, row))
+    return reason === 'SPREAD'
+  }
+  return old.every(helps) ? 1 : null
+}
+
+/** Whether the end of the replica frees the declared port on its host. */
+function isFreedBy({ name, port, protocol }: PortDeclaration, { ports }: Replica): boolean {
+  return ports.some((held) => held.protocol === protocol && (port === null ? held.name === name : held.port === port))
 }

@@ -105,6 +105,8 @@ function unbornOf(
     updatedReplicas: 0,
     stoppingReplicas: 0,
     status: 'PROGRESSING',
+    growingUntil: null,
+    grownAvailable: 0,
     blockers: [],
     deletionRequestedAt: null,
     deletedAt: null,

@@ -3,7 +3,10 @@ import type { Rollout, ServiceColumns } from '../../model/service.ts'
 
 /** Everything that a status follows from. */
 export interface StatusSource {
-  readonly columns: Pick<ServiceColumns, 'deletionRequestedAt' | 'paused' | 'desiredReplicas' | 'availableReplicas'>
+  readonly columns: Pick<
+    ServiceColumns,
+    'deletionRequestedAt' | 'paused' | 'desiredReplicas' | 'availableReplicas' | 'growingUntil'
+  >
   /** A slot of the target's content is in CRASH_LOOP (R10). */
   readonly crashLoop: boolean
   readonly rollout: Pick<Rollout, 'state' | 'finishedAt'>
@@ -15,7 +18,7 @@ export function statusOf({ columns, crashLoop, rollout }: StatusSource): Service
   if (crashLoop) return 'CRASH_LOOP'
   if (rollout.state === 'STALLED') return 'STALLED'
   if (columns.paused) return 'PAUSED'
-  if (rollout.finishedAt === null) return 'PROGRESSING'
+  if (rollout.finishedAt === null || columns.growingUntil !== null) return 'PROGRESSING'
   if (columns.availableReplicas < columns.desiredReplicas) return 'DEGRADED'
   return columns.desiredReplicas === 0 ? 'STOPPED' : 'HEALTHY'
 }

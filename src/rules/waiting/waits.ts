@@ -19,10 +19,9 @@ export interface Waits {
 /** Collects what the active replicas wait for that `counts` accepts. Each of them is in at most one of the waits. */
 export function collectWaits(draft: Draft, counts: (row: Replica) => boolean): Map<ReplicaReason, Waits> {
   const waits = new Map<ReplicaReason, Waits>()
-  // An available replica waits for nothing, unless its slot has failed, its host has no address, or it is to leave its host.
+  // An available replica waits for nothing, unless its slot has failed, its host has no address or another one, or it is to leave its host.
   const quiet =
-    draft.slots.size === 0 &&
-    !draft.alive.rows.some((row) => (row.leaving === 'DRAIN' && isActive(row)) || isUnlisted(row))
+    draft.slots.size === 0 && !draft.alive.rows.some((row) => (leavesItsHost(row) && isActive(row)) || isUnlisted(row))
   for (const row of draft.alive.rows) {
     if (quiet && row.available) continue
     if (!isActive(row) || !counts(row)) continue
@@ -50,10 +49,15 @@ function reasonOf(draft: Draft, row: Replica): ReplicaReason | null {
     return isReplicaReason(reason) ? reason : 'QUEUED'
   }
   if (!row.hostReachable) return 'HOST_UNREACHABLE'
+  if (row.leaving === 'MOVED') return 'NO_ADDRESS'
   if (!row.ready) return 'WAITING_FOR_READY'
   if (isUnlisted(row)) return 'NO_ADDRESS'
   if (!row.available) return 'MIN_READY'
   return row.leaving === 'DRAIN' ? 'HOST_DRAINING' : null
+}
+
+function leavesItsHost({ leaving }: Replica): boolean {
+  return leaving === 'DRAIN' || leaving === 'MOVED'
 }
 
 /** R12: the replica would be listed if its host had an address. */

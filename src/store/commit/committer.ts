@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { intentsPerCommit } from '../../model/bounds.ts'
+import type { Room } from '../../model/host.ts'
 import type { Revision, ServiceId } from '../../model/id.ts'
 import type { NewService, ServiceIntent } from '../../model/intent.ts'
 import { type Meter, noMeter } from '../../model/metrics.ts'
@@ -20,6 +21,8 @@ export interface CommitterOptions {
   readonly newId: () => string
   readonly log: Logger
   readonly meter?: Meter
+  /** How many versions and rollouts a service keeps when it gets another one; all if left out. */
+  readonly versionsKept?: number
 }
 
 /** Only a writer notices a full disk. It counts as full for this long after the last refusal. */
@@ -47,7 +50,7 @@ export class Committer {
   #stopping = false
   #fullAt: number | null = null
 
-  constructor({ database, clock, newId, log, meter = noMeter }: CommitterOptions) {
+  constructor({ database, clock, newId, log, meter = noMeter, versionsKept }: CommitterOptions) {
     this.#database = database
     this.#clock = clock
     this.#newId = newId
@@ -60,6 +63,7 @@ export class Committer {
       log,
       meter,
       cache: this.cache,
+      versionsKept: versionsKept ?? null,
       requeue: (entries) => this.#requeue(entries),
       committed: (head) => this.#announceHead(head),
       full: () => this.#markFull(),
@@ -67,17 +71,38 @@ export class Committer {
     })
   }
 
-  /** Takes an intent for a service. NOT_FOUND refuses it when the service does not exist or is gone. */
-  submit(id: ServiceId, intent: ServiceIntent, remember: Remember | null = null): Promise<StoreOutcome> {
-    return this.#enqueue((settle) => ({ kind: 'intent', id, intent, remember, tries: { ...noTries }, ...settle }))
+  /**
+   * Takes an intent for a service. NOT_FOUND refuses it when the service does not exist or is gone. When `room` is given,
+   * replicas that begin to wait have the real reason from this commit on.
+   */
+  submit(
+    id: ServiceId,
+    intent: ServiceIntent,
+    remember: Remember | null = null,
+    room: Room | null = null,
+  ): Promise<StoreOutcome> {
+    return this.#enqueue((settle) => ({ kind: 'intent', id, intent, remember, room, tries: { ...noTries }, ...settle }))
   }
 
   /**
    * Creates a service. NAME_TAKEN refuses it when its project has the name already, QUOTA_EXCEEDED when the project
    * could never hold it.
    */
-  create(service: NewService, actor: string, remember: Remember | null = null): Promise<StoreOutcome> {
-    return this.#enqueue((settle) => ({ kind: 'create', service, actor, remember, tries: { ...noTries }, ...settle }))
+  create(
+    service: NewService,
+    actor: string,
+    remember: Remember | null = null,
+    room: Room | null = null,
+  ): Promise<StoreOutcome> {
+    return this.#enqueue((settle) => ({
+      kind: 'create',
+      service,
+      actor,
+      remember,
+      room,
+      tries: { ...noTries },
+      ...settle,
+    }))
   }
 
   /** Writes a change that is not about a service. */

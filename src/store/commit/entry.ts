@@ -1,3 +1,4 @@
+import type { Room } from '../../model/host.ts'
 import type { ServiceId } from '../../model/id.ts'
 import type { NewService, ServiceIntent } from '../../model/intent.ts'
 import type { ClusterChange, ClusterOutcome, Remember, StoreOutcome } from './outcome.ts'
@@ -23,6 +24,8 @@ export interface IntentEntry extends Waiting<StoreOutcome> {
   readonly kind: 'intent'
   readonly id: ServiceId
   readonly intent: ServiceIntent
+  /** The room that was looked up before; null where that is not known. */
+  readonly room: Room | null
   readonly tries: Tries
 }
 
@@ -30,6 +33,7 @@ export interface CreateEntry extends Waiting<StoreOutcome> {
   readonly kind: 'create'
   readonly service: NewService
   readonly actor: string
+  readonly room: Room | null
   readonly tries: Tries
 }
 

@@ -1,5 +1,5 @@
 import type { CommittedFact } from '../../model/fact.ts'
-import type { Grant, PlacementHost, PlacementProject, WaitingReplica } from '../../model/host.ts'
+import type { Grant, PlacementHost, PlacementProject, Room, WaitingReplica } from '../../model/host.ts'
 import type { HostId, ProjectId, ServiceId } from '../../model/id.ts'
 import {
   type PlacementSource,
@@ -20,6 +20,7 @@ export class PlacementView {
   readonly #waiting = new Kept<ServiceId, readonly WaitingReplica[]>()
   readonly #hosts = new Kept<HostId, PlacementHost>()
   readonly #projects = new Kept<ProjectId, PlacementProject>()
+  #lastReading: Promise<unknown> = Promise.resolve()
 
   constructor(source: PlacementSource) {
     this.#source = source
@@ -76,16 +77,41 @@ export class PlacementView {
     this.#projects.forget()
   }
 
-  async read(): Promise<PlacementState> {
-    const source = this.#source
-    await this.#waiting.renew((services) => readWaiting(source, services))
-    await this.#hosts.renew((hosts) => readHosts(source, hosts))
-    await this.#projects.renew((projects) => readProjects(source, projects))
-    return {
-      waiting: [...this.#waiting.rows.values()].flat(),
-      hosts: [...this.#hosts.rows.values()],
-      projects: [...this.#projects.rows.values()],
-    }
+  read(): Promise<PlacementState> {
+    return this.#inTurn(async () => {
+      await this.#waiting.renew((services) => readWaiting(this.#source, services))
+      await this.#renewRoom()
+      return {
+        waiting: [...this.#waiting.rows.values()].flat(),
+        hosts: [...this.#hosts.rows.values()],
+        projects: [...this.#projects.rows.values()],
+      }
+    })
+  }
+
+  /** Reads what has changed of hosts and projects. The room that it returns follows what is read later. */
+  readRoom(): Promise<Room> {
+    return this.#inTurn(async () => {
+      await this.#renewRoom()
+      const hosts = this.#hosts.rows
+      const projects = this.#projects.rows
+      return {
+        hosts: { [Symbol.iterator]: () => hosts.values() },
+        projects: { [Symbol.iterator]: () => projects.values() },
+      }
+    })
+  }
+
+  async #renewRoom(): Promise<void> {
+    await this.#hosts.renew((hosts) => readHosts(this.#source, hosts))
+    await this.#projects.renew((projects) => readProjects(this.#source, projects))
+  }
+
+  /** Lets one reading follow the other, because a second one would take the rows for new that the first still reads. */
+  #inTurn<T>(reading: () => Promise<T>): Promise<T> {
+    const turn = this.#lastReading.then(reading)
+    this.#lastReading = turn.catch(() => undefined)
+    return turn
   }
 }
 

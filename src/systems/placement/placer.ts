@@ -52,11 +52,13 @@ export class Placer {
     readonly log: Logger
     readonly newId: () => string
     readonly meter?: Meter
+    /** The view that others look at, too; a view of its own if left out. */
+    readonly view?: PlacementView
   }) {
     this.#committer = options.committer
     this.#clock = options.clock
     this.#tail = options.tail
-    this.#view = new PlacementView(options.database)
+    this.#view = options.view ?? new PlacementView(options.database)
     this.#turn = new PlacementTurn(options.database, options.newId)
     this.#meter = options.meter ?? noMeter
     this.#runs = new CoalescedRuns({

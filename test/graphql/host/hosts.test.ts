@@ -55,8 +55,11 @@ test('what operators want of a host: each change once, with its reason and its e
     message: 'Host n1 is CORDONED already: there is nothing to change.',
   })
   expect(await call('drainHost', { host: 'n1' })).toMatchObject({
-    host: { scheduling: 'DRAINING', reason: expect.stringContaining('It is drained') },
+    host: { scheduling: 'DRAINED', reason: expect.stringContaining('It is drained') },
   })
+  const shown =
+    '{ drained: hosts(filter: { scheduling: DRAINED }) { nodes { name } } draining: hosts(filter: { scheduling: DRAINING }) { nodes { name } } }'
+  expect(await opened().data(shown)).toEqual({ drained: { nodes: [{ name: 'n1' }] }, draining: { nodes: [] } })
   expect(await call('uncordonHost', { host: 'n1' })).toMatchObject({ host: { scheduling: 'OPEN', reason: null } })
   const { events } = await opened().data('{ events(first: 3) { nodes { kind actor message host { name } } } }')
   expect(events.nodes).toEqual([
@@ -107,8 +110,8 @@ test('a removed host is in no list, and what names it still can be read', async 
 test('an idempotencyKey: the same call again is done once; a refusal is not remembered; another input is a mismatch', async () => {
   const input = { host: 'n1', idempotencyKey: 'drain-1' }
   expect(await call('uncordonHost', input)).toMatchObject({ code: 'NO_CHANGE' })
-  expect(await call('drainHost', input)).toMatchObject({ host: { scheduling: 'DRAINING' } })
-  expect(await call('drainHost', input)).toMatchObject({ host: { scheduling: 'DRAINING' } })
+  expect(await call('drainHost', input)).toMatchObject({ host: { scheduling: 'DRAINED' } })
+  expect(await call('drainHost', input)).toMatchObject({ host: { scheduling: 'DRAINED' } })
   expect(await call('drainHost', { ...input, host: 'n9' })).toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' })
   expect(await call('uncordonHost', input)).toMatchObject({ host: { scheduling: 'OPEN' } })
 })

@@ -64,8 +64,8 @@ describe('updateService', () => {
       startedBy: 'alice',
       finishedAt: null,
       hold: {
-        reason: 'QUEUED',
-        message: 'Waiting for update[3] and 1 more to be placed.',
+        reason: 'NO_HOST',
+        message: 'Waiting for a place for update[3] and 1 more: There is no host. Start a worker on one.',
         count: 2,
         replica: { index: 3 },
       },

@@ -204,7 +204,7 @@ describe('services', () => {
       rollout: { number: 1, state: 'ROLLING', from: null, to: { number: 1 } },
     })
     expect(created.replicas.nodes).toMatchObject([
-      { state: 'PENDING', pending: { reason: 'QUEUED' } },
+      { state: 'PENDING', pending: { reason: 'NO_HOST' } },
       { state: 'PENDING' },
     ])
 

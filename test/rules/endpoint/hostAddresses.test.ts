@@ -24,7 +24,7 @@ describe.each([
   ['the cache has the service as it was', (scene: Scene) => scene],
   ['it was loaded after the registration', (scene: Scene) => load(scene)],
 ] as const)('the host has other addresses, and %s', (_what, known) => {
-  test('told by itself: the table moves, and nothing is said', () => {
+  test('told by itself: the table moves, and what was started for the old address is to be started again', () => {
     const scene = known(readyScene({ replicas: 2 }))
     const change = scene.commit(readdress())
     expect(dataOf(change).upserted.map(({ address, ready }) => [address, ready])).toEqual([
@@ -32,9 +32,10 @@ describe.each([
       ['10.9.9.9', true],
     ])
     expect(dataOf(change).replaced.map(({ addresses }) => addresses)).toEqual([told, told])
-    expect([dataOf(change).removed, messagesOf(change)]).toEqual([[], []])
+    expect(dataOf(change).removed).toEqual([])
+    expect(messagesOf(change)[0]).toBe('Replicas 0 and 1 are to be started again: host node1 has moved to 10.9.9.9.')
     expect(listed(scene)).toEqual([moved.addresses, moved.addresses])
-    expect(recorded(scene)).toEqual([moved.addresses, moved.addresses])
+    expect(recorded(scene).slice(0, 2)).toEqual([moved.addresses, moved.addresses])
     expect(change.workerPreconditions).toEqual([
       { workerId: workerOf(hostId(1)), reachability: null, draining: null, addresses: moved.addresses },
     ])
@@ -82,6 +83,83 @@ describe.each([
   })
 })
 
+describe('what was started for another address is started again', () => {
+  const leaving = (scene: Scene) => scene.store.alive.map((row) => row.leaving)
+
+  test('within the limits of the service, with the blocker NO_ADDRESS meanwhile, until all are at the new address', () => {
+    const scene = readyScene({ replicas: 4 })
+    scene.commit(readdress())
+    for (let round = 0; leaving(scene).includes('MOVED'); round++) {
+      const { availableReplicas, activeReplicas, blockers } = scene.snapshot.columns
+      expect(availableReplicas).toBeGreaterThanOrEqual(3)
+      expect(activeReplicas).toBeLessThanOrEqual(5)
+      const waits = blockers.find(({ reason }) => reason === 'NO_ADDRESS')
+      if (scene.store.alive.some((row) => row.leaving === 'MOVED' && row.state === 'RUNNING'))
+        expect(waits?.message).toMatch(
+          /^Waiting for web\[\d\].* to be started again, because host node1 has moved to 10\.9\.9\.9: /,
+        )
+      expect(round).toBeLessThan(10)
+      scene.confirmStops()
+      scene.place({ hostAddresses: moved.addresses })
+      scene.ready()
+    }
+    scene.confirmStops()
+    expect(scene.snapshot.columns).toMatchObject({ status: 'HEALTHY', availableReplicas: 4, blockers: [] })
+    const ends = [...scene.store.rows.values()].flatMap(({ endReason }) => endReason ?? [])
+    expect(ends).toEqual(['MOVED', 'MOVED', 'MOVED', 'MOVED'])
+  })
+
+  test('also where the old address answers no more: those that are not ready go first', () => {
+    const scene = readyScene({ replicas: 2 })
+    scene.report([0, 1].map((index) => reportOf(scene.row(index), { ready: false })))
+    scene.commit(readdress())
+    expect(scene.snapshot.columns.blockers.map(({ reason }) => reason)).toEqual(['QUEUED', 'NO_ADDRESS'])
+    scene.place({ hostAddresses: moved.addresses })
+    scene.report([reportOf(scene.row(2))])
+    expect(scene.store.alive.some(({ state }) => state === 'STOPPING')).toBe(true)
+  })
+
+  test('a restart in place takes the new address, so the replica stays', () => {
+    const scene = readyScene({ replicas: 1 })
+    scene.commit(readdress())
+    expect(leaving(scene)).toEqual(['MOVED', null])
+    scene.report([reportOf(scene.row(0), { start: 2 })])
+    expect(leaving(scene)).toEqual([null])
+    expect(scene.snapshot.columns).toMatchObject({ status: 'HEALTHY', blockers: [] })
+  })
+
+  test.each([
+    [
+      'only the further addresses are others',
+      readyScene({ replicas: 1 }),
+      { ...moved, addresses: ['10.0.0.1', 'fd00::9'] },
+    ],
+    ['it has no address any more', readyScene({ replicas: 1 }), unlisted],
+    [
+      'it had none',
+      (() => {
+        const scene = new Scene({ replicas: 1 })
+        scene.place({ hostAddresses: [] })
+        scene.ready()
+        return scene
+      })(),
+      moved,
+    ],
+    [
+      'the process was not started yet',
+      (() => {
+        const scene = new Scene({ replicas: 1 })
+        scene.place()
+        return scene
+      })(),
+      moved,
+    ],
+  ])('not where %s', (_what, scene, host) => {
+    scene.commit(readdress(host))
+    expect(leaving(scene)).toEqual([null])
+  })
+})
+
 test('told twice it changes nothing', () => {
   const scene = readyScene({ replicas: 2 })
   scene.commit(readdress())
@@ -125,7 +203,8 @@ test('1,200 replicas move in commits of 500 rows, each of which tells what it mo
   }
   scene.ready()
   const changes = load(scene).whole(readdress())
-  expect(changes.map(rowsOf)).toEqual([500, 500, 200])
-  expect(changes.map((change) => dataOf(change).upserted.length)).toEqual([500, 500, 200])
+  expect(changes.map(rowsOf)).toEqual([500, 500, 300])
+  // The last commit has room to stop the first ones, too, as far as maxUnavailable lets it.
+  expect(changes.map((change) => dataOf(change).upserted.length)).toEqual([500, 500, 300])
   expect(new Set(listed(scene).map(String))).toEqual(new Set([String(moved.addresses)]))
 })

@@ -225,7 +225,7 @@ describe('R17: quota', () => {
     expect(Object.keys(hostsOf(placement))).toEqual(['r1'])
     expect(blockerOf(placement)).toMatchObject({
       reason: 'QUOTA',
-      message: 'Project default has 10 of at most 10 replicas. Stop some of them or raise its maxReplicas.',
+      message: 'Project default has 10 of at most 10 replicas. Stop 1 of them, or raise its maxReplicas to 11 or more.',
       replica: 'r2',
     })
   })
@@ -264,7 +264,7 @@ describe('blockers tell what keeps it off each host', () => {
       ],
       {},
       'NO_HOST',
-      'No host takes replicas (4 hosts: 1 cordoned, 1 draining, 1 unreachable, 1 lost). Start a worker on another host or uncordon one.',
+      'No host takes replicas (4 hosts: 1 cordoned, 1 drained, 1 unreachable, 1 lost). Start a worker on another host, uncordon one or start a worker again on one that is silent.',
     ],
     [
       'CPU and memory',

@@ -174,7 +174,10 @@ describe('R9: readiness', () => {
     expect(scene.row(0)).toMatchObject({ start: 2, ready: true, readySince: scene.ctx.now, startedAt: scene.ctx.now })
     expect(dataOf(change).removed).toEqual([`${row.id}:http:1`])
     expect(dataOf(change).upserted).toMatchObject([{ id: `${row.id}:http:2`, ready: true }])
-    expect(messagesOf(change)).toEqual(['Replica 0 is restarted in place (start 2).', 'Replica 0 is ready.'])
+    expect(messagesOf(change)).toEqual([
+      'Replica 0 is restarted in place (start 2).',
+      'Replica 0 is ready. This is the 2nd time.',
+    ])
   })
 
   test('a restart that is only begun leaves the table at once', () => {

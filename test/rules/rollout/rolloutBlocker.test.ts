@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { BlockReason } from '../../../src/generated/prisma/enums.ts'
 import { readyScene, type Scene } from '../../support/drivers/scene.ts'
-import { updateTo } from '../../support/fixtures/rollouts.ts'
-import { reportOf } from '../../support/fixtures/services.ts'
+import { profileRevision, updateTo } from '../../support/fixtures/rollouts.ts'
+import { content, hostId, reportOf, workerOf } from '../../support/fixtures/services.ts'
 
 const blockerOf = (scene: Scene) => scene.snapshot.rollout.blocker?.message
 
@@ -15,9 +15,9 @@ function rolling(over: Parameters<typeof updateTo>[1] = {}): Scene {
   return scene
 }
 
-const placed = (scene: Scene, reason: BlockReason) => {
+const placed = (scene: Scene, reason: BlockReason, more: { readonly toStop?: number } = {}) => {
   const waiting = scene.store.alive.filter((row) => row.state === 'PENDING')
-  const blocker = { reason, message: 'Full.', count: 1, since: scene.ctx.now, until: null, replica: null }
+  const blocker = { reason, message: 'Full.', count: 1, since: scene.ctx.now, until: null, replica: null, ...more }
   scene.commit({ kind: 'setBlockers', blockers: waiting.map((row) => ({ replica: row.id, blocker })) })
 }
 
@@ -73,7 +73,6 @@ describe('what has no place', () => {
   const nothing = { maxUnavailable: { count: 0 } }
 
   test.each([
-    ['NO_HOST', 'add a host'],
     ['NO_CAPACITY', 'add a host'],
     ['NO_PORT', 'add a host'],
     ['SPREAD', 'add a host'],
@@ -85,6 +84,43 @@ describe('what has no place', () => {
     expect(blockerOf(scene)).toBe(
       `${full} None of the old ones may make room, because maxUnavailable is 0: allow 1 unavailable or ${help}.`,
     )
+  })
+
+  test.each([
+    [4, 4],
+    [4, 3],
+    [4, 1],
+  ])('R1: with %i replicas under a quota of %i, to follow its advice makes room', (used, maxReplicas) => {
+    const scene = readyScene({ replicas: used })
+    scene.commit(updateTo('two', { rollout: nothing }))
+    const toStop = used - maxReplicas + 1
+    placed(scene, 'QUOTA', { toStop })
+    expect(blockerOf(scene)).toContain(`allow ${toStop} unavailable or raise the quota.`)
+    scene.commit(updateTo(null, { rollout: { maxUnavailable: { count: toStop } } }))
+    scene.confirmStops()
+    expect(scene.store.usedQuota).toBeLessThan(maxReplicas)
+  })
+
+  test('R1: it advises nothing that does not help', () => {
+    const scene = readyScene({ replicas: 4 })
+    scene.commit(updateTo('two', { rollout: nothing }))
+    placed(scene, 'NO_HOST')
+    expect(blockerOf(scene)).toBe(full)
+    placed(scene, 'QUOTA', { toStop: 5 })
+    expect(blockerOf(scene)).toBe(full)
+    scene.commit({ kind: 'unreach', worker: workerOf(hostId(1)) })
+    placed(scene, 'NO_CAPACITY')
+    expect(blockerOf(scene)).toBe(full)
+  })
+
+  test('R1: a new version that is larger than the old ones, or has another fixed port, gets no room by their end', () => {
+    for (const larger of [{ cpuMillis: 1_000 }, { ports: [{ name: 'http', port: 8_080, protocol: 'TCP' as const }] }]) {
+      const scene = readyScene({ replicas: 4 })
+      const profile = profileRevision(2, { content: content(larger) })
+      scene.commit(updateTo(null, { profile, rollout: { maxSurge: { count: 1 }, ...nothing } }))
+      placed(scene, 'cpuMillis' in larger ? 'NO_CAPACITY' : 'NO_PORT')
+      expect(blockerOf(scene)).toBe(full)
+    }
   })
 
   test('while something of the service is being stopped, it says so', () => {

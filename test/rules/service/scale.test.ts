@@ -26,7 +26,7 @@ test('R2: growing starts rows at the smallest free indexes; they wait for placem
   ])
   expect(change.quota.delta).toBe(0)
   expect(dataOf(change).wakesPlacement).toBe(true)
-  expect(scene.snapshot.columns).toMatchObject({ desiredReplicas: 4, activeReplicas: 4, status: 'DEGRADED' })
+  expect(scene.snapshot.columns).toMatchObject({ desiredReplicas: 4, activeReplicas: 4, status: 'PROGRESSING' })
 })
 
 test('a freed index is given again, once its replica is stopping', () => {

@@ -227,7 +227,9 @@ describe('settings', () => {
 
   test('R1: with a fixed port none unavailable is obeyed by a surge, and what cannot work says so', () => {
     const limits = { maxSurge: { percent: 0 }, maxUnavailable: { percent: 25 } }
-    const scene = readyScene({ replicas: 1, content: content({ ports: fixed }), settings: settings(limits) })
+    const scene = new Scene({ replicas: 1, content: content({ ports: fixed }), settings: settings(limits) })
+    scene.place({ ports: [{ name: 'http', port: 8_080, protocol: 'TCP' }] })
+    scene.ready()
     scene.commit(updateTo('two', { rollout: { maxUnavailable: { count: 0 } } }))
     expect(scene.snapshot.rollout).toMatchObject({ maxSurge: 1, maxUnavailable: 0 })
     const message = 'No host has port 8080 free (1 host: 1 without port 8080 free). Add a host or stop what holds them.'

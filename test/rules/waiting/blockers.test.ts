@@ -56,11 +56,26 @@ describe('the sentence of one replica and of several has the value and the next 
     ])
     scene.wait(20).tick()
     scene.place()
-    expect(messages(scene)).toEqual([
-      'Waiting for web[0], which has failed 3 times: read its log; resetBackoff tries it at once.',
-    ])
+    expect(messages(scene)).toEqual(['Waiting for web[0], which has failed 3 times: read its log.'])
     scene.ready()
     expect(messages(scene)).toEqual(['web[0] had failed 3 times and is available now: that is forgotten after 600 s.'])
+  })
+
+  test('CRASH_LOOP of several is tried again when the first of them is', () => {
+    const scene = readyScene({ replicas: 2 })
+    for (const wait of [0, 10, 20]) {
+      scene.wait(wait).tick()
+      scene.place()
+      scene.end(0)
+      scene.wait(1)
+      scene.end(1)
+    }
+    const [blocker] = scene.snapshot.columns.blockers
+    expect(blocker).toMatchObject({ reason: 'CRASH_LOOP', count: 2, until: scene.row(0).notBefore })
+    scene.wait(19).tick()
+    expect(scene.snapshot.columns.blockers).toMatchObject([
+      { reason: 'CRASH_LOOP', count: 2, until: scene.row(1).notBefore },
+    ])
   })
 
   test('several that have failed', () => {

@@ -109,13 +109,16 @@ eachDatabase((database) => {
       limit: null,
       workerPreconditions: [],
       facts: [
-        { kind: 'eventOnly', event: { kind: 'REPLICA', message: 'm', actor: 'a', replicaId: null, hostId: null } },
+        {
+          kind: 'eventOnly',
+          event: { kind: 'REPLICA', message: 'm', actor: 'a', replicaId: null, hostId: null, count: 1 },
+        },
       ],
       specFact: null,
       next: snapshot,
       ...over,
     }
-    const { refused } = await sendBatch(database().prisma, store.clock, randomUUID(), [{ change, remember: [] }])
+    const { refused } = await sendBatch(database().prisma, store.clock, randomUUID(), [{ change, remember: [] }], null)
     expect([...refused]).toEqual([])
     return store.load(snapshot.id)
   }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { rowsPerCommit } from '../../../src/model/bounds.ts'
 import type { EndpointAddress } from '../../../src/model/endpoint.ts'
+import type { Room } from '../../../src/model/host.ts'
 import type { HostId, ReplicaId } from '../../../src/model/id.ts'
 import type { NewService, ServiceIntent } from '../../../src/model/intent.ts'
 import type { CommitOutcome } from '../../../src/model/outcome.ts'
@@ -33,6 +34,8 @@ export class ServiceStore {
   #revision = 0n
 
   readonly mostRows: number
+  /** What the next commits know of the room on hosts and in projects. */
+  room: Room | null = null
 
   /** `mostRows`: that a commit may write. */
   constructor(service: NewService, ctx: Context, mostRows: number = rowsPerCommit) {
@@ -46,6 +49,7 @@ export class ServiceStore {
   /** One commit of the intents, decided one after the other: of as many as it has room for, the last of which may be unfinished. */
   commit(ctx: Context, ...intents: ServiceIntent[]): { change: ServiceChange; outcomes: CommitOutcome[] } {
     const draft = openDraft(this.snapshot, this.mostRows)
+    draft.room = this.room
     const outcomes: CommitOutcome[] = []
     for (const intent of intents) {
       if (isFull(draft) || outcomes.at(-1)?.kind === 'unfinished') break

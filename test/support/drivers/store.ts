@@ -4,7 +4,7 @@ import type { HostId, ProfileRevisionId, ProjectId, QueueId, ServiceId, WorkerId
 import type { NewService, Reporter } from '../../../src/model/intent.ts'
 import type { ServiceSnapshot } from '../../../src/model/service.ts'
 import { place } from '../../../src/rules/placement/placement.ts'
-import { Committer } from '../../../src/store/commit/committer.ts'
+import { Committer, type CommitterOptions } from '../../../src/store/commit/committer.ts'
 import type { RegisterWorker } from '../../../src/store/commit/outcome.ts'
 import { DatabaseClock, synchronise } from '../../../src/store/database/clock.ts'
 import type { Database } from '../../../src/store/database/database.ts'
@@ -45,16 +45,16 @@ export class TestStore {
   readonly clock: DatabaseClock
   readonly committer: Committer
 
-  private constructor(database: Database, clock: DatabaseClock) {
+  private constructor(database: Database, clock: DatabaseClock, more: Pick<CommitterOptions, 'versionsKept'>) {
     this.database = database
     this.clock = clock
-    this.committer = new Committer({ database, clock, newId: randomUUID, log: silent })
+    this.committer = new Committer({ database, clock, newId: randomUUID, log: silent, ...more })
   }
 
-  static async on(database: Database): Promise<TestStore> {
+  static async on(database: Database, more: Pick<CommitterOptions, 'versionsKept'> = {}): Promise<TestStore> {
     const clock = new DatabaseClock()
     await synchronise(clock, database)
-    return new TestStore(database, clock)
+    return new TestStore(database, clock, more)
   }
 
   /** A service of the default project whose name and profile are its own. */

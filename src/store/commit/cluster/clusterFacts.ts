@@ -21,7 +21,7 @@ export function clusterEvent(
   actor: string,
   hostId: EventText['hostId'] = null,
 ): EventText {
-  return { kind, message, actor, replicaId: null, hostId }
+  return { kind, message, actor, replicaId: null, hostId, count: 1 }
 }
 
 export function factOfHost(

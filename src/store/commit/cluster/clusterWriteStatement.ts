@@ -1,7 +1,7 @@
 import type { ClusterFactData, EventText, NewFact } from '../../../model/fact.ts'
 import type { HostId } from '../../../model/id.ts'
 import { type Columns, columnsOf } from '../../rows/columns.ts'
-import { type InputRow, insertInto, typedColumns } from '../../rows/sql.ts'
+import { byDefault, type InputRow, insertInto, typedColumns } from '../../rows/sql.ts'
 import type { Remember } from '../outcome.ts'
 import { profile, project, queue } from './appliedStatements.ts'
 import { now } from './clusterStatement.ts'
@@ -83,6 +83,7 @@ event_row AS (
     serviceId: 'NULL',
     replicaId: 'NULL',
     hostId: 'f."hostId"',
+    count: byDefault,
     at: now,
   })}
   FROM fact f, counter c),

@@ -53,8 +53,11 @@ function hasRows(change: ServiceChange): boolean {
   )
 }
 
-/** Returns the statement and its parameters. A service's position in `items` is its `ord` in the answer. */
-export function encodeBatch(id: string, items: readonly BatchItem[]): EncodedBatch {
+/**
+ * Returns the statement and its parameters. A service's position in `items` is its `ord` in the answer. A service that
+ * gets a version keeps `versionsKept` of them; null keeps all.
+ */
+export function encodeBatch(id: string, items: readonly BatchItem[], versionsKept: number | null): EncodedBatch {
   const rows: Rows = {
     services: [],
     facts: [],
@@ -70,7 +73,7 @@ export function encodeBatch(id: string, items: readonly BatchItem[]): EncodedBat
     workerPreconditions: [],
     keys: [],
   }
-  for (const [ord, item] of items.entries()) addItem(rows, item, ord)
+  for (const [ord, item] of items.entries()) addItem(rows, item, ord, versionsKept)
   const needed = new Set<Section>()
   if (rows.rollouts.length + rows.timers.length + rows.slots.length > 0) needed.add('settled')
   if (rows.versions.length > 0) needed.add('versions')
@@ -85,7 +88,7 @@ export function encodeBatch(id: string, items: readonly BatchItem[]): EncodedBat
   return { text, parameters: [id, ...inputs.map((input) => JSON.stringify(rows[input]))] }
 }
 
-function addItem(rows: Rows, { change, remember }: BatchItem, ord: number): void {
+function addItem(rows: Rows, { change, remember }: BatchItem, ord: number, versionsKept: number | null): void {
   const written = isWritten(change)
   const service = {
     ord,
@@ -127,13 +130,15 @@ function addItem(rows: Rows, { change, remember }: BatchItem, ord: number): void
       actor: event?.actor,
       replica: event?.replicaId,
       host: event?.hostId,
+      count: event?.count,
     })
   })
   for (const replica of change.insertedReplicas)
     rows.replicas.push({ ord, fresh: true, ...encodeRow(replicaColumns, replica) })
   for (const replica of change.updatedReplicas)
     rows.replicas.push({ ord, fresh: false, ...encodeRow(replicaColumns, replica) })
-  for (const version of change.insertedVersions) rows.versions.push({ ord, ...encodeRow(versionColumns, version) })
+  for (const version of change.insertedVersions)
+    rows.versions.push({ ord, kept: versionsKept, ...encodeRow(versionColumns, version) })
   for (const rollout of change.rollouts) rows.rollouts.push({ ord, ...encodeRow(rolloutColumns, rollout) })
   for (const slot of change.slots.upserted) rows.slots.push({ ord, ...encodeRow(slotColumns, slot) })
   for (const { index, contentNumber } of change.slots.deleted) rows.slots.push({ ord, index, contentNumber })

@@ -47,6 +47,7 @@ export function foldIntents(snapshot: ServiceSnapshot, entries: readonly IntentE
     if (preconditions.some((id) => (claims.get(id) ?? intent.kind) !== intent.kind)) break
     for (const id of preconditions) claims.set(id, intent.kind)
     taken++
+    draft.room = entry.room ?? draft.room
     const outcome = decideSafely(draft, entry, context)
     if (outcome) answered.push({ entry, outcome })
     if (outcome?.kind === 'unfinished') break
@@ -61,6 +62,7 @@ export function foldCreation(entry: CreateEntry, maxReplicas: number | null, con
     entry.resolve({ kind: 'refused', refusal: draft })
     return null
   }
+  draft.room = entry.room
   const change = closeDraft(draft, context)
   return { id: change.id, change, answered: [{ entry, outcome: { kind: 'done', changed: true } }], deferred: [] }
 }

@@ -15,6 +15,7 @@ interface LockedWrite {
   readonly batchId: string
   readonly id: ServiceId
   readonly entries: readonly IntentEntry[]
+  readonly versionsKept: number | null
   /** Called with the state under the lock. It returns null when there is nothing to write. */
   readonly decideOn: (snapshot: ServiceSnapshot | undefined) => Decision | null
 }
@@ -39,12 +40,14 @@ SELECT t."id" FROM "Service" t WHERE t."id" = $1 AND (SELECT count(*) FROM worke
  * statement, decide, and write. (Loaded by the locking statement, its other rows would be older than the lock.) The
  * counter is held over one round trip here, so a server that freezes in between is cut off (see openDatabase).
  */
-export function writeLocked({ database, clock, batchId, id, entries, decideOn }: LockedWrite): Promise<Answer | null> {
+export function writeLocked(write: LockedWrite): Promise<Answer | null> {
+  const { database, clock, batchId, id, entries, versionsKept, decideOn } = write
   return database.prisma.$transaction(async (sql) => {
     await sql.$executeRawUnsafe(`SELECT set_config('lock_timeout', '10s', true)`)
     await sql.$queryRawUnsafe(lockText, id, JSON.stringify(hostsAndWorkersOf(entries)))
     const decision = decideOn((await loadSnapshots(sql, [id])).get(id))
-    return decision && sendBatch(sql, clock, batchId, [{ change: decision.change, remember: remembersOf(decision) }])
+    const items = decision && [{ change: decision.change, remember: remembersOf(decision) }]
+    return items && sendBatch(sql, clock, batchId, items, versionsKept)
   })
 }
 

@@ -50,8 +50,9 @@ export async function sendBatch(
   clock: DatabaseClock,
   id: string,
   items: readonly BatchItem[],
+  versionsKept: number | null,
 ): Promise<Answer> {
-  const { text, parameters } = encodeBatch(id, items)
+  const { text, parameters } = encodeBatch(id, items, versionsKept)
   const sentAt = clock.mark()
   const [row] = await sql.$queryRawUnsafe<ResultRow[]>(text, ...parameters)
   if (!row) throw new Error('The commit statement gave no answer.')

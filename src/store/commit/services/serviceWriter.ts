@@ -26,6 +26,8 @@ export interface ServiceWriterOptions {
   readonly log: Logger
   readonly meter: Meter
   readonly cache: SnapshotCache
+  /** How many versions and rollouts a service keeps when it gets another one; null is all. */
+  readonly versionsKept: number | null
   /** Puts entries back in front of the queue. */
   readonly requeue: (entries: readonly ServiceEntry[]) => void
   readonly committed: (head: Revision) => void
@@ -120,7 +122,7 @@ export class ServiceWriter {
     const items = decisions.map((decision) => ({ change: decision.change, remember: remembersOf(decision) }))
     const sentAt = clock.mark()
     try {
-      const answer = await sendBatch(database.prisma, clock, id, items)
+      const answer = await sendBatch(database.prisma, clock, id, items, this.#o.versionsKept)
       meter.observe('commitSeconds', (clock.mark() - sentAt) / 1000)
       meter.observe('commitServices', items.length)
       this.#applyAnswer(decisions, answer)
@@ -171,7 +173,15 @@ export class ServiceWriter {
       return decision
     }
     try {
-      const answer = await writeLocked({ database, clock, batchId, id, entries, decideOn })
+      const answer = await writeLocked({
+        database,
+        clock,
+        batchId,
+        id,
+        entries,
+        versionsKept: this.#o.versionsKept,
+        decideOn,
+      })
       if (answer) this.#applyAnswer(decided, answer)
       else answerAll(entries, (entry) => entry.resolve(notFound(id)))
     } catch (error) {

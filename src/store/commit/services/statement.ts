@@ -64,12 +64,13 @@ export const inputs = {
     actor: eventTable.actor,
     replica: eventTable.replicaId,
     host: eventTable.hostId,
+    count: eventTable.count,
   },
   replicas: { ord: 'int', fresh: 'boolean', ...replicaColumns },
   rollouts: { ord: 'int', ...rolloutColumns },
   timers: { ord: 'int', ...timerColumns },
   slots: { ord: 'int', ...slotColumns },
-  versions: { ord: 'int', ...versionColumns },
+  versions: { ord: 'int', kept: 'int', ...versionColumns },
   created: {
     ord: 'int',
     queue: serviceTable.queueId,
@@ -276,6 +277,7 @@ event_rows AS (
     serviceId: 'a.id',
     replicaId: 'f.replica',
     hostId: 'f.host',
+    count: 'f.count',
     at: 'statement_timestamp()',
   })}
   FROM facts f JOIN accepted a ON a.ord = f.ord JOIN services w ON w.ord = f.ord WHERE f.event IS NOT NULL AND ${counted})`
@@ -297,10 +299,23 @@ service_inserts AS (
   })}
   FROM created n JOIN accepted a ON a.ord = n.ord JOIN services w ON w.ord = n.ord WHERE ${counted})`
 
+// A commit that makes a version lets go the oldest ones that are no longer kept. Those that an ended replica still names go with the retention.
 const newVersions = `
 version_inserts AS (
   ${insertInto('ServiceVersion', { serviceId: 'a.id', ...columnsFrom(versionColumns, 'v') })}
-  FROM versions v JOIN accepted a ON a.ord = v.ord WHERE ${counted})`
+  FROM versions v JOIN accepted a ON a.ord = v.ord WHERE ${counted}),
+aged AS MATERIALIZED (
+  SELECT a.id, w."rolloutNumber" - k.kept AS last_rollout, w."versionNumber" - k.kept AS last_version, w."completedVersion", w."previousVersion"
+  FROM accepted a JOIN services w ON w.ord = a.ord, (SELECT max(kept) AS kept FROM versions) k
+  WHERE a.ord IN (SELECT ord FROM versions) AND w.guard >= 0 AND ${counted}),
+rollout_trims AS (
+  DELETE FROM "Rollout" o USING aged g WHERE o."serviceId" = g.id AND o."number" <= g.last_rollout AND o."finishedAt" IS NOT NULL),
+version_trims AS (
+  DELETE FROM "ServiceVersion" t USING aged g WHERE t."serviceId" = g.id AND t."number" <= g.last_version
+    AND t."number" IS DISTINCT FROM g."completedVersion" AND t."number" IS DISTINCT FROM g."previousVersion"
+    AND NOT EXISTS (SELECT FROM "Replica" r WHERE r."serviceId" = g.id AND r."versionNumber" = t."number")
+    AND NOT EXISTS (SELECT FROM "Rollout" o WHERE o."serviceId" = g.id AND t."number" IN (o."fromVersion", o."toVersion")
+      AND NOT (o."number" <= g.last_rollout AND o."finishedAt" IS NOT NULL)))`
 
 const settled = `
 rollout_rows AS (
