@@ -14,7 +14,7 @@ import { openCgroups } from '../../src/worker/machine/cgroup.ts'
 import { parseStat } from '../../src/worker/machine/processTable.ts'
 import { signalOf } from '../../src/worker/machine/signalName.ts'
 import { Tally } from '../../src/worker/probe/tally.ts'
-import { portFault } from '../../src/worker/process/portCheck.ts'
+import { takenPorts } from '../../src/worker/process/portCheck.ts'
 import { readWorkerSettings } from '../../src/worker/settings/settings.ts'
 import { assignmentOf } from '../support/drivers/supervision.ts'
 import { freePort } from '../support/fixtures/freePort.ts'
@@ -66,14 +66,16 @@ test('a UDP port that somebody has is told apart from the TCP port of the same n
   const socket = createSocket('udp4')
   onTestFinished(() => new Promise<void>((resolve) => void socket.close(() => resolve())))
   await new Promise<void>((resolve) => socket.bind(port, resolve))
-  expect(await portFault([{ name: 'dns', port, protocol: 'UDP' }])).toBe(
-    `The port "dns" (UDP ${port}) is taken by another process on this host.`,
-  )
-  expect(await portFault([{ name: 'dns', port, protocol: 'TCP' }])).toBeNull()
+  expect(
+    await takenPorts([
+      { name: 'http', port, protocol: 'TCP' },
+      { name: 'dns', port, protocol: 'UDP' },
+    ]),
+  ).toEqual({ names: ['dns'], message: `The port "dns" (UDP ${port}) is used by another process on this host.` })
 })
 
 test('a UDP port that nobody has is no fault', async () => {
-  expect(await portFault([{ name: 'dns', port: await freePort(), protocol: 'UDP' }])).toBeNull()
+  expect(await takenPorts([{ name: 'dns', port: await freePort(), protocol: 'UDP' }])).toBeNull()
 })
 
 describe('the outbox', () => {
@@ -88,6 +90,7 @@ describe('the outbox', () => {
       exitSignal: null,
       message: null,
       ports: [],
+      takenPorts: [],
     }
   }
 

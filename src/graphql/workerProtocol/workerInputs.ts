@@ -54,6 +54,17 @@ const ReplicaReportInput = builder.inputType('ReplicaReportInput', {
       required: true,
       description: 'The ports of its assignment: a report of an earlier placement of the same replica is passed over.',
     }),
+    takenPorts: t.stringList({
+      required: true,
+      defaultValue: [],
+      description:
+        'With PORT_TAKEN the names of the ports that something else uses, otherwise empty. Only these go into quarantine; PORT_TAKEN without a name is taken for all of its ports.',
+      check: (names) =>
+        faultUnless(
+          names.length <= bounds.ports.max,
+          `There are ${names.length} takenPorts: a replica has at most ${bounds.ports.max} ports.`,
+        ),
+    }),
   }),
 })
 
@@ -212,7 +223,7 @@ function faultUnless(isRight: boolean, sentence: string): Fault[] {
 
 /** A report as the rules take it; null when its id is no replica's. */
 export function reportOf(input: ReportInput): ReplicaReport | null {
-  const { replica, start, state, ready, endReason, exitCode, exitSignal, message, ports, ...rest } = input
+  const { replica, start, state, ready, endReason, exitCode, exitSignal, message, ports, takenPorts, ...rest } = input
   noneLeft(rest)
   const id = idOf('Replica', replica)
   if (id === null) return null
@@ -226,6 +237,7 @@ export function reportOf(input: ReportInput): ReplicaReport | null {
     exitSignal: textOf(exitSignal, 32),
     message: textOf(message, messageLength),
     ports,
+    takenPorts,
   }
 }
 

@@ -31,8 +31,14 @@ export function hostUsesOf(draft: Draft, changes: readonly RowChange[]): HostUse
       const ports = portsOf(before)
       if (draft.lost.has(before.id))
         use.portsKept.push(...ports.map((port) => ({ ...port, workerId: before.workerId })))
-      else if (draft.quarantined.has(before.id)) use.portsQuarantined.push(...ports)
-      else use.portsReleased.push(...ports)
+      else {
+        const taken = draft.quarantined.get(before.id) ?? []
+        for (const port of ports) {
+          const isTaken = taken.some(({ name }) => name === port.name)
+          if (isTaken) use.portsQuarantined.push(port)
+          else use.portsReleased.push(port)
+        }
+      }
     }
     if (to !== null) {
       const use = useOf(uses, to)

@@ -7,7 +7,7 @@ import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, put, versionOf } from '../draft/draft.ts'
 import { recordSharedEvent } from '../draft/events.ts'
 import { end } from './end.ts'
-import { portTaken } from './portTaken.ts'
+import { portTaken, takenPortsOf } from './portTaken.ts'
 import { withReadiness } from './readiness.ts'
 
 /**
@@ -88,11 +88,12 @@ function takeReport(draft: Draft, row: Replica, report: ReplicaReport, ctx: Cont
 function takeEnd(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): void {
   const how = { exitCode: report.exitCode, exitSignal: report.exitSignal, message: report.message }
   if (report.endReason === 'PORT_TAKEN') {
-    if (row.state === 'STOPPING') draft.quarantined.add(row.id)
-    else {
-      portTaken(draft, row, how, ctx)
+    const taken = takenPortsOf(row, report)
+    if (row.state !== 'STOPPING') {
+      portTaken(draft, row, taken, report.message, ctx)
       return
     }
+    draft.quarantined.set(row.id, taken)
   }
   // A worker that stopped what it should run has let it go. That is not a failure of the replica.
   const letGo = report.endReason === 'STOPPED' || report.endReason === 'PORT_TAKEN'
@@ -114,6 +115,7 @@ function running(draft: Draft, row: Replica, reportsReady: boolean, ctx: Context
     ...row,
     state: row.state === 'STOPPING' ? 'STOPPING' : 'RUNNING',
     startedAt: row.startedAt ?? ctx.now,
+    blocker: null,
     reportedReady: reportsReady || !probed,
   }
   const after = withReadiness(confirmed, draft.columns.settings.minReadySeconds, ctx.now)

@@ -81,6 +81,7 @@ eachDatabase((database) => {
         ...place,
         ports: [{ name: 'http', port: 8080, protocol: 'TCP' as const }],
         lastPort: 0,
+        busyRange: null,
       }
       expect(await store.committer.submit(id, { kind: 'grant', grants: [grant] })).toEqual({
         kind: 'done',

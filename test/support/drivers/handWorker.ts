@@ -8,6 +8,7 @@ export interface Seen {
   readonly ready?: boolean
   readonly endReason?: string
   readonly ports?: readonly number[]
+  readonly takenPorts?: readonly string[]
 }
 
 const register = `mutation ($input: RegisterWorkerInput!) { registerWorker(input: $input) {

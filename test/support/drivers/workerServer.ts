@@ -40,7 +40,7 @@ const schema = buildSchema(/* GraphQL */ `
   input ReportReplicasInput { worker: ID! epoch: Int! sequence: Int! full: Boolean! = false reports: [ReplicaReportInput!]! }
   enum ReportedState { STARTING RUNNING ENDED }
   enum ReportedEndReason { EXITED GAVE_UP START_FAILED PORT_TAKEN STOPPED }
-  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!]! }
+  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!]! takenPorts: [String!]! = [] }
   input AnswerLogRequestInput { worker: ID! epoch: Int! request: ID! stdout: [String!]! stderr: [String!]! truncated: Boolean! }
   type Mutation {
     registerWorker(input: RegisterWorkerInput!): RegisterWorkerResult!
