@@ -47,7 +47,14 @@ test.each([
 
 test('a line of the process table is read past a program’s name with spaces and parentheses', () => {
   const line = '4711 (a (b) c) S 1 4700 4699 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 123456 1000 1 18446744073709551615'
-  expect(parseStat(line)).toEqual({ pid: 4711, dead: false, group: 4700, session: 4699, startTicks: 123_456 })
+  expect(parseStat(line)).toEqual({
+    pid: 4711,
+    dead: false,
+    parent: 1,
+    group: 4700,
+    session: 4699,
+    startTicks: 123_456,
+  })
   expect(parseStat(line.replace(') S', ') Z'))?.dead).toBe(true)
   expect(parseStat('')).toBeNull()
 })

@@ -7,8 +7,10 @@ import type {
 } from '../../model/intent.ts'
 import { hostNameFault } from '../../model/name.ts'
 import { quoted } from '../../model/quoted.ts'
+import { mostWatchedPorts } from '../../model/watchedPort.ts'
 import type { RegisteringWorker } from '../../model/workerOffer.ts'
 import { protocolFault, serverProtocols } from '../../model/workerProtocol.ts'
+import { PortProtocol } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { type Check, type Fault, noneLeft, type PartOf } from '../kit/check.ts'
 import { enumOf } from '../kit/enumOf.ts'
@@ -184,6 +186,32 @@ export const ReportReplicasInput = builder.inputType('ReportReplicasInput', {
     }),
     full: t.boolean({ required: true, defaultValue: false, description: 'Whether this is everything that it runs.' }),
     reports: t.field({ type: [ReplicaReportInput], required: true, description: 'The replicas.' }),
+  }),
+})
+
+const FreePortInput = builder.inputType('FreePortInput', {
+  description: 'A port that is free again.',
+  fields: (t) => ({
+    port: t.int({ required: true, description: 'Its number, 1 to 65535.', check: within('port', bounds.port) }),
+    protocol: t.field({ type: PortProtocol, required: true, description: 'TCP or UDP.' }),
+  }),
+})
+
+export const ReportFreePortsInput = builder.inputType('ReportFreePortsInput', {
+  description: 'Ports of a worker’s host that are free again.',
+  fields: (t) => ({
+    worker: t.id({ required: true, description: 'The global id of the worker.' }),
+    epoch: t.int({ required: true, description: 'Of its registration.' }),
+    ports: t.field({
+      type: [FreePortInput],
+      required: true,
+      description: `Ports that it was told to watch and could bind, 1 to ${mostWatchedPorts}.`,
+      check: (ports) =>
+        faultUnless(
+          ports.length >= 1 && ports.length <= mostWatchedPorts,
+          `There are ${ports.length} ports: give 1 to ${mostWatchedPorts}.`,
+        ),
+    }),
   }),
 })
 

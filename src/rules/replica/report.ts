@@ -5,7 +5,7 @@ import { isOfReporter } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, put, versionOf } from '../draft/draft.ts'
-import { recordSharedEvent } from '../draft/events.ts'
+import { recordReplicaEvent, recordSharedEvent } from '../draft/events.ts'
 import { end } from './end.ts'
 import { portTaken, takenPortsOf } from './portTaken.ts'
 import { withReadiness } from './readiness.ts'
@@ -82,7 +82,7 @@ function takeReport(draft: Draft, row: Replica, report: ReplicaReport, ctx: Cont
     return
   }
   const current = reported > row.start ? restarted(draft, row, reported, ctx) : row
-  put(draft, report.state === 'RUNNING' ? running(draft, current, report.ready, ctx) : current)
+  put(draft, report.state === 'RUNNING' ? running(draft, current, report, ctx) : current)
 }
 
 function takeEnd(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): void {
@@ -109,17 +109,21 @@ function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Rep
 }
 
 /** The process is confirmed. Without a readiness probe that makes it ready (R9). */
-function running(draft: Draft, row: Replica, reportsReady: boolean, ctx: Context): Replica {
+function running(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): Replica {
   const probed = versionOf(draft, row.versionNumber).content.readiness !== null
   const confirmed: Replica = {
     ...row,
     state: row.state === 'STOPPING' ? 'STOPPING' : 'RUNNING',
     startedAt: row.startedAt ?? ctx.now,
     blocker: null,
-    reportedReady: reportsReady || !probed,
+    reportedReady: report.ready || !probed,
   }
   const after = withReadiness(confirmed, draft.columns.settings.minReadySeconds, ctx.now)
-  if (after.ready && !row.ready) recordSharedEvent(draft, after, 'is ready', 'are ready')
+  if (after.ready && !row.ready) {
+    // After a probe, the message is what the worker could not see of the listeners on the replica's ports (R13).
+    if (!probed || report.message === null) recordSharedEvent(draft, after, 'is ready', 'are ready')
+    else recordReplicaEvent(draft, after, `Replica ${row.index} is ready. ${report.message}`)
+  }
   if (!after.ready && row.ready) recordSharedEvent(draft, after, 'is not ready any more', 'are not ready any more')
   return after
 }
