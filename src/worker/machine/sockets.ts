@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import type { PortProtocol } from '../../generated/prisma/enums.ts'
+import type { PortOfHost } from '../../model/watchedPort.ts'
+
+type Protocol = PortOfHost['protocol']
 
 /** A socket that listens on a TCP port of this network, or that is bound to a UDP port of it. */
 export interface BoundSocket {
@@ -10,7 +12,7 @@ export interface BoundSocket {
   readonly uid: number
 }
 
-const tables: Readonly<Record<PortProtocol, readonly string[]>> = {
+const tables: Readonly<Record<Protocol, readonly string[]>> = {
   TCP: ['/proc/net/tcp', '/proc/net/tcp6'],
   UDP: ['/proc/net/udp', '/proc/net/udp6'],
 }
@@ -18,12 +20,12 @@ const tables: Readonly<Record<PortProtocol, readonly string[]>> = {
 const listening = '0A'
 
 /** Reads the kernel's tables (proc(5), /proc/net/tcp). Without IPv6 there is only one of the two. */
-export async function readSockets(protocol: PortProtocol): Promise<BoundSocket[]> {
+export async function readSockets(protocol: Protocol): Promise<BoundSocket[]> {
   const texts = await Promise.all(tables[protocol].map((file) => readFile(file, 'latin1').catch(() => '')))
   return texts.flatMap((text) => parseSockets(text, protocol))
 }
 
-export function parseSockets(text: string, protocol: PortProtocol): BoundSocket[] {
+export function parseSockets(text: string, protocol: Protocol): BoundSocket[] {
   const sockets: BoundSocket[] = []
   for (const line of text.split('\n').slice(1)) {
     // Most lines of a busy host are connections: they are passed over before they are taken apart.
