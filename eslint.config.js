@@ -27,6 +27,7 @@ const values = [
   'StopPolicy',
   'TcpProbe',
   'Viewer',
+  'WatchedPort',
   'WorkerDrain',
 ]
 

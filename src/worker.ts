@@ -7,6 +7,7 @@ import { holderOf, lockStateDirectory, StateDirectoryInUseError } from './worker
 import { stateDirectoryIdOf } from './worker/files/stateDirectoryId.ts'
 import { Link } from './worker/link/link.ts'
 import { Outbox } from './worker/link/outbox.ts'
+import { PortWatch } from './worker/link/portWatch.ts'
 import { openCgroups } from './worker/machine/cgroup.ts'
 import { Supervisor, type SupervisorOptions } from './worker/process/supervisor.ts'
 import { readCommandLine, settingsText } from './worker/settings/commandLine.ts'
@@ -120,6 +121,7 @@ async function runWorker(
   const cgroups = openCgroups()
   if (typeof cgroups === 'string') log.info(cgroups)
   const outbox = new Outbox()
+  const portWatch = new PortWatch()
   const { stateDirectoryId, supervisor, running } = await withRemedy(
     `The state directory ${stateDirectory}`,
     'correct that, or choose another with --state-dir',
@@ -147,6 +149,7 @@ async function runWorker(
     stateDirectoryId,
     supervisor,
     outbox,
+    portWatch,
     drain,
     log,
     signal,
@@ -155,6 +158,7 @@ async function runWorker(
   if (stopAll.aborted) retire()
   stopAll.addEventListener('abort', retire)
   await link.run()
+  portWatch.close()
   const stopped = stopAll.aborted && (await stopReplicas(supervisor, leave))
   await supervisor.close()
   if (drain.done.aborted) progress.writeDone()

@@ -48,8 +48,8 @@ export const intentsPerCommit = 256
 export const troubledMinReadySeconds = 10
 /** A slot is in CRASH_LOOP from its third failure on (R10). */
 export const crashLoopFailures = 3
-/** A replica is START_FAILED after this many port conflicts in a row (R13). */
-export const portConflictsUntilFailure = 3
+/** From so many port conflicts of a replica in a row its blocker says how much of the range is taken (R13). */
+export const portConflictsUntilBlocker = 20
 /**
  * How long a port is in quarantine after it could not be bound: the time is doubled from the first to the last (R13).
  */

@@ -1,10 +1,10 @@
-import type { SpreadMode } from '../generated/prisma/enums.ts'
+import type { PortProtocol, SpreadMode } from '../generated/prisma/enums.ts'
 import type { HostModel } from '../generated/prisma/models/Host.ts'
 import type { HostPortModel } from '../generated/prisma/models/HostPort.ts'
 import type { ProjectModel } from '../generated/prisma/models/Project.ts'
 import type { WorkerModel } from '../generated/prisma/models/Worker.ts'
 import type { AllocatedPort, PortDeclaration } from './content.ts'
-import type { HostId, ProjectId, ReplicaId, ServiceId, WorkerId } from './id.ts'
+import type { HostId, Instant, ProjectId, ReplicaId, ServiceId, WorkerId } from './id.ts'
 import type { Row } from './row.ts'
 import type { Replica } from './service.ts'
 
@@ -38,7 +38,15 @@ export interface PlacementHost extends Pick<Row<HostModel, { id: HostId }>, Host
 /** Held by a replica, by what a LOST worker may still run, or in quarantine. */
 export type TakenPort = Pick<Row<HostPortModel, Record<never, never>>, 'port' | 'protocol' | 'quarantinedUntil'>
 
-type ReplicaColumns = 'id' | 'createdAt' | 'index' | 'cpuMillis' | 'memoryMiB' | 'avoidHostId' | 'holdsQuota'
+type ReplicaColumns =
+  | 'id'
+  | 'createdAt'
+  | 'index'
+  | 'cpuMillis'
+  | 'memoryMiB'
+  | 'avoidHostId'
+  | 'holdsQuota'
+  | 'portConflicts'
 
 /** A PENDING replica whose wait is over. */
 export interface WaitingReplica extends Pick<Replica, ReplicaColumns> {
@@ -75,4 +83,36 @@ export interface Grant {
   readonly ports: readonly AllocatedPort[]
   /** The value that the host's `lastPort` gets. */
   readonly lastPort: number
+  /**
+   * How much of the host's port range is taken, as a sentence, for a replica whose ports were in use many times in a
+   * row (R13); null for the others.
+   */
+  readonly busyRange: string | null
+}
+
+/** Who has a port of a host (R13). */
+export type PortHolder =
+  | {
+      readonly kind: 'replica'
+      readonly project: string
+      readonly service: string
+      readonly index: number
+      /** Null unless it is being stopped. `isReachable`: its worker can be reached, so that the stop goes on. */
+      readonly stop: { readonly seconds: number; readonly goneAt: Instant; readonly isReachable: boolean } | null
+    }
+  | { readonly kind: 'lostWorker'; readonly worker: string }
+  /** A program that the worker did not start. The port is tried again at `until`, or when its worker sees it free. */
+  | { readonly kind: 'outsider'; readonly until: Instant }
+  | { readonly kind: 'reservation' }
+  /** A replica that the same placement has given it to. */
+  | { readonly kind: 'granted'; readonly service: string; readonly index: number }
+
+/** A fixed port that a replica needs and a host does not have free. */
+export interface MissingPort {
+  readonly hostId: HostId
+  readonly hostName: string
+  readonly port: number
+  readonly protocol: PortProtocol
+  /** Null where only the database knows it: a replica, or what a LOST worker may still run. */
+  readonly holder: PortHolder | null
 }

@@ -31,6 +31,8 @@ export interface ReplicaReport {
   readonly message: string | null
   /** The ports of the placement that the report is about. */
   readonly ports: readonly number[]
+  /** With PORT_TAKEN: the names of those of its ports that something else uses. */
+  readonly takenPorts: readonly string[]
 }
 
 /** Who reports. The commit refuses the service's change (FENCED) if the database has another epoch for the worker. */

@@ -41,7 +41,7 @@ export class SimulatedService {
     const { id: serviceId, name: serviceName, projectId, versions, columns } = this.snapshot
     const { spreadMode, maxPerHost } = columns.settings
     for (const row of this.waiting.values()) {
-      const { id, createdAt, index, cpuMillis, memoryMiB, avoidHostId, holdsQuota } = row
+      const { id, createdAt, index, cpuMillis, memoryMiB, avoidHostId, holdsQuota, portConflicts } = row
       const ports = versions.get(row.versionNumber)?.content.ports ?? []
       const { queuePriority } = this
       yield {
@@ -59,6 +59,7 @@ export class SimulatedService {
         maxPerHost,
         avoidHostId,
         holdsQuota,
+        portConflicts,
       }
     }
   }

@@ -235,6 +235,7 @@ function report(run: Run, over: Partial<ReplicaReport> = {}): ReplicaReport {
     exitSignal: null,
     message: null,
     ports: run.ports,
+    takenPorts: [],
     ...over,
   }
 }

@@ -82,6 +82,7 @@ describe('closed by default', () => {
     'registerWorker',
     'renewLease',
     'reportReplicas',
+    'reportFreePorts',
     'answerLogRequest',
     'drainWorker',
     'workerDrain',

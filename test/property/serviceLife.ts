@@ -131,7 +131,7 @@ export class ServiceLife {
         )
         break
       case 'portTaken':
-        this.#reportAll(some(placed, 2).map((row) => ended(row, 'PORT_TAKEN')))
+        this.#takePorts(some(placed, 2))
         break
       case 'grant':
         this.#commit({ kind: 'grant', grants: some(this.#waiting(), 6).map((row) => this.#grantFor(row, pick)) })
@@ -262,6 +262,18 @@ export class ServiceLife {
   #raiseEpoch({ workerId }: Place): void {
     this.#epochs.set(workerId, (this.#epochs.get(workerId) ?? 1) + 1)
     this.#sequences.set(workerId, 0)
+  }
+
+  /** R13: however often ports are taken, no replica fails by it. */
+  #takePorts(rows: readonly Replica[]): void {
+    const failures = () => this.store.snapshot.slots.reduce((sum, slot) => sum + slot.failures, 0)
+    const before = failures()
+    this.#reportAll(rows.map((row) => ended(row, 'PORT_TAKEN')))
+    check(failures() <= before, 'a port that is taken is no failure')
+    for (const { id, state } of rows) {
+      const after = this.store.rows.get(id)
+      if (state !== 'STOPPING') check(after?.endReason !== 'START_FAILED', 'a port that is taken ends no replica')
+    }
   }
 
   #reportAll(reports: readonly ReplicaReport[]): void {

@@ -14,7 +14,7 @@ import { openCgroups } from '../../src/worker/machine/cgroup.ts'
 import { parseStat } from '../../src/worker/machine/processTable.ts'
 import { signalOf } from '../../src/worker/machine/signalName.ts'
 import { Tally } from '../../src/worker/probe/tally.ts'
-import { portFault } from '../../src/worker/process/portCheck.ts'
+import { takenPorts } from '../../src/worker/process/portCheck.ts'
 import { readWorkerSettings } from '../../src/worker/settings/settings.ts'
 import { assignmentOf } from '../support/drivers/supervision.ts'
 import { freePort } from '../support/fixtures/freePort.ts'
@@ -47,7 +47,14 @@ test.each([
 
 test('a line of the process table is read past a program’s name with spaces and parentheses', () => {
   const line = '4711 (a (b) c) S 1 4700 4699 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 123456 1000 1 18446744073709551615'
-  expect(parseStat(line)).toEqual({ pid: 4711, dead: false, group: 4700, session: 4699, startTicks: 123_456 })
+  expect(parseStat(line)).toEqual({
+    pid: 4711,
+    dead: false,
+    parent: 1,
+    group: 4700,
+    session: 4699,
+    startTicks: 123_456,
+  })
   expect(parseStat(line.replace(') S', ') Z'))?.dead).toBe(true)
   expect(parseStat('')).toBeNull()
 })
@@ -66,14 +73,16 @@ test('a UDP port that somebody has is told apart from the TCP port of the same n
   const socket = createSocket('udp4')
   onTestFinished(() => new Promise<void>((resolve) => void socket.close(() => resolve())))
   await new Promise<void>((resolve) => socket.bind(port, resolve))
-  expect(await portFault([{ name: 'dns', port, protocol: 'UDP' }])).toBe(
-    `The port "dns" (UDP ${port}) is taken by another process on this host.`,
-  )
-  expect(await portFault([{ name: 'dns', port, protocol: 'TCP' }])).toBeNull()
+  expect(
+    await takenPorts([
+      { name: 'http', port, protocol: 'TCP' },
+      { name: 'dns', port, protocol: 'UDP' },
+    ]),
+  ).toEqual({ names: ['dns'], message: `The port "dns" (UDP ${port}) is used by another process on this host.` })
 })
 
 test('a UDP port that nobody has is no fault', async () => {
-  expect(await portFault([{ name: 'dns', port: await freePort(), protocol: 'UDP' }])).toBeNull()
+  expect(await takenPorts([{ name: 'dns', port: await freePort(), protocol: 'UDP' }])).toBeNull()
 })
 
 describe('the outbox', () => {
@@ -88,6 +97,7 @@ describe('the outbox', () => {
       exitSignal: null,
       message: null,
       ports: [],
+      takenPorts: [],
     }
   }
 

@@ -277,6 +277,7 @@ CREATE TABLE "HostPort" (
     "lostWorkerId" TEXT,
     "quarantinedUntil" TIMESTAMPTZ(3),
     "conflicts" INTEGER NOT NULL DEFAULT 0,
+    "watched" BOOLEAN NOT NULL DEFAULT false,
 
     CONSTRAINT "HostPort_pkey" PRIMARY KEY ("hostId","port","protocol")
 );

@@ -7,8 +7,10 @@ import type {
 } from '../../model/intent.ts'
 import { hostNameFault } from '../../model/name.ts'
 import { quoted } from '../../model/quoted.ts'
+import { mostWatchedPorts } from '../../model/watchedPort.ts'
 import type { RegisteringWorker } from '../../model/workerOffer.ts'
 import { protocolFault, serverProtocols } from '../../model/workerProtocol.ts'
+import { PortProtocol } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { type Check, type Fault, noneLeft, type PartOf } from '../kit/check.ts'
 import { enumOf } from '../kit/enumOf.ts'
@@ -53,6 +55,17 @@ const ReplicaReportInput = builder.inputType('ReplicaReportInput', {
     ports: t.intList({
       required: true,
       description: 'The ports of its assignment. A report about an earlier placement of the same replica is ignored.',
+    }),
+    takenPorts: t.stringList({
+      required: true,
+      defaultValue: [],
+      description:
+        'With PORT_TAKEN the names of the ports that something else uses, otherwise empty. Only these go into quarantine; PORT_TAKEN without a name is taken for all of its ports.',
+      check: (names) =>
+        faultUnless(
+          names.length <= bounds.ports.max,
+          `There are ${names.length} takenPorts: a replica has at most ${bounds.ports.max} ports.`,
+        ),
     }),
   }),
 })
@@ -180,6 +193,32 @@ export const ReportReplicasInput = builder.inputType('ReportReplicasInput', {
   }),
 })
 
+const FreePortInput = builder.inputType('FreePortInput', {
+  description: 'A port that is free again.',
+  fields: (t) => ({
+    port: t.int({ required: true, description: 'Its number, 1 to 65535.', check: within('port', bounds.port) }),
+    protocol: t.field({ type: PortProtocol, required: true, description: 'TCP or UDP.' }),
+  }),
+})
+
+export const ReportFreePortsInput = builder.inputType('ReportFreePortsInput', {
+  description: 'Ports of a worker’s host that are free again.',
+  fields: (t) => ({
+    worker: t.id({ required: true, description: 'The global id of the worker.' }),
+    epoch: t.int({ required: true, description: 'Of its registration.' }),
+    ports: t.field({
+      type: [FreePortInput],
+      required: true,
+      description: `Ports that it was told to watch and could bind, 1 to ${mostWatchedPorts}.`,
+      check: (ports) =>
+        faultUnless(
+          ports.length >= 1 && ports.length <= mostWatchedPorts,
+          `There are ${ports.length} ports: give 1 to ${mostWatchedPorts}.`,
+        ),
+    }),
+  }),
+})
+
 export const AnswerLogRequestInput = builder.inputType('AnswerLogRequestInput', {
   description: 'The answer to a log request of assignmentsChanged.',
   fields: (t) => ({
@@ -216,7 +255,7 @@ function faultUnless(isRight: boolean, sentence: string): Fault[] {
 
 /** Returns a report as the rules take it; null when its id is not a replica's. */
 export function reportOf(input: ReportInput): ReplicaReport | null {
-  const { replica, start, state, ready, endReason, exitCode, exitSignal, message, ports, ...rest } = input
+  const { replica, start, state, ready, endReason, exitCode, exitSignal, message, ports, takenPorts, ...rest } = input
   noneLeft(rest)
   const id = idOf('Replica', replica)
   if (id === null) return null
@@ -230,6 +269,7 @@ export function reportOf(input: ReportInput): ReplicaReport | null {
     exitSignal: textOf(exitSignal, 32),
     message: textOf(message, messageLength),
     ports,
+    takenPorts,
   }
 }
 

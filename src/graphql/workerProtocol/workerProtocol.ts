@@ -2,14 +2,17 @@ import type { WorkerId } from '../../model/id.ts'
 import type { ReplicaReport } from '../../model/intent.ts'
 import { hostNameFault } from '../../model/name.ts'
 import { invalidInput, type Refusal } from '../../model/refusal.ts'
+import type { WatchedPort as WatchedPortValue } from '../../model/watchedPort.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
 import { registerWorker } from '../../systems/workers/workerRegistration.ts'
 import {
   findRegistration,
   keepLease,
   type RegistrationClaim,
+  reportFreePorts,
   reportReplicas,
 } from '../../systems/workers/workerReports.ts'
+import { PortProtocol } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { argumentIssues, checkArguments } from '../kit/check.ts'
 import { hasRole, type Viewer } from '../kit/context.ts'
@@ -20,6 +23,7 @@ import {
   AnswerLogRequestInput,
   RegisterWorkerInput,
   RenewLeaseInput,
+  ReportFreePortsInput,
   type ReportInput,
   ReportReplicasInput,
   registeringOf,
@@ -34,7 +38,18 @@ interface Registration {
   readonly leaseSeconds: number
   readonly graceSeconds: number
   readonly stop: readonly string[]
+  readonly portsToWatch: readonly WatchedPortValue[]
 }
+
+const WatchedPort = builder.objectRef<WatchedPortValue>('WatchedPort').implement({
+  description:
+    'A fixed port that something else uses: the worker looks once a second whether it is free, and says so by reportFreePorts.',
+  fields: (t) => ({
+    port: t.exposeInt('port', { description: 'Its number.' }),
+    protocol: t.field({ type: PortProtocol, description: 'TCP or UDP.', resolve: (port) => port.protocol }),
+    seconds: t.exposeInt('seconds', { description: 'For how long it is watched: then its quarantine is over.' }),
+  }),
+})
 
 const RegisterWorkerPayload = builder.objectRef<Registration>('RegisterWorkerPayload').implement({
   description: 'The new registration.',
@@ -54,6 +69,11 @@ const RegisterWorkerPayload = builder.objectRef<Registration>('RegisterWorkerPay
       description: 'Replicas that run there and should not. The worker stops them.',
       resolve: ({ stop }) => [...stop],
     }),
+    portsToWatch: t.field({
+      type: [WatchedPort],
+      description: 'The ports of its host to watch.',
+      resolve: ({ portsToWatch }) => portsToWatch,
+    }),
   }),
 })
 
@@ -67,13 +87,21 @@ const RenewLeasePayload = builder.objectRef<{ readonly resync: boolean }>('Renew
 })
 
 const ReportReplicasPayload = builder
-  .objectRef<{ readonly fenced: readonly string[] }>('ReportReplicasPayload')
+  .objectRef<{ readonly fenced: readonly string[]; readonly portsToWatch: readonly WatchedPortValue[] | null }>(
+    'ReportReplicasPayload',
+  )
   .implement({
     description: 'The reports were taken.',
     fields: (t) => ({
       fenced: t.idList({
         description: 'Replicas of the report that should not run there: stop them.',
         resolve: ({ fenced }) => [...fenced],
+      }),
+      portsToWatch: t.field({
+        type: [WatchedPort],
+        nullable: true,
+        description: 'All ports of its host to watch, when a report is about a taken port; null: the same as before.',
+        resolve: ({ portsToWatch }) => portsToWatch,
       }),
     }),
   })
@@ -82,6 +110,13 @@ const AnswerLogRequestPayload = builder.objectRef<{ readonly accepted: boolean }
   description: 'Whether the answer to a log request was passed on.',
   fields: (t) => ({
     accepted: t.exposeBoolean('accepted', { description: 'False when nobody waits for the answer any longer.' }),
+  }),
+})
+
+const ReportFreePortsPayload = builder.objectRef<{ readonly changed: boolean }>('ReportFreePortsPayload').implement({
+  description: 'The ports were taken note of.',
+  fields: (t) => ({
+    changed: t.exposeBoolean('changed', { description: 'Whether any of them was in quarantine.' }),
   }),
 })
 
@@ -112,7 +147,7 @@ builder.mutationFields((t) => ({
       const { reports, strangers } = partition(running)
       const outcome = await registerWorker(app, worker, reports)
       if (outcome.kind === 'refused') throw refused(app, worker, outcome.refusal)
-      const { workerId, epoch, stop } = outcome
+      const { workerId, epoch, stop, portsToWatch } = outcome
       app.meter.count('registrations')
       app.log.info(
         { worker: worker.name, host: worker.host, epoch, running: running.length, stop: stop.length },
@@ -124,6 +159,7 @@ builder.mutationFields((t) => ({
         leaseSeconds,
         graceSeconds,
         stop: [...strangers, ...stop.map((id) => encodeGlobalId('Replica', id))],
+        portsToWatch,
       }
     },
   }),
@@ -157,7 +193,25 @@ builder.mutationFields((t) => ({
       const { reports, strangers } = partition(input.reports)
       const outcome = await reportReplicas(app, claimOf(input, viewer), input.sequence, reports, input.full)
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
-      return { fenced: [...strangers, ...outcome.fenced.map((id) => encodeGlobalId('Replica', id))] }
+      const fenced = [...strangers, ...outcome.fenced.map((id) => encodeGlobalId('Replica', id))]
+      return { fenced, portsToWatch: outcome.portsToWatch }
+    },
+  }),
+  reportFreePorts: t.field({
+    ...forWorkers,
+    type: ReportFreePortsPayload,
+    errors: {
+      types: errorTypes('INVALID_INPUT', 'FENCED', 'FORBIDDEN'),
+      union: { name: 'ReportFreePortsResult', description: 'What became of it.' },
+    },
+    description: 'A worker sees that ports which it was told to watch are free again: their quarantine is over.',
+    args: { input: t.arg({ type: ReportFreePortsInput, required: true, description: 'The ports.' }) },
+    resolve: async (_root, args, { app, viewer }, info) => {
+      checkArguments(info, args)
+      const { input } = args
+      const outcome = await reportFreePorts(app, claimOf(input, viewer), input.ports)
+      if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
+      return { changed: outcome.changed }
     },
   }),
   answerLogRequest: t.field({

@@ -51,7 +51,7 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Commi
     case 'adopt':
       return adopt(draft, intent.reporter, intent.host, intent.running, ctx)
     case 'grant':
-      return grant(draft, intent.grants)
+      return grant(draft, intent.grants, ctx)
     case 'setBlockers':
       return setBlockers(draft, intent.blockers)
     case 'unreach':

@@ -2,10 +2,11 @@ import type { HostId } from '../../model/id.ts'
 import { hostHeldBy } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
 import type { HostUse } from '../draft/change.ts'
-import type { Draft } from '../draft/draft.ts'
+import { type Draft, versionOf } from '../draft/draft.ts'
 import type { RowChange } from '../draft/rowChange.ts'
 
 type HeldPort = HostUse['portsTaken'][number]
+type QuarantinedPort = HostUse['portsQuarantined'][number]
 type KeptPort = HostUse['portsKept'][number]
 
 interface Use {
@@ -13,7 +14,7 @@ interface Use {
   memoryMiB: number
   readonly portsTaken: HeldPort[]
   readonly portsReleased: HeldPort[]
-  readonly portsQuarantined: HeldPort[]
+  readonly portsQuarantined: QuarantinedPort[]
   readonly portsKept: KeptPort[]
 }
 
@@ -31,8 +32,14 @@ export function hostUsesOf(draft: Draft, changes: readonly RowChange[]): HostUse
       const ports = portsOf(before)
       if (draft.lost.has(before.id))
         use.portsKept.push(...ports.map((port) => ({ ...port, workerId: before.workerId })))
-      else if (draft.quarantined.has(before.id)) use.portsQuarantined.push(...ports)
-      else use.portsReleased.push(...ports)
+      else {
+        const taken = draft.quarantined.get(before.id) ?? []
+        for (const port of ports) {
+          const isTaken = taken.some(({ name }) => name === port.name)
+          if (isTaken) use.portsQuarantined.push({ ...port, watched: isFixed(draft, before, port) })
+          else use.portsReleased.push(port)
+        }
+      }
     }
     if (to !== null) {
       const use = useOf(uses, to)
@@ -47,6 +54,11 @@ export function hostUsesOf(draft: Draft, changes: readonly RowChange[]): HostUse
       const granted = draft.granted.get(hostId)
       return { hostId, allocation: granted?.allocation ?? null, lastPort: granted?.lastPort ?? null, ...use }
     })
+}
+
+function isFixed(draft: Draft, row: Replica, { name }: HeldPort): boolean {
+  const { ports } = versionOf(draft, row.versionNumber).content
+  return ports.some((declared) => declared.name === name && declared.port !== null)
 }
 
 /** The host frees room, so something that waits could be placed there. */

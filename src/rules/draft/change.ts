@@ -80,8 +80,11 @@ export interface HostUse {
   readonly lastPort: number | null
   readonly portsTaken: readonly (AllocatedPort & { readonly replicaId: ReplicaId })[]
   readonly portsReleased: readonly (AllocatedPort & { readonly replicaId: ReplicaId })[]
-  /** Ports that could not be bound: the host keeps them in quarantine for a while (R13). */
-  readonly portsQuarantined: readonly (AllocatedPort & { readonly replicaId: ReplicaId })[]
+  /**
+   * Ports that something else uses: the host keeps them in quarantine for a while (R13). A fixed one is watched, because
+   * its replica may have no other place.
+   */
+  readonly portsQuarantined: readonly (AllocatedPort & { readonly replicaId: ReplicaId; readonly watched: boolean })[]
   /** Ports of replicas that ended when their worker was lost: the host keeps them for that worker (R15). */
   readonly portsKept: readonly (AllocatedPort & { readonly replicaId: ReplicaId; readonly workerId: WorkerId | null })[]
 }

@@ -1,5 +1,6 @@
 import type { EventKind } from '../../generated/prisma/enums.ts'
 import { rowsPerCommit } from '../../model/bounds.ts'
+import type { AllocatedPort } from '../../model/content.ts'
 import type { Room } from '../../model/host.ts'
 import type { HostId, Instant, ReplicaId, WorkerId } from '../../model/id.ts'
 import { isAlive } from '../../model/replica.ts'
@@ -61,8 +62,8 @@ export interface Draft {
   readonly hosts: Map<HostId, NamedHost>
   /** For each host that grants take from: the allocation that they were decided on, and the host's next port cursor. */
   readonly granted: Map<HostId, { readonly allocation: number; readonly lastPort: number }>
-  /** Rows whose ports could not be bound (R13). */
-  readonly quarantined: Set<ReplicaId>
+  /** Of each row that could not bind some of its ports: which ones (R13). */
+  readonly quarantined: Map<ReplicaId, readonly AllocatedPort[]>
   /** Rows that ended when their worker was lost, which may still use their ports (R15). */
   readonly lost: Set<ReplicaId>
   readonly fences: { readonly workerId: WorkerId; readonly epoch: number }[]
@@ -108,7 +109,7 @@ export function draftOver(base: ServiceSnapshot, created: boolean, mostRows: num
     insertedVersions: [],
     hosts: new Map(),
     granted: new Map(),
-    quarantined: new Set(),
+    quarantined: new Map(),
     lost: new Set(),
     fences: [],
     workerPreconditions: [],

@@ -1,5 +1,5 @@
-import type { AllocatedPort, PortDeclaration } from '../../model/content.ts'
-import type { PlacementHost, PlacementWorker } from '../../model/host.ts'
+import type { AllocatedPort } from '../../model/content.ts'
+import type { PlacementHost, PlacementWorker, WaitingReplica } from '../../model/host.ts'
 import type { Instant, ServiceId } from '../../model/id.ts'
 import { HostPorts, type PortNeeds } from './ports.ts'
 
@@ -43,10 +43,11 @@ export class CandidateHost {
     return (this.host.replicasOf.get(service) ?? 0) + (this.#placed?.get(service) ?? 0)
   }
 
-  take(service: ServiceId, declared: readonly PortDeclaration[]): AllocatedPort[] {
+  take(replica: WaitingReplica): AllocatedPort[] {
+    const { serviceId } = replica
     this.#placed ??= new Map()
-    this.#placed.set(service, (this.#placed.get(service) ?? 0) + 1)
-    return declared.length === 0 ? [] : this.ports.grab(declared)
+    this.#placed.set(serviceId, (this.#placed.get(serviceId) ?? 0) + 1)
+    return replica.ports.length === 0 ? [] : this.ports.grab(replica)
   }
 }
 
@@ -92,10 +93,10 @@ export class Candidate {
   }
 
   /** Takes CPU, memory and all ports of one replica at once. The replica must fit. */
-  take(service: ServiceId, shape: Shape, declared: readonly PortDeclaration[]): AllocatedPort[] {
-    this.#freeCpuMillis -= shape.cpuMillis
-    this.#freeMemoryMiB -= shape.memoryMiB
-    return this.on.take(service, declared)
+  take(replica: WaitingReplica): AllocatedPort[] {
+    this.#freeCpuMillis -= replica.cpuMillis
+    this.#freeMemoryMiB -= replica.memoryMiB
+    return this.on.take(replica)
   }
 }
 

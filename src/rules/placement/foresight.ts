@@ -31,8 +31,8 @@ function waitingOf(draft: Draft, row: Replica): WaitingReplica {
   const { id: serviceId, name: serviceName, projectId } = draft.base
   const { spreadMode, maxPerHost } = draft.columns.settings
   const { ports } = versionOf(draft, row.versionNumber).content
-  const { id, createdAt, index, cpuMillis, memoryMiB, avoidHostId, holdsQuota } = row
-  const own = { id, createdAt, index, cpuMillis, memoryMiB, avoidHostId, holdsQuota }
+  const { id, createdAt, index, cpuMillis, memoryMiB, avoidHostId, holdsQuota, portConflicts } = row
+  const own = { id, createdAt, index, cpuMillis, memoryMiB, avoidHostId, holdsQuota, portConflicts }
   // Only replicas of this service are placed here, so the queue's priority makes no difference.
   return { ...own, serviceId, serviceName, projectId, queuePriority: 0, ports, spreadMode, maxPerHost }
 }

@@ -1,5 +1,9 @@
+import type { Blocker } from '../../model/blocker.ts'
+import { counted } from '../../model/counted.ts'
 import type { Grant } from '../../model/host.ts'
 import type { Outcome } from '../../model/outcome.ts'
+import type { Replica } from '../../model/service.ts'
+import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, isDeleting, put } from '../draft/draft.ts'
 import { recordSharedEvent } from '../draft/events.ts'
 
@@ -8,7 +12,7 @@ import { recordSharedEvent } from '../draft/events.ts'
  * grant whose row no longer waits is ignored. Grants past the row cap are left to the next placement, because the first
  * ones have changed the rooms that they were decided on.
  */
-export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
+export function grant(draft: Draft, grants: readonly Grant[], ctx: Context): Outcome {
   if (isDeleting(draft)) return { kind: 'done', changed: false }
   let changed = false
   for (const given of grants) {
@@ -31,7 +35,7 @@ export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
       ports: given.ports,
       holdsQuota: true,
       hostReachable: true,
-      blocker: null,
+      blocker: given.busyRange === null ? null : busyRangeBlocker(row, given.busyRange, ctx),
       notBefore: null,
       // Another worker counts its own epochs; old reports of the same worker must stay old.
       reportedEpoch: sameWorker ? row.reportedEpoch : 0,
@@ -50,4 +54,11 @@ export function grant(draft: Draft, grants: readonly Grant[]): Outcome {
     changed = true
   }
   return { kind: 'done', changed }
+}
+
+/** R13: the replica is placed, but its ports were in use so often that somebody should know. */
+function busyRangeBlocker(row: Replica, busyRange: string, ctx: Context): Blocker {
+  const since = row.blocker?.reason === 'NO_PORT' ? row.blocker.since : ctx.now
+  const message = `Its ports were in use ${counted(row.portConflicts, 'time')} in a row. ${busyRange}`
+  return { reason: 'NO_PORT', message, count: 1, since, until: null, replica: row.id }
 }

@@ -2,10 +2,12 @@ import type { Blocker } from '../../model/blocker.ts'
 import { groupBy } from '../../model/groupBy.ts'
 import type { Grant, PlacementHost, PlacementProject, WaitingReplica } from '../../model/host.ts'
 import type { Instant, ReplicaId, ServiceId } from '../../model/id.ts'
+import { isRangeBusy } from '../../model/portConflicts.ts'
 import { type Candidate, candidatesOf, type Shape } from './candidate.ts'
 import { HostSearch } from './hostSearch.ts'
 import { LoadIndex } from './loadIndex.ts'
-import { hostObstacle, type Obstacle, quotaObstacle } from './placementBlockers.ts'
+import { hostObstacle, type Obstacle, quotaObstacle, wordsOf } from './placementBlockers.ts'
+import type { PortHolders } from './portHolders.ts'
 import { portNeeds } from './ports.ts'
 
 export interface PlacementInput {
@@ -15,10 +17,19 @@ export interface PlacementInput {
   readonly now: Instant
 }
 
+/** A waiting replica that found no place. */
+export interface Hold {
+  readonly serviceId: ServiceId
+  readonly replica: ReplicaId
+  readonly blocker: Blocker
+  /** What the blocker was worded from, and is worded from again when more is known of who holds its ports. */
+  readonly obstacle: Obstacle
+}
+
 /** Every waiting replica is in exactly one of the two lists, in the order of the queue. */
 export interface Placement {
   readonly grants: readonly (Grant & { readonly serviceId: ServiceId })[]
-  readonly holds: readonly { readonly serviceId: ServiceId; readonly replica: ReplicaId; readonly blocker: Blocker }[]
+  readonly holds: readonly Hold[]
 }
 
 /**
@@ -32,27 +43,19 @@ export function place({ waiting, hosts, projects, now }: PlacementInput): Placem
   const searches = new Searches(index, hosts)
   const quota = new Quota(projects)
   const grants: (Grant & { serviceId: ServiceId })[] = []
-  const holds: { serviceId: ServiceId; replica: ReplicaId; blocker: Blocker }[] = []
+  const holds: Hold[] = []
 
   for (const replica of [...waiting].sort(compareWaiting)) {
     const { id, serviceId } = replica
     const found = quota.obstacle(replica) ?? searches.find(replica)
     if (!('shape' in found)) {
-      const blocker = {
-        reason: found.reason,
-        message: found.message,
-        count: 1,
-        since: now,
-        until: found.until,
-        replica: id,
-        ...(found.toStop === undefined ? {} : { toStop: found.toStop }),
-      }
-      holds.push({ serviceId, replica: id, blocker })
+      holds.push({ serviceId, replica: id, blocker: blockerOf(found, id, now), obstacle: found })
       continue
     }
-    const { candidate, shape } = found
+    const { candidate } = found
     const { host, worker } = candidate
-    const ports = candidate.take(serviceId, shape, replica.ports)
+    const busyRange = isRangeBusy(replica) ? candidate.on.ports.describeRange(host.name) : null
+    const ports = candidate.take(replica)
     index.moved(candidate)
     quota.take(replica)
     grants.push({
@@ -65,9 +68,21 @@ export function place({ waiting, hosts, projects, now }: PlacementInput): Placem
       ports,
       workerId: worker.id,
       lastPort: candidate.on.lastPort,
+      busyRange,
     })
   }
   return { grants, holds }
+}
+
+/** Words the blocker of a hold again, now that it is known who holds its ports. */
+export function withHolders(hold: Hold, holders: PortHolders, now: Instant): Hold {
+  return { ...hold, blocker: blockerOf(hold.obstacle, hold.replica, now, holders) }
+}
+
+function blockerOf(obstacle: Obstacle, replica: ReplicaId, now: Instant, holders: PortHolders = new Map()): Blocker {
+  const { message, until } = wordsOf(obstacle, holders, now)
+  const toStop = obstacle.toStop === undefined ? {} : { toStop: obstacle.toStop }
+  return { reason: obstacle.reason, message, count: 1, since: now, until, replica, ...toStop }
 }
 
 /** Groups grants or blockers by service, in the order given: each service gets its own in one commit. */

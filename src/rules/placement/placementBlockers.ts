@@ -1,14 +1,23 @@
 import type { BlockReason } from '../../generated/prisma/enums.ts'
 import { counted } from '../../model/counted.ts'
-import type { PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../../model/host.ts'
+import type { MissingPort, PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../../model/host.ts'
 import type { Instant } from '../../model/id.ts'
+import { listed } from '../../model/listed.ts'
 import { type Candidate, type CandidateHost, type Lack, type Shape, takesReplicas } from './candidate.ts'
+import { freedAt, holderSentences, type PortHolders } from './portHolders.ts'
 import type { PortNeeds } from './ports.ts'
 
 /** The reason why placement found no place, not yet tied to one replica. */
 export interface Obstacle {
   readonly reason: BlockReason
-  readonly message: string
+  /** A sentence that says what is missing. */
+  readonly fault: string
+  /** A sentence that says what helps. */
+  readonly help: string
+  /** Fixed ports that hosts do not have free, of the first hosts only. */
+  readonly missing: readonly MissingPort[]
+  /** How many hosts with missing ports are not in `missing`. */
+  readonly unlisted: number
   /** The obstacle holds for every service, because the shape itself fits nowhere. */
   readonly general: boolean
   /**
@@ -19,6 +28,10 @@ export interface Obstacle {
   readonly toStop?: number
 }
 
+const noneMissing = { missing: [], unlisted: 0 } as const
+/** So many missing ports a message names: more would not be read. */
+const mostListed = 4
+
 /** How many hosts there are by the first thing that keeps a replica off them. */
 type Tally = Record<'cordoned' | 'draining' | 'drained' | 'unreachable' | 'lost' | 'spread' | Lack, number>
 
@@ -26,7 +39,9 @@ export function quotaObstacle({ name }: PlacementProject, used: number, maxRepli
   const toStop = used - maxReplicas + 1
   return {
     reason: 'QUOTA',
-    message: `Project ${name} has ${used} of at most ${counted(maxReplicas, 'replica')}. Stop ${toStop} of them, or raise its maxReplicas to ${used + 1} or more.`,
+    fault: `Project ${name} has ${used} of at most ${counted(maxReplicas, 'replica')}.`,
+    help: `Stop ${toStop} of them, or raise its maxReplicas to ${used + 1} or more.`,
+    ...noneMissing,
     general: false,
     until: null,
     toStop,
@@ -45,7 +60,14 @@ export function hostObstacle(
   candidates: Iterable<Candidate>,
 ): Obstacle {
   if (hosts.length === 0)
-    return { reason: 'NO_HOST', message: 'There is no host. Start a worker on one.', general: true, until: null }
+    return {
+      reason: 'NO_HOST',
+      fault: 'There is no host.',
+      help: 'Start a worker on one.',
+      ...noneMissing,
+      general: true,
+      until: null,
+    }
   const tally: Tally = {
     cordoned: 0,
     draining: 0,
@@ -66,15 +88,34 @@ export function hostObstacle(
     else if (host.scheduling === 'DRAINING' || !host.workers.some(takesReplicas)) tally.draining++
   }
   let until: Instant | null = null
-  for (const [{ ports }, lack] of lacksOf(shape, candidates)) {
+  const missing: MissingPort[] = []
+  let unlisted = 0
+  for (const [{ host, ports }, lack] of lacksOf(shape, candidates)) {
     tally[lack]++
+    if (lack === 'fixedPort' && missing.length >= mostListed) unlisted++
+    else if (lack === 'fixedPort')
+      missing.push(...ports.missing(shape.ports).map((port) => ({ hostId: host.id, hostName: host.name, ...port })))
     const freeAt = lack === 'fixedPort' || lack === 'anyPort' ? ports.freeAt(shape.ports) : null
     if (freeAt !== null) until = Math.min(until ?? freeAt, freeAt)
   }
   const counts = `${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'}: ${describe(tally, shape, replica.maxPerHost).join(', ')}`
   const isLargeEnough = hosts.some(({ workers }) => workers.some((worker) => holds(worker, shape)))
   const { reason, fault, help } = verdict(tally, replica, shape, isLargeEnough)
-  return { reason, message: `${fault} (${counts}). ${help}`, general: tally.spread === 0, until }
+  const ports = reason === 'NO_PORT' ? { missing: missing.slice(0, mostListed), unlisted } : noneMissing
+  return { reason, fault: `${fault} (${counts}).`, help, ...ports, general: tally.spread === 0, until }
+}
+
+/** Words an obstacle as a whole, with who holds the ports, and says when it ends by itself. */
+export function wordsOf(
+  { fault, help, missing, unlisted, until }: Obstacle,
+  holders: PortHolders,
+  now: Instant,
+): { readonly message: string; readonly until: Instant | null } {
+  const sentences = [fault, ...holderSentences(missing, holders)]
+  if (unlisted > 0) sentences.push(`${counted(unlisted, 'more host')} ${unlisted === 1 ? 'lacks' : 'lack'} it, too.`)
+  const freeAt = freedAt(missing, holders, now)
+  const ends = [until, freeAt].filter((end) => end !== null)
+  return { message: [...sentences, help].join(' '), until: ends.length === 0 ? null : Math.min(...ends) }
 }
 
 /** Finds for each host what is in the way on the worker that comes closest. */
@@ -116,11 +157,12 @@ function verdict(
     }
   }
   if (most === port) {
-    return {
-      reason: 'NO_PORT',
-      fault: `No host has ${portsOf(shape.ports)} free`,
-      help: 'Add a host or stop what holds them.',
-    }
+    const { fixed } = shape.ports
+    const help =
+      tally.fixedPort === 0
+        ? 'Add a host or stop something there.'
+        : `Add a host, or free ${fixed.length === 1 ? 'that port' : 'those ports'} on one of them.`
+    return { reason: 'NO_PORT', fault: `No host has ${portsOf(shape.ports)} free`, help }
   }
   return {
     reason: 'SPREAD',
@@ -179,7 +221,7 @@ function portsOf({ fixed, any }: PortNeeds): string {
   const parts = fixed.length > 0 ? [fixedPorts(fixed)] : []
   const count = any.TCP + any.UDP
   if (count > 0) parts.push(`${count} ${count === 1 ? 'port' : 'ports'} of its range`)
-  return parts.join(' and ')
+  return listed(parts)
 }
 
 function fixedPorts(fixed: PortNeeds['fixed']): string {

@@ -1,7 +1,8 @@
 import type { PortProtocol } from '../../generated/prisma/enums.ts'
 import type { AllocatedPort, PortDeclaration } from '../../model/content.ts'
-import type { PlacementHost } from '../../model/host.ts'
+import type { PlacementHost, PortHolder, WaitingReplica } from '../../model/host.ts'
 import type { Instant } from '../../model/id.ts'
+import { listed } from '../../model/listed.ts'
 
 /** What a list of declarations needs from a host. Lists with equal `signature` need the same. */
 export interface PortNeeds {
@@ -42,6 +43,8 @@ export class HostPorts {
   /** How many ports of the range are free. */
   readonly #free: Record<PortProtocol, number>
   readonly #quarantined = new Map<number, Instant>()
+  /** Fixed ports that this placement has given, and to whom. */
+  readonly #given = new Map<number, { readonly service: string; readonly index: number }>()
 
   constructor(host: PlacementHost, now: Instant) {
     this.lastPort = host.lastPort
@@ -56,6 +59,36 @@ export class HostPorts {
       this.#takePort(port, protocol)
       if (quarantinedUntil !== null) this.#quarantined.set(codeOf(port, protocol), quarantinedUntil)
     }
+  }
+
+  /** Lists the fixed ports that are not free here, and who has them as far as that is known here. */
+  missing({ fixed }: PortNeeds): { port: number; protocol: PortProtocol; holder: PortHolder | null }[] {
+    return fixed
+      .filter(({ port, protocol }) => !this.#isFree(port, protocol))
+      .map(({ port, protocol }) => ({ port, protocol, holder: this.#holderOf(port, codeOf(port, protocol)) }))
+  }
+
+  /** Null: a replica of an earlier placement, or what a LOST worker may still run. */
+  #holderOf(port: number, code: number): PortHolder | null {
+    if (this.#reserved.has(port)) return { kind: 'reservation' }
+    const until = this.#quarantined.get(code)
+    if (until !== undefined) return { kind: 'outsider', until }
+    const given = this.#given.get(code)
+    return given === undefined ? null : { kind: 'granted', ...given }
+  }
+
+  /** Says how much of the range is taken, for somebody who finds no free port in it. */
+  describeRange(hostName: string): string {
+    let quarantined = 0
+    for (const code of this.#quarantined.keys()) if (this.#inRange(code >> 1)) quarantined++
+    let held = -quarantined
+    for (const code of this.#taken) if (this.#inRange(code >> 1)) held++
+    let reserved = 0
+    for (const port of this.#reserved) if (this.#inRange(port)) reserved++
+    const parts = [`${are(quarantined)} in quarantine because other programs use them`, `${are(held)} held by replicas`]
+    if (reserved > 0) parts.push(`${are(reserved)} reserved`)
+    const size = Math.max(0, this.#to - this.#from + 1)
+    return `Of the ${size} ports ${this.#from} to ${this.#to} of host ${hostName}, ${listed(parts)}.`
   }
 
   /** Finds when the quarantine ends that keeps the ports from being free; null where none does. */
@@ -89,8 +122,16 @@ export class HostPorts {
   }
 
   /** Takes all ports of a replica at once, in the order of their declarations. `hasFixed` and `hasAny` must hold. */
-  grab(declared: readonly PortDeclaration[]): AllocatedPort[] {
-    for (const { port, protocol } of declared) if (port !== null) this.#takePort(port, protocol)
+  grab({
+    ports: declared,
+    serviceName,
+    index,
+  }: Pick<WaitingReplica, 'ports' | 'serviceName' | 'index'>): AllocatedPort[] {
+    for (const { port, protocol } of declared) {
+      if (port === null) continue
+      this.#takePort(port, protocol)
+      this.#given.set(codeOf(port, protocol), { service: serviceName, index })
+    }
     return declared.map(({ name, port, protocol }) => ({ name, port: port ?? this.#nextPort(protocol), protocol }))
   }
 
@@ -123,6 +164,10 @@ export class HostPorts {
   #inRange(port: number): boolean {
     return port >= this.#from && port <= this.#to
   }
+}
+
+function are(count: number): string {
+  return `${count} ${count === 1 ? 'is' : 'are'}`
 }
 
 function finite(instant: Instant): Instant | null {

@@ -1,32 +1,34 @@
-import { portConflictsUntilFailure } from '../../model/bounds.ts'
+import type { AllocatedPort } from '../../model/content.ts'
+import type { ReplicaReport } from '../../model/intent.ts'
 import type { Replica } from '../../model/service.ts'
 import { replicaBlocker } from '../blocker/blockerTable.ts'
 import type { Context } from '../draft/context.ts'
-import { type Draft, put } from '../draft/draft.ts'
+import { type Draft, hostOf, put } from '../draft/draft.ts'
 import { recordReplicaEvent } from '../draft/events.ts'
 import { minReadySecondsOf } from '../draft/minReady.ts'
-import { type End, end } from './end.ts'
 import { withReadiness } from './readiness.ts'
 
+/** The ports that a PORT_TAKEN is about; all ports of the replica when the report names none of them. */
+export function takenPortsOf({ ports }: Replica, { takenPorts }: ReplicaReport): readonly AllocatedPort[] {
+  const named = ports.filter(({ name }) => takenPorts.includes(name))
+  return named.length === 0 ? ports : named
+}
+
 /**
- * R13: a port of an active row could not be bound. Its ports are in quarantine on that host, and the row is placed
- * again with the quota it holds. The third time in a row it is START_FAILED.
+ * R13: something else uses ports of an active row. These ports are in quarantine on that host, and the row is placed
+ * again with the quota it holds. However often that happens, it is not a failure: a busy range says nothing about the
+ * release.
  */
-export function portTaken(draft: Draft, row: Replica, how: Omit<End, 'reason'>, ctx: Context): void {
-  draft.quarantined.add(row.id)
-  const conflicts = row.portConflicts + 1
-  const ports = row.ports.map((port) => `${port.name} ${port.port}`).join(', ')
-  if (conflicts >= portConflictsUntilFailure) {
-    const message = how.message ?? `its ports (${ports}) could not be bound ${conflicts} times in a row`
-    end(draft, { ...row, portConflicts: conflicts }, { ...how, reason: 'START_FAILED', message }, ctx)
-    return
-  }
-  recordReplicaEvent(
-    draft,
-    row,
-    'port taken',
-    `Replica ${row.index} could not bind its ports (${ports}): they are in quarantine there and it is placed again.`,
-  )
+export function portTaken(
+  draft: Draft,
+  row: Replica,
+  taken: readonly AllocatedPort[],
+  message: string | null,
+  ctx: Context,
+): void {
+  draft.quarantined.set(row.id, taken)
+  const portConflicts = row.portConflicts + 1
+  recordReplicaEvent(draft, row, 'port taken', sentence(draft, row, taken, message))
   const released: Replica = {
     ...row,
     state: 'PENDING',
@@ -37,10 +39,18 @@ export function portTaken(draft: Draft, row: Replica, how: Omit<End, 'reason'>, 
     hostReachable: true,
     start: 1,
     startedAt: null,
-    portConflicts: conflicts,
+    portConflicts,
     avoidHostId: row.hostId,
-    blocker: replicaBlocker(draft, row, 'QUEUED', ctx.now),
+    blocker: row.blocker ?? replicaBlocker(draft, row, 'QUEUED', ctx.now),
   }
   put(draft, withReadiness(released, minReadySecondsOf(draft, row), ctx.now))
   draft.wakesPlacement = true
+}
+
+function sentence(draft: Draft, row: Replica, taken: readonly AllocatedPort[], message: string | null): string {
+  const ports = taken.map(({ name, port }) => `${name} ${port}`).join(', ')
+  const what = taken.length === 1 ? 'port' : 'ports'
+  const why = message === null ? '' : ` ${message}`
+  const quarantine = taken.length === 1 ? 'The port is' : 'They are'
+  return `Replica ${row.index} could not have its ${what} ${ports} on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}.${why} ${quarantine} in quarantine there, and the replica is placed again.`
 }

@@ -5,10 +5,10 @@ import { isActive, isOfReporter } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, put, versionOf } from '../draft/draft.ts'
-import { recordSharedEvent } from '../draft/events.ts'
+import { recordReplicaEvent, recordSharedEvent } from '../draft/events.ts'
 import { minReadySecondsOf } from '../draft/minReady.ts'
 import { end } from './end.ts'
-import { portTaken } from './portTaken.ts'
+import { portTaken, takenPortsOf } from './portTaken.ts'
 import { withReadiness } from './readiness.ts'
 import { rememberTrouble } from './trouble.ts'
 
@@ -84,17 +84,18 @@ function takeReport(draft: Draft, row: Replica, report: ReplicaReport, ctx: Cont
     return
   }
   const current = reported > row.start ? restarted(draft, row, reported, ctx) : row
-  put(draft, report.state === 'RUNNING' ? running(draft, current, report.ready, ctx) : current)
+  put(draft, report.state === 'RUNNING' ? running(draft, current, report, ctx) : current)
 }
 
 function takeEnd(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): void {
   const how = { exitCode: report.exitCode, exitSignal: report.exitSignal, message: report.message }
   if (report.endReason === 'PORT_TAKEN') {
-    if (row.state === 'STOPPING') draft.quarantined.add(row.id)
-    else {
-      portTaken(draft, row, how, ctx)
+    const taken = takenPortsOf(row, report)
+    if (row.state !== 'STOPPING') {
+      portTaken(draft, row, taken, report.message, ctx)
       return
     }
+    draft.quarantined.set(row.id, taken)
   }
   // A worker that stopped what it should run has let it go. That is not a failure of the replica.
   const letGo = report.endReason === 'STOPPED' || report.endReason === 'PORT_TAKEN'
@@ -119,16 +120,21 @@ function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Rep
 }
 
 /** The process is confirmed. Without a readiness probe that makes it ready (R9). */
-function running(draft: Draft, row: Replica, reportsReady: boolean, ctx: Context): Replica {
+function running(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): Replica {
   const probed = versionOf(draft, row.versionNumber).content.readiness !== null
   const confirmed: Replica = {
     ...row,
     state: row.state === 'STOPPING' ? 'STOPPING' : 'RUNNING',
     startedAt: row.startedAt ?? ctx.now,
-    reportedReady: reportsReady || !probed,
+    blocker: null,
+    reportedReady: report.ready || !probed,
   }
   const after = withReadiness(confirmed, minReadySecondsOf(draft, row), ctx.now)
-  if (after.ready && !row.ready) recordSharedEvent(draft, after, 'ready', 'is ready', 'are ready')
+  if (after.ready && !row.ready) {
+    // After a probe, the message is what the worker could not see of the listeners on the replica's ports (R13).
+    if (!probed || report.message === null) recordSharedEvent(draft, after, 'ready', 'is ready', 'are ready')
+    else recordReplicaEvent(draft, after, 'ready', `Replica ${row.index} is ready. ${report.message}`)
+  }
   if (!after.ready && row.ready)
     recordSharedEvent(draft, after, 'unready', 'is not ready any more', 'are not ready any more')
   return after

@@ -20,6 +20,7 @@ export function stop(draft: Draft, row: Replica, reason: EndReason, now: Instant
     availableSince: null,
     stopReason: reason,
     stoppingAt: now,
+    blocker: null,
   }
   if (row.hostId !== null) {
     put(draft, { ...still, state: 'STOPPING' })
@@ -31,7 +32,6 @@ export function stop(draft: Draft, row: Replica, reason: EndReason, now: Instant
     endReason: reason,
     endedAt: now,
     holdsQuota: false,
-    blocker: null,
     notBefore: null,
   })
 }

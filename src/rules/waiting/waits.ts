@@ -50,7 +50,8 @@ function reasonOf(draft: Draft, row: Replica): ReplicaReason | null {
   }
   if (!row.hostReachable) return 'HOST_UNREACHABLE'
   if (row.leaving === 'MOVED') return 'NO_ADDRESS'
-  if (!row.ready) return 'WAITING_FOR_READY'
+  // R13: a placed replica has a blocker only while its ports were in use again and again.
+  if (!row.ready) return row.blocker === null ? 'WAITING_FOR_READY' : 'NO_PORT'
   if (isUnlisted(row)) return 'NO_ADDRESS'
   if (!row.available) return 'MIN_READY'
   return row.leaving === 'DRAIN' ? 'HOST_DRAINING' : null

@@ -4,6 +4,7 @@ import type { HostId, Instant, ProfileId, ProfileRevisionId, ProjectId, QueueId,
 import type { Outcome } from '../../model/outcome.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { Settings } from '../../model/settings.ts'
+import type { PortOfHost } from '../../model/watchedPort.ts'
 import type { RegisteringWorker } from '../../model/workerOffer.ts'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
@@ -48,6 +49,7 @@ export type ClusterChange =
     }
   | { readonly kind: 'applyQueue'; readonly name: string; readonly priority: number; readonly actor: string }
   | RegisterWorker
+  | EndQuarantine
   | HostWrite
 
 /**
@@ -97,6 +99,14 @@ export interface RegisterWorker extends RegisteringWorker {
   readonly asAdmin: boolean
   /** The length of its lease in seconds (R15). */
   readonly leaseSeconds: number
+}
+
+/** A worker of the host has seen that these ports are free again (R13). Those that are not in quarantine are ignored. */
+export interface EndQuarantine {
+  readonly kind: 'endQuarantine'
+  readonly hostId: HostId
+  readonly ports: readonly PortOfHost[]
+  readonly actor: string
 }
 
 export type ClusterOutcome =

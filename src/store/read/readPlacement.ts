@@ -42,6 +42,7 @@ SELECT json_agg(w)::text AS rows FROM (
     maxPerHost: `(s."settings" ->> 'maxPerHost')::int`,
     avoidHostId: 'r."avoidHostId"',
     holdsQuota: 'r."holdsQuota"',
+    portConflicts: 'r."portConflicts"',
   })}
   FROM ${from} JOIN "Service" s ON s."id" = r."serviceId" JOIN "Queue" q ON q."id" = s."queueId"
     JOIN "ServiceVersion" v ON v."serviceId" = r."serviceId" AND v."number" = r."versionNumber"

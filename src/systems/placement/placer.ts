@@ -6,10 +6,12 @@ import type { Grant } from '../../model/host.ts'
 import type { Instant, ReplicaId, ServiceId } from '../../model/id.ts'
 import { type Meter, noMeter } from '../../model/metrics.ts'
 import { BlockerNews } from '../../rules/placement/blockerNews.ts'
-import { byService, place } from '../../rules/placement/placement.ts'
+import { byService, type Hold, place, withHolders } from '../../rules/placement/placement.ts'
+import { unknownHolders } from '../../rules/placement/portHolders.ts'
 import type { Committer } from '../../store/commit/committer.ts'
 import type { Clock } from '../../store/database/clock.ts'
 import type { Database } from '../../store/database/database.ts'
+import { readPortHolders } from '../../store/read/readPortHolders.ts'
 import { CoalescedRuns } from '../timers/coalescedRuns.ts'
 import { DatabaseAlarm } from '../timers/databaseAlarm.ts'
 import { PlacementTurn } from './placementTurn.ts'
@@ -35,6 +37,7 @@ export class Placer {
   readonly #committer: Committer
   readonly #clock: Clock
   readonly #tail: Tail
+  readonly #database: Database
   readonly #view: PlacementView
   readonly #turn: PlacementTurn
   readonly #meter: Meter
@@ -58,6 +61,7 @@ export class Placer {
     this.#committer = options.committer
     this.#clock = options.clock
     this.#tail = options.tail
+    this.#database = options.database
     this.#view = options.view ?? new PlacementView(options.database)
     this.#turn = new PlacementTurn(options.database, options.newId)
     this.#meter = options.meter ?? noMeter
@@ -129,7 +133,8 @@ export class Placer {
       return { granted: 0, refused: 0 }
     }
     const now = this.#clock.now()
-    const { grants, holds: blockers } = place({ ...input, now })
+    const { grants, holds } = place({ ...input, now })
+    const blockers = await this.#nameHolders(holds, now)
     this.#wakeAtEnd(blockers, now)
     this.#view.noteGrants(grants)
     const submitted = [
@@ -138,6 +143,14 @@ export class Placer {
     ]
     const refused = (await Promise.all(submitted)).filter((taken) => !taken).length
     return { granted: submitted.length - refused, refused }
+  }
+
+  /** Has the blockers say who holds the fixed ports that were missing. Nothing is read where none was. */
+  async #nameHolders(holds: readonly Hold[], now: Instant): Promise<readonly Hold[]> {
+    const unknown = unknownHolders(holds.map(({ obstacle }) => obstacle))
+    if (unknown.length === 0) return holds
+    const holders = await readPortHolders(this.#database, unknown)
+    return holds.map((hold) => (hold.obstacle.missing.length === 0 ? hold : withHolders(hold, holders, now)))
   }
 
   async #grant(serviceId: ServiceId, grants: readonly Grant[]): Promise<boolean> {

@@ -3,11 +3,13 @@ import type { ReplicaReport, Reporter } from '../../model/intent.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import { isAlive } from '../../model/replica.ts'
 import type { HostView } from '../../model/service.ts'
+import type { WatchedPort } from '../../model/watchedPort.ts'
 import type { Identifying } from '../../rules/hosts/registration.ts'
 import { askForAll } from '../../store/access/lease.ts'
 import { readIdentity } from '../../store/commit/cluster/workerIdentity.ts'
 import type { RegisterWorker } from '../../store/commit/outcome.ts'
 import { readAdopters } from '../../store/read/readAdopters.ts'
+import { readWatchedPorts } from '../../store/read/readWatchedPorts.ts'
 import { ownersOf, reportsByService } from './replicaOwners.ts'
 import { logAndGoOn, tellServicesIfPossible } from './tellServices.ts'
 import type { WorkersContext } from './workersContext.ts'
@@ -19,6 +21,8 @@ export interface Registered {
   readonly epoch: number
   /** Replicas that run there and should not: they belong to another worker or have ended. */
   readonly stop: readonly ReplicaId[]
+  /** The fixed ports of its host that are in quarantine (R13). */
+  readonly portsToWatch: readonly WatchedPort[]
 }
 
 type Parts = Pick<WorkersContext, 'committer' | 'database' | 'log'>
@@ -47,7 +51,8 @@ export async function registerWorker(
   await tellServicesIfPossible(parts, [hostId])
   // The worker was lost and stays so until it has stopped what was replaced meanwhile; a full report without those
   // replicas proves it.
-  if (!outcome.returned) return { kind: 'registered', workerId, hostId, epoch, stop: alive }
+  const portsToWatch = await readWatchedPorts(parts.database, hostId)
+  if (!outcome.returned) return { kind: 'registered', workerId, hostId, epoch, stop: alive, portsToWatch }
   const owners = await ownersOf(parts.database, alive)
   return {
     kind: 'registered',
@@ -55,6 +60,7 @@ export async function registerWorker(
     hostId,
     epoch,
     stop: alive.filter((replica) => !owners.get(replica)?.aliveOn(reporter)),
+    portsToWatch,
   }
 }
 

@@ -3,8 +3,10 @@ import type { HostId, ReplicaId, ServiceId, WorkerId } from '../../model/id.ts'
 import type { ReplicaReport, Reporter, ReportIntent } from '../../model/intent.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import { isAlive } from '../../model/replica.ts'
+import type { PortOfHost, WatchedPort } from '../../model/watchedPort.ts'
 import { askForAll, noteToldAll, renewLease } from '../../store/access/lease.ts'
 import type { StoreOutcome } from '../../store/commit/outcome.ts'
+import { readWatchedPorts } from '../../store/read/readWatchedPorts.ts'
 import { ownersOf, reportsByService, servicesOn } from './replicaOwners.ts'
 import { logAndGoOn, tellServicesIfPossible } from './tellServices.ts'
 import type { WorkersContext } from './workersContext.ts'
@@ -61,7 +63,7 @@ function fenced(
  * `full` means that these are all its replicas. A silent worker is back with a full report (R15): one write makes it
  * REACHABLE, then each service with replicas there commits. A worker that was LOST is back only when it runs nothing;
  * until then everything it runs is fenced. A service that can't take its reports does not keep the others from taking
- * theirs.
+ * theirs. `portsToWatch` are all fixed ports in quarantine on the host; null where no report was about one.
  */
 export async function reportReplicas(
   parts: Pick<WorkersContext, 'committer' | 'database' | 'meter' | 'log'>,
@@ -69,13 +71,14 @@ export async function reportReplicas(
   sequence: number,
   reports: readonly ReplicaReport[],
   full: boolean,
-): Promise<Claimed<{ fenced: readonly ReplicaId[] }>> {
+): Promise<Claimed<{ fenced: readonly ReplicaId[]; portsToWatch: readonly WatchedPort[] | null }>> {
   const { committer, database } = parts
   const registration = await findRegistration(parts, claim)
   if (registration.kind === 'refused') return registration
   const { reporter, reachability } = registration
   const running = reports.filter(isAlive).map(({ replica }) => replica)
-  if (reachability === 'LOST' && (running.length > 0 || !full)) return { kind: 'done', fenced: running }
+  if (reachability === 'LOST' && (running.length > 0 || !full))
+    return { kind: 'done', fenced: running, portsToWatch: null }
   // What ran there ends while the worker is LOST, also when a server died before it had told every service.
   if (reachability === 'LOST') await tellServicesIfPossible(parts, [reporter.hostId])
   if (reachability !== 'REACHABLE' && full) {
@@ -106,7 +109,26 @@ export async function reportReplicas(
   }
   if (isMissed) await askForAll(database, reporter.workerId, reporter.epoch)
   else if (full) await noteToldAll(database, reporter.workerId, reporter.epoch)
-  return { kind: 'done', fenced: running.filter((replica) => !owners.get(replica)?.aliveOn(reporter)) }
+  const foundTaken = reports.some(({ endReason }) => endReason === 'PORT_TAKEN')
+  return {
+    kind: 'done',
+    fenced: running.filter((replica) => !owners.get(replica)?.aliveOn(reporter)),
+    portsToWatch: foundTaken ? await readWatchedPorts(database, reporter.hostId) : null,
+  }
+}
+
+/** Ends the quarantine of ports that the worker has seen free (R13). Returns whether that changed anything. */
+export async function reportFreePorts(
+  parts: Pick<WorkersContext, 'committer' | 'database' | 'meter'>,
+  claim: RegistrationClaim,
+  ports: readonly PortOfHost[],
+): Promise<Claimed<{ changed: boolean }>> {
+  const registration = await findRegistration(parts, claim)
+  if (registration.kind === 'refused') return registration
+  const { hostId } = registration.reporter
+  const actor = claim.subject ?? 'xce'
+  const outcome = await parts.committer.write({ kind: 'endQuarantine', hostId, ports, actor })
+  return { kind: 'done', changed: outcome.kind === 'host' && outcome.changed }
 }
 
 /**

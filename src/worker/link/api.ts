@@ -1,4 +1,5 @@
 import type { ProbeAction } from '../../model/content.ts'
+import type { WatchedPort } from '../../model/watchedPort.ts'
 import type { RegisteringWorker } from '../../model/workerOffer.ts'
 import type { Assignment, Report } from '../assignment.ts'
 
@@ -8,7 +9,7 @@ export const registerWorker = /* GraphQL */ `
   mutation RegisterWorker($input: RegisterWorkerInput!) {
     registerWorker(input: $input) {
       __typename
-      ... on RegisterWorkerPayload { epoch leaseSeconds graceSeconds stop worker { id } }
+      ... on RegisterWorkerPayload { epoch leaseSeconds graceSeconds stop worker { id } portsToWatch { port protocol seconds } }
       ... on InvalidInputError { issues { message } }
       ... on OvertakenError { newest }
       ... on Error { code message }
@@ -30,7 +31,17 @@ export const reportReplicas = /* GraphQL */ `
   mutation ReportReplicas($input: ReportReplicasInput!) {
     reportReplicas(input: $input) {
       __typename
-      ... on ReportReplicasPayload { fenced }
+      ... on ReportReplicasPayload { fenced portsToWatch { port protocol seconds } }
+      ... on Error { code message }
+    }
+  }
+`
+
+export const reportFreePorts = /* GraphQL */ `
+  mutation ReportFreePorts($input: ReportFreePortsInput!) {
+    reportFreePorts(input: $input) {
+      __typename
+      ... on ReportFreePortsPayload { changed }
       ... on Error { code message }
     }
   }
@@ -112,6 +123,7 @@ export interface RegisterWorkerData {
         readonly graceSeconds: number
         /** The replicas that no longer belong to this worker. */
         readonly stop: readonly string[]
+        readonly portsToWatch: readonly WatchedPort[]
       }
     | Failure
 }
@@ -122,8 +134,17 @@ export interface RenewLeaseData {
 
 export interface ReportReplicasData {
   readonly reportReplicas:
-    | { readonly __typename: 'ReportReplicasPayload'; readonly fenced: readonly string[] }
+    | {
+        readonly __typename: 'ReportReplicasPayload'
+        readonly fenced: readonly string[]
+        /** Null: the same as before. */
+        readonly portsToWatch: readonly WatchedPort[] | null
+      }
     | Failure
+}
+
+export interface ReportFreePortsData {
+  readonly reportFreePorts: { readonly __typename: 'ReportFreePortsPayload'; readonly changed: boolean } | Failure
 }
 
 export interface AnswerLogRequestData {

@@ -10,6 +10,7 @@ import { apiUrl, isServerUrl } from '../settings/settings.ts'
 import { Connection, RefusedError } from './connection.ts'
 import { LostContact } from './lostContact.ts'
 import type { Outbox } from './outbox.ts'
+import type { PortWatch } from './portWatch.ts'
 import { reconnectMillis } from './reconnect.ts'
 import { type Registration, register } from './registration.ts'
 import { type SessionFollower, WorkerSession } from './workerSession.ts'
@@ -20,6 +21,7 @@ export interface LinkOptions {
   readonly stateDirectoryId: string
   readonly supervisor: Supervisor
   readonly outbox: Outbox
+  readonly portWatch: PortWatch
   readonly drain: SessionFollower
   readonly log: Logger
   /** Ends the link. */
@@ -101,7 +103,7 @@ export class Link {
 
   /** Lives through one socket. Resolves with what ended it, the server that was tried, and whether that had answered. */
   async #connectOnce(): Promise<{ error: Error; url: string | null; connected: boolean }> {
-    const { settings, signal, log, supervisor, outbox, drain } = this.#options
+    const { settings, signal, log, supervisor, outbox, portWatch, drain } = this.#options
     let connection: Connection | null = null
     let tried: string | null = null
     const onEnd = (): void => connection?.close()
@@ -118,7 +120,7 @@ export class Link {
         this.#registration = { ...this.#registration, ...connection.greeting.workerLease }
       this.#registration ??= await this.#registerWith(connection)
       const nextSequence = (): number => ++this.#sequence
-      const parts = { supervisor, outbox, contact: this.#contact, drain, log, nextSequence }
+      const parts = { supervisor, outbox, portWatch, contact: this.#contact, drain, log, nextSequence }
       this.#session = new WorkerSession(connection, this.#registration, parts)
       return await this.#session.run()
     } catch (error) {
@@ -150,12 +152,12 @@ export class Link {
   }
 
   async #registerWith(connection: Connection): Promise<Registration> {
-    const { settings, softwareVersion, stateDirectoryId, supervisor, outbox, log } = this.#options
+    const { settings, softwareVersion, stateDirectoryId, supervisor, outbox, portWatch, log } = this.#options
     const running = supervisor.reports()
     // Later changes are reported under the new registration. Ends are reported again, in case the server takes only running replicas from it.
     outbox.reset(running.filter(({ state }) => state === 'ENDED'))
     const sentAt = this.#contact.mark()
-    const { registration, stop } = await register(
+    const { registration, stop, portsToWatch } = await register(
       connection,
       settings,
       { softwareVersion, stateDirectoryId },
@@ -165,6 +167,7 @@ export class Link {
     this.#contact.heard(sentAt, registration.leaseSeconds + registration.graceSeconds)
     this.#registeredAt = performance.now()
     this.#sequence = 0
+    portWatch.replace(portsToWatch)
     for (const replica of stop) supervisor.release(replica, { drain: false })
     return registration
   }

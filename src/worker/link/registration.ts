@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { WatchedPort } from '../../model/watchedPort.ts'
 import type { WorkerOffer } from '../../model/workerOffer.ts'
 import { type LeaseTerms, workerProtocolVersion } from '../../model/workerProtocol.ts'
 import type { Report } from '../assignment.ts'
@@ -25,14 +26,18 @@ function sentenceOf({ message, issues }: Failure): string {
   return issues === undefined || issues.length === 0 ? message : issues.map((issue) => issue.message).join(' ')
 }
 
-/** Registers the worker. `stop` names the replicas that no longer belong to it. */
+/** Registers the worker. `stop` names the replicas that no longer belong to it, `portsToWatch` what its host's replicas wait for. */
 export async function register(
   connection: Connection,
   settings: WorkerSettings,
   { softwareVersion, stateDirectoryId }: { readonly softwareVersion: string; readonly stateDirectoryId: string },
   running: readonly Report[],
   log: Logger,
-): Promise<{ registration: Registration; stop: readonly string[] }> {
+): Promise<{
+  registration: Registration
+  stop: readonly string[]
+  portsToWatch: readonly WatchedPort[]
+}> {
   const { name, host, addresses, cpuMillis, memoryMiB, portRange, reservedPorts } = settings
   const offer: WorkerOffer = { name, host, addresses, cpuMillis, memoryMiB, portRange, reservedPorts }
   const input: Unnumbered = {
@@ -43,9 +48,9 @@ export async function register(
     stateDirectoryId,
   }
   const answer = await sendRegistration(connection, settings.stateDirectory, input, log)
-  const { worker, epoch, leaseSeconds, graceSeconds, stop } = payload(answer)
+  const { worker, epoch, leaseSeconds, graceSeconds, stop, portsToWatch } = payload(answer)
   log.info({ worker: worker.id, epoch, leaseSeconds, running: running.length, stale: stop.length }, 'registered')
-  return { registration: { worker: worker.id, epoch, leaseSeconds, graceSeconds }, stop }
+  return { registration: { worker: worker.id, epoch, leaseSeconds, graceSeconds }, stop, portsToWatch }
 }
 
 type Unnumbered = Omit<RegisterWorkerInput, 'registrationNumber'>

@@ -7,12 +7,21 @@ import type {
   AssignmentsChangedData,
   LogRequest,
   RenewLeaseData,
+  ReportFreePortsData,
   ReportReplicasData,
 } from './api.ts'
-import { answerLogRequest, assignmentFromWire, assignmentsChanged, renewLease, reportReplicas } from './api.ts'
+import {
+  answerLogRequest,
+  assignmentFromWire,
+  assignmentsChanged,
+  renewLease,
+  reportFreePorts,
+  reportReplicas,
+} from './api.ts'
 import type { Connection } from './connection.ts'
 import type { LostContact } from './lostContact.ts'
 import type { Outbox } from './outbox.ts'
+import type { PortWatch } from './portWatch.ts'
 import { payload, type Registration } from './registration.ts'
 
 /** The maximum number of reports per request. */
@@ -31,6 +40,7 @@ export interface SessionFollower {
 export interface SessionParts {
   readonly supervisor: Supervisor
   readonly outbox: Outbox
+  readonly portWatch: PortWatch
   readonly contact: LostContact
   readonly drain: SessionFollower
   readonly log: Logger
@@ -47,6 +57,7 @@ export class WorkerSession {
   readonly #registration: Registration
   readonly #supervisor: Supervisor
   readonly #outbox: Outbox
+  readonly #portWatch: PortWatch
   readonly #contact: LostContact
   readonly #drain: SessionFollower
   readonly #log: Logger
@@ -62,6 +73,7 @@ export class WorkerSession {
     this.#registration = registration
     this.#supervisor = parts.supervisor
     this.#outbox = parts.outbox
+    this.#portWatch = parts.portWatch
     this.#contact = parts.contact
     this.#drain = parts.drain
     this.#log = parts.log
@@ -75,7 +87,8 @@ export class WorkerSession {
     const following = this.#connection.follow<AssignmentsChangedData>(assignmentsChanged, { worker, epoch }, onChange)
     try {
       const drained = this.#drain.follow(this.#connection, this.#registration)
-      return await Promise.race([this.#connection.closed, following, this.#renewLease(), this.#sendReports(), drained])
+      const tasks = [this.#renewLease(), this.#sendReports(), this.#reportFreePorts()]
+      return await Promise.race([this.#connection.closed, following, ...tasks, drained])
     } finally {
       this.#ended = true
     }
@@ -142,6 +155,31 @@ export class WorkerSession {
     }
   }
 
+  /** Reports ports that were watched and are free again. */
+  async #reportFreePorts(): Promise<never> {
+    const { worker, epoch, leaseSeconds } = this.#registration
+    for (;;) {
+      const ports = await this.#portWatch.freed()
+      if (this.#ended) {
+        this.#portWatch.putBack(ports)
+        throw new Error('The session has ended.')
+      }
+      try {
+        const input = { worker, epoch, ports }
+        const answer = await this.#connection.request<ReportFreePortsData>(
+          reportFreePorts,
+          { input },
+          leaseSeconds * 1_000,
+        )
+        payload(answer.reportFreePorts)
+        this.#log.info({ ports }, 'ports that a replica may wait for are free again')
+      } catch (error) {
+        this.#portWatch.putBack(ports)
+        throw error
+      }
+    }
+  }
+
   async #sendBatch(
     { full, reports }: { full: boolean; reports: readonly Report[] },
     timeoutMillis: number,
@@ -150,7 +188,8 @@ export class WorkerSession {
     const outgoing = this.#retired ? reports.map((report) => ({ ...report, ready: false })) : reports
     const input = { worker, epoch, sequence: this.#nextSequence(), full, reports: outgoing }
     const answer = await this.#connection.request<ReportReplicasData>(reportReplicas, { input }, timeoutMillis)
-    const { fenced } = payload(answer.reportReplicas)
+    const { fenced, portsToWatch } = payload(answer.reportReplicas)
+    if (portsToWatch !== null) this.#portWatch.replace(portsToWatch)
     for (const replica of fenced) this.#supervisor.release(replica, { drain: false })
   }
 

@@ -6,6 +6,7 @@ export interface ProcessStat {
   readonly pid: number
   /** Processes in the states Z and X hold nothing and only wait to be collected. */
   readonly dead: boolean
+  readonly parent: number
   readonly group: number
   readonly session: number
   /** The start in clock ticks (100 a second) since the machine's start; with the pid it names one process for ever. */
@@ -18,13 +19,21 @@ export function parseStat(text: string): ProcessStat | null {
   // The second field is the program's name in parentheses and may itself hold spaces and parentheses.
   const close = text.lastIndexOf(')')
   const fields = text.slice(close + 2).split(' ')
-  const [state, , group, session] = fields
+  const [state, parent, group, session] = fields
   const started = fields[19]
-  if (close < 0 || state === undefined || group === undefined || session === undefined || started === undefined)
+  if (
+    close < 0 ||
+    state === undefined ||
+    parent === undefined ||
+    group === undefined ||
+    session === undefined ||
+    started === undefined
+  )
     return null
   return {
     pid: Number.parseInt(text, 10),
     dead: state === 'Z' || state === 'X',
+    parent: Number(parent),
     group: Number(group),
     session: Number(session),
     startTicks: Number(started),

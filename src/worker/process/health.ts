@@ -1,8 +1,9 @@
 import type { Assignment } from '../assignment.ts'
 import { bootSeconds } from '../machine/bootClock.ts'
 import { ticksPerSecond } from '../machine/processTable.ts'
-import { checkOf } from '../probe/target.ts'
+import { type Check, checkOf } from '../probe/target.ts'
 import { watchProbe } from '../probe/watchProbe.ts'
+import { type ListenerLook, lookAtListeners } from './listenerCheck.ts'
 import type { ReplicaProcess } from './replicaProcess.ts'
 import type { Starter } from './starter.ts'
 
@@ -11,6 +12,30 @@ export interface Health {
   readonly dead: Promise<void>
   readonly message: string | null
   close(): void
+}
+
+/** Looks at the listeners only while the replica is about to become ready, and not again while it is. */
+class ListenerGuard {
+  isReady: boolean
+  note: string | null = null
+  /** Called when the probes first pass although another program listens, and when it is another one. */
+  onFault: (fault: string) => void = () => undefined
+  #last: string | null = null
+  readonly #look: () => Promise<ListenerLook>
+
+  constructor(look: () => Promise<ListenerLook>, isReady: boolean) {
+    this.#look = look
+    this.isReady = isReady
+  }
+
+  async fault(): Promise<string | null> {
+    if (this.isReady) return null
+    const { fault, note } = await this.#look()
+    this.note = note
+    if (fault !== null && fault !== this.#last) this.onFault(fault)
+    this.#last = fault
+    return fault
+  }
 }
 
 /** Runs the probes of one start. `ready` is the state that is known already, for a process that was found running. */
@@ -30,9 +55,18 @@ export function watchHealth(
   const ageSeconds = Math.max(0, bootSeconds() - running.startTicks / ticksPerSecond)
   let message: string | null = null
   if (readiness !== null) {
-    const check = checkOf(readiness.action, readiness.timeoutSeconds, target)
-    const onChange = (healthy: boolean, failure: string | null): void =>
-      onReady(healthy, failure === null ? null : `It is not ready: ${failure}.`)
+    const probe = checkOf(readiness.action, readiness.timeoutSeconds, target)
+    const listeners = new ListenerGuard(() => lookAtListeners(assignment, running.pid, starter.sessions), ready)
+    listeners.onFault = (fault) => {
+      const message = `It is not ready: ${fault}.`
+      starter.log.warn({ replica: assignment.replica }, message)
+      onReady(false, message)
+    }
+    const check: Check = async (aborted) => (await probe(aborted)) ?? (await listeners.fault())
+    const onChange = (healthy: boolean, failure: string | null): void => {
+      listeners.isReady = healthy
+      onReady(healthy, failure === null ? listeners.note : `It is not ready: ${failure}.`)
+    }
     void watchProbe({ probe: readiness, check, healthy: ready, eager: !ready, ageSeconds, onChange, signal })
   }
   const dead = new Promise<void>((resolve) => {

@@ -2,20 +2,38 @@ import { createSocket } from 'node:dgram'
 import { createServer } from 'node:net'
 import type { AllocatedPort } from '../../model/content.ts'
 
-/** A sentence about the first port that can't be bound on all addresses; null when every port can be bound. */
-export async function portFault(ports: readonly AllocatedPort[]): Promise<string | null> {
-  for (const port of ports) {
-    const code = port.protocol === 'TCP' ? await tryTcp(port.port, '::') : await tryUdp(port.port, 'udp6')
-    if (code !== null) return sentence(port, code)
-  }
-  return null
+/** The ports of a replica that something else uses on this host. */
+export interface TakenPorts {
+  /** The names that the profile gives them. */
+  readonly names: readonly string[]
+  readonly message: string
 }
 
-function sentence(port: AllocatedPort, code: string): string {
-  const what = `The port "${port.name}" (${port.protocol} ${port.port})`
-  return code === 'EADDRINUSE'
-    ? `${what} is taken by another process on this host.`
-    : `${what} cannot be bound on this host (${code}).`
+/**
+ * Tries to bind each port on all addresses; null when nothing uses any of them. A port that only this worker may not
+ * bind counts as free, because the program may have the right to, or may let a container runtime bind it.
+ */
+export async function takenPorts(ports: readonly AllocatedPort[]): Promise<TakenPorts | null> {
+  const taken: AllocatedPort[] = []
+  for (const port of ports) if (await isPortTaken(port)) taken.push(port)
+  if (taken.length === 0) return null
+  return { names: taken.map(({ name }) => name), message: sentence(taken) }
+}
+
+export async function isPortTaken({ port, protocol }: Pick<AllocatedPort, 'port' | 'protocol'>): Promise<boolean> {
+  return (await (protocol === 'TCP' ? tryTcp(port, '::') : tryUdp(port, 'udp6'))) === 'EADDRINUSE'
+}
+
+/** Names a port as the profile does: `"http" (TCP 20000)`. */
+export function portName({ name, protocol, port }: AllocatedPort): string {
+  return `"${name}" (${protocol} ${port})`
+}
+
+function sentence(taken: readonly AllocatedPort[]): string {
+  const names = taken.map(portName).join(', ')
+  return taken.length === 1
+    ? `The port ${names} is used by another process on this host.`
+    : `The ports ${names} are used by other processes on this host.`
 }
 
 /** Resolves with null or the error's code. On a machine without IPv6 it tries again with IPv4. */

@@ -9,7 +9,7 @@ import { describeExit } from '../files/exit.ts'
 import type { ReplicaState } from '../files/replicaRecords.ts'
 import { bootSeconds } from '../machine/bootClock.ts'
 import { watchHealth } from './health.ts'
-import { portFault } from './portCheck.ts'
+import { type TakenPorts, takenPorts } from './portCheck.ts'
 import type { ReplicaProcess } from './replicaProcess.ts'
 import { terminate } from './replicaProcess.ts'
 import type { Starter } from './starter.ts'
@@ -22,12 +22,12 @@ export interface Recovered {
   readonly exit: Exit | null
 }
 
-type End = Pick<Report, 'endReason' | 'exitCode' | 'exitSignal' | 'message'>
+type End = Pick<Report, 'endReason' | 'exitCode' | 'exitSignal' | 'message' | 'takenPorts'>
 
 /**
  * One replica on this worker, from its assignment to its end:
  *
- *     check → [ start → supervise → ended ]  repeated by the restart policy  → end
+ *     [ check → start → supervise → ended ]  repeated by the restart policy  → end
  *
  * `run` goes through these steps in order. `stop` may be called at any time and takes effect at every step. When the
  * worker itself ends (`life`), `run` stops where it is and the process runs on.
@@ -58,7 +58,7 @@ export class Replica {
     })
     this.#onReport = onReport
     this.#state = state
-    const running = { endReason: null, exitCode: null, exitSignal: null, message: null }
+    const running = { endReason: null, exitCode: null, exitSignal: null, message: null, takenPorts: [] }
     const { replica } = assignment
     const begun = state.ended ?? { replica, start: state.start, state: 'STARTING', ready: false, ...running }
     this.#report = { ...begun, ports: portsOf(assignment) }
@@ -126,13 +126,14 @@ export class Replica {
     if (recovered === null) {
       const fault = this.#starter.startFault(this.assignment)
       if (fault !== null) return ending('START_FAILED', null, fault)
-      const taken = await portFault(this.assignment.ports)
-      if (taken !== null && !this.#stop.signal.aborted) return ending('PORT_TAKEN', null, taken)
     }
     for (;;) {
       if (exit === null) {
         if (running === null) {
+          // R13: a program that finds its port taken would only fail, or seem ready by the answers of the other one.
+          const taken = await takenPorts(this.assignment.ports)
           if (this.#stop.signal.aborted) return ending('STOPPED', null, null)
+          if (taken !== null) return portTaken(null, taken)
           const started = await this.#startProcess()
           if (typeof started === 'string') return ending('START_FAILED', null, started)
           running = started
@@ -194,8 +195,8 @@ export class Replica {
     this.#killReason = null
     this.#log.info({ start: this.#state.start, exitCode: exit.code, exitSignal: exit.signal }, describeExit(exit))
     if (this.#stop.signal.aborted) return ending('STOPPED', exit, null)
-    const taken = young ? await portFault(assignment.ports) : null
-    if (taken !== null) return ending('PORT_TAKEN', exit, taken)
+    const taken = young ? await takenPorts(assignment.ports) : null
+    if (taken !== null) return portTaken(exit, taken)
     const { restarts, start } = this.#state
     const now = bootSeconds()
     const decision = decideRestart(assignment.restart, restarts, now)
@@ -216,7 +217,8 @@ export class Replica {
 
   #finish(end: End): void {
     this.#starter.cleanUp(this.assignment.replica)
-    this.#log.info(end, 'ended')
+    if (end.endReason === 'PORT_TAKEN') this.#log.warn(end, 'a port is used by something else on this host')
+    else this.#log.info(end, 'ended')
     this.#publish({ ...end, state: 'ENDED', ready: false })
     this.#saveState({ ended: this.#report, ready: false, process: null })
   }
@@ -242,7 +244,11 @@ export class Replica {
 }
 
 function ending(endReason: End['endReason'], exit: Exit | null, message: string | null): End {
-  return { endReason, exitCode: exit?.code ?? null, exitSignal: exit?.signal ?? null, message }
+  return { endReason, exitCode: exit?.code ?? null, exitSignal: exit?.signal ?? null, message, takenPorts: [] }
+}
+
+function portTaken(exit: Exit | null, { names, message }: TakenPorts): End {
+  return { ...ending('PORT_TAKEN', exit, message), takenPorts: names }
 }
 
 /** Resolves with what happens first. Rejects when the worker ends. */

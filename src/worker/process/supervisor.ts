@@ -264,7 +264,7 @@ function newState(): ReplicaState {
 
 /** The report of a replica that was stopped before its process started, or that is forgotten because its end was confirmed. */
 function neverStarted(assignment: Assignment): Report {
-  const nothing = { ready: false, exitCode: null, exitSignal: null, message: null }
+  const nothing = { ready: false, exitCode: null, exitSignal: null, message: null, takenPorts: [] }
   return {
     replica: assignment.replica,
     start: 1,

@@ -57,11 +57,12 @@ const followed: readonly (readonly [RegExp, (before: World, number: number) => W
       hosts: before.hosts.map((each) => ({
         ...each,
         workers: each.workers.map((own) => ({ ...own, usedCpuMillis: 0, usedMemoryMiB: 0 })),
+        takenPorts: [],
       })),
     }),
   ],
   [
-    /stop what holds them/,
+    /free (?:that port|those ports) on one of them/,
     (before) => ({ ...before, hosts: before.hosts.map((each) => ({ ...each, takenPorts: [] })) }),
   ],
   [

@@ -81,6 +81,7 @@ const waitingArbitrary = (id: number): fc.Arbitrary<WaitingReplica> =>
     spreadMode: fc.constantFrom('NONE', 'BEST_EFFORT', 'STRICT'),
     maxPerHost: fc.integer({ min: 1, max: 2 }),
     avoidHostId: fc.option(fc.integer({ min: 0, max: 5 }).map((host) => `host-${host}` as HostId)),
+    portConflicts: fc.constantFrom(0, 0, 20),
     holdsQuota: fc.boolean(),
   })
 

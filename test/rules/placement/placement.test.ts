@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { PlacementHost, PlacementProject, WaitingReplica } from '../../../src/model/host.ts'
+import type { PlacementHost, PlacementProject, PortHolder, WaitingReplica } from '../../../src/model/host.ts'
 import type { HostId, ProjectId, ServiceId } from '../../../src/model/id.ts'
-import { place } from '../../../src/rules/placement/placement.ts'
+import { place, withHolders } from '../../../src/rules/placement/placement.ts'
+import { portKey, unknownHolders } from '../../../src/rules/placement/portHolders.ts'
 import { anyPort, fixedPort, host, project, taken, waiting } from '../../support/fixtures/placementInput.ts'
 
 const now = 1_000_000
@@ -30,6 +31,7 @@ test('a grant says all that its commit takes', () => {
           { name: 'dns', port: 53, protocol: 'UDP' },
         ],
         lastPort: 20_000,
+        busyRange: null,
       },
     ],
     holds: [],
@@ -216,6 +218,112 @@ describe('R13: ports', () => {
   })
 })
 
+describe('R13: NO_PORT of a fixed port names who holds it', () => {
+  const needs = (...ports: number[]) => ({ ports: ports.map((port) => fixedPort(`p${port}`, port)) })
+  const stop = (goneIn: number, isReachable = true) => ({ seconds: 13, goneAt: now + goneIn * 1_000, isReachable })
+  const web = (over: Partial<Extract<PortHolder, { kind: 'replica' }>> = {}): PortHolder => ({
+    ...{ kind: 'replica', project: 'default', service: 'web', index: 2, stop: null },
+    ...over,
+  })
+  const has = 'On host h1 web[2] of project default has port 8080'
+
+  test.each<readonly [string, Partial<PlacementHost>, PortHolder | null, string, number | null]>([
+    ['a service', { takenPorts: [taken(8080)] }, web(), `${has}. `, null],
+    [
+      'a stopping replica, and when it will be gone',
+      { takenPorts: [taken(8080)] },
+      web({ stop: stop(9) }),
+      `${has} and is being stopped, which takes at most 13 s. `,
+      now + 9_000,
+    ],
+    [
+      'a stopping replica that is late',
+      { takenPorts: [taken(8080)] },
+      web({ stop: stop(-1) }),
+      `${has} and is being stopped, which takes at most 13 s. `,
+      null,
+    ],
+    [
+      'a stopping replica out of reach',
+      { takenPorts: [taken(8080)] },
+      web({ stop: stop(9, false) }),
+      `${has} and is being stopped, but its worker cannot be reached. `,
+      null,
+    ],
+    [
+      'a LOST worker',
+      { takenPorts: [taken(8080)] },
+      { kind: 'lostWorker', worker: 'w1' },
+      'On host h1 port 8080 is kept for worker w1, which is lost and may still run what had it: removeWorker gives it back. ',
+      null,
+    ],
+    [
+      'a program that is not ours',
+      { takenPorts: [taken(8080, 'TCP', now + 60_000)] },
+      null,
+      "On host h1 a program that was not started by the worker uses port 8080: the replica gets it as soon as the worker sees it free, and it is tried again at the blocker's end at the latest. ",
+      now + 60_000,
+    ],
+    [
+      'a reservation',
+      { reservedPorts: [8080] },
+      null,
+      "On host h1 port 8080 is reserved by its worker's settings. ",
+      null,
+    ],
+    ['somebody who has left meanwhile', { takenPorts: [taken(8080)] }, null, '', null],
+  ])('%s', (_, change, holder, sentence, until) => {
+    const [hold] = run([waiting('r1', needs(8080))], [host('h1', change)]).holds
+    if (hold === undefined) throw new Error('It is held.')
+    const unknown = unknownHolders([hold.obstacle])
+    expect(unknown).toHaveLength(change.takenPorts?.[0]?.quarantinedUntil === null ? 1 : 0)
+    const holders = new Map(unknown.flatMap((port) => (holder === null ? [] : [[portKey(port), holder] as const])))
+    const { blocker } = withHolders(hold, holders, now)
+    expect(blocker).toMatchObject({ reason: 'NO_PORT', until })
+    expect(blocker.message).toBe(
+      `No host has port 8080 free (1 host: 1 without port 8080 free). ${sentence}Add a host, or free that port on one of them.`,
+    )
+  })
+
+  test('one that got it in the same placement', () => {
+    const replicas = ['a', 'b'].map((name, index) => waiting(name, { ...needs(8080), index }))
+    expect(blockerOf(run(replicas, [host('h1')]))?.message).toContain(' On host h1 api[0] has just got port 8080. ')
+  })
+
+  test('of many hosts the first are named, and the others counted', () => {
+    const hosts = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => host(name, { reservedPorts: [8080, 8081] }))
+    const message = blockerOf(run([waiting('r1', needs(8080, 8081))], hosts))?.message
+    expect(message?.match(/On host/g)).toHaveLength(4)
+    expect(message).toContain(' 4 more hosts lack it, too. ')
+  })
+
+  test('a host frees all of them when the last is free', () => {
+    const [hold] = run(
+      [waiting('r1', needs(8080, 8081))],
+      [host('h1', { takenPorts: [taken(8080), taken(8081, 'TCP', now + 5_000)] })],
+    ).holds
+    if (hold === undefined) throw new Error('It is held.')
+    const holders = new Map(unknownHolders([hold.obstacle]).map((port) => [portKey(port), web({ stop: stop(9) })]))
+    expect(hold.blocker.until).toBeNull()
+    expect(withHolders(hold, holders, now).blocker.until).toBe(now + 9_000)
+  })
+})
+
+test('R13: from 20 port conflicts in a row on a grant says how much of the range is taken', () => {
+  const range = { portFrom: 22_710, portTo: 22_760, reservedPorts: [22_711, 53] }
+  const takenPorts = [
+    taken(22_712),
+    taken(9, 'TCP', now + 1),
+    ...[22_713, 22_714].map((port) => taken(port, 'TCP', now + 1)),
+  ]
+  const given = (portConflicts: number) =>
+    run([waiting('r1', { portConflicts, ports: [anyPort('http')] })], [host('h1', { ...range, takenPorts })]).grants[0]
+  expect(given(19)?.busyRange).toBeNull()
+  expect(given(20)?.busyRange).toBe(
+    'Of the 51 ports 22710 to 22760 of host h1, 2 are in quarantine because other programs use them, 1 is held by replicas and 1 is reserved.',
+  )
+})
+
 describe('R17: quota', () => {
   const many = [host('h1', { cpuMillis: 100_000, memoryMiB: 100_000 })]
   const full = project({ maxReplicas: 10, usedReplicas: 9 })
@@ -284,14 +392,14 @@ describe('blockers tell what keeps it off each host', () => {
       ],
       { ports: four, spreadMode: 'STRICT' },
       'NO_PORT',
-      'No host has 4 ports of its range free (5 hosts: 2 cordoned, 2 without 4 free ports, 1 has a replica already). Add a host or stop what holds them.',
+      'No host has 4 ports of its range free (5 hosts: 2 cordoned, 2 without 4 free ports, 1 has a replica already). Add a host or stop something there.',
     ],
     [
       'fixed ports',
       [host('h1', { takenPorts: [taken(53, 'UDP')] })],
       { ports: [fixedPort('http', 8080), fixedPort('dns', 53, 'UDP'), anyPort('admin')] },
       'NO_PORT',
-      'No host has ports 53/udp, 8080 and 1 port of its range free (1 host: 1 without ports 53/udp, 8080 free). Add a host or stop what holds them.',
+      'No host has ports 53/udp, 8080 and 1 port of its range free (1 host: 1 without ports 53/udp, 8080 free). Add a host, or free those ports on one of them.',
     ],
   ])('%s', (_, hosts, change, reason, message) => {
     const blocker = blockerOf(run([waiting('r1', change)], hosts))

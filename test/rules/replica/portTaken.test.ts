@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
-import { messagesOf, Scene } from '../../support/drivers/scene.ts'
-import { grantOf, hostId, reportOf } from '../../support/fixtures/services.ts'
+import { describe, expect, test } from 'vitest'
+import { messagesOf, readyScene, Scene } from '../../support/drivers/scene.ts'
+import { updateTo } from '../../support/fixtures/rollouts.ts'
+import { grantOf, hostId, reportOf, settings } from '../../support/fixtures/services.ts'
 
 test('R13: a port that is taken is quarantined and the same row is placed anew, with its quota and no failure', () => {
   const scene = new Scene({ replicas: 1 })
@@ -24,24 +25,86 @@ test('R13: a port that is taken is quarantined and the same row is placed anew, 
   expect(change.quota.delta).toBe(0)
   expect(scene.snapshot.slots).toEqual([])
   expect(messagesOf(change)).toEqual([
-    'Replica 0 could not bind its ports (http 20000): they are in quarantine there and it is placed again.',
+    'Replica 0 could not have its port http 20000 on host node1. The port is in quarantine there, and the replica is placed again.',
   ])
   expect(change.facts.at(-1)).toMatchObject({ data: { wakesPlacement: true, hosts: [hostId(1)] } })
 })
 
-test('the third in a row is a START_FAILED', () => {
+test('only the port that is taken goes into quarantine; the others of the replica are free again', () => {
+  const scene = new Scene({ replicas: 1 })
+  const ports = ['http', 'admin', 'dns'].map((name, at) => ({ name, port: 20_000 + at, protocol: 'TCP' as const }))
+  scene.place({ ports })
+  const message = 'The port "admin" (TCP 20001) is used by another process on this host.'
+  const change = scene.end(0, { endReason: 'PORT_TAKEN', takenPorts: ['admin'], message })
+  const portsOf = (held: readonly { readonly name: string }[] = []) => held.map(({ name }) => name)
+  expect(portsOf(change.hosts[0]?.portsQuarantined)).toEqual(['admin'])
+  expect(portsOf(change.hosts[0]?.portsReleased)).toEqual(['http', 'dns'])
+  expect(messagesOf(change)).toEqual([
+    `Replica 0 could not have its port admin 20001 on host node1. ${message} The port is in quarantine there, and the replica is placed again.`,
+  ])
+})
+
+test('the port of a stopping replica goes into quarantine, too, and the stop is confirmed', () => {
   const scene = new Scene({ replicas: 1 })
   scene.place()
-  const { id } = scene.row(0)
-  for (let conflict = 1; conflict < 3; conflict++) {
-    scene.end(0, { endReason: 'PORT_TAKEN' })
-    scene.place()
+  const placed = scene.row(0)
+  scene.scale(0)
+  const change = scene.report([
+    reportOf(placed, { state: 'ENDED', ready: false, endReason: 'PORT_TAKEN', takenPorts: ['http'] }),
+  ])
+  expect(change.hosts[0]).toMatchObject({ portsQuarantined: [{ name: 'http' }], portsReleased: [] })
+  expect(scene.store.alive).toEqual([])
+})
+
+describe('however often it happens in a row', () => {
+  const conflicts = 40
+  const busy = (service = {}) => {
+    const scene = new Scene({ replicas: 1, ...service })
+    const told: string[] = []
+    for (let conflict = 1; conflict <= conflicts; conflict++) {
+      told.push(...messagesOf(scene.place()), ...messagesOf(scene.end(0, { endReason: 'PORT_TAKEN' })))
+    }
+    return { scene, told }
   }
-  const change = scene.end(0, { endReason: 'PORT_TAKEN' })
-  expect(scene.store.rows.get(id)).toMatchObject({ state: 'ENDED', endReason: 'START_FAILED', portConflicts: 3 })
-  expect(change.hosts[0]?.portsQuarantined).toHaveLength(1)
-  expect(scene.snapshot.slots).toMatchObject([{ failures: 1 }])
-  expect(scene.row(0)).toMatchObject({ portConflicts: 0, state: 'PENDING' })
+
+  test('it is no failure, the replica keeps its row, and nothing is rolled back', () => {
+    const { scene } = busy()
+    expect(scene.snapshot.slots).toEqual([])
+    expect(scene.row(0)).toMatchObject({ portConflicts: conflicts, state: 'PENDING', notBefore: null })
+    const update = readyScene({ replicas: 1, settings: settings({ autoRollback: true }) })
+    update.commit(updateTo('v2'))
+    for (let conflict = 1; conflict <= conflicts; conflict++) {
+      update.place()
+      const placed = update.store.alive.find(({ versionNumber, hostId }) => versionNumber === 2 && hostId !== null)
+      if (placed === undefined) throw new Error('The new one is placed.')
+      update.report([reportOf(placed, { state: 'ENDED', ready: false, endReason: 'PORT_TAKEN' })])
+    }
+    expect(update.snapshot.columns.versionNumber).toBe(2)
+    expect(update.snapshot.columns.status).toBe('PROGRESSING')
+  })
+
+  test('events tell of it at the 1st, 2nd, 4th, 8th … time', () => {
+    const { told } = busy()
+    expect(told.filter((message) => message.includes('could not have'))).toHaveLength(6)
+    expect(told.filter((message) => message.includes('is placed on'))).toHaveLength(6)
+    expect(told.at(-2)).toContain('This is the 32nd time.')
+  })
+
+  test('from the 20th on its blocker says how much of the range is taken, until it runs', () => {
+    const { scene } = busy()
+    const busyRange =
+      'Of the 51 ports 22710 to 22760 of host node1, 18 are in quarantine because other programs use them and 0 are held by replicas.'
+    const since = scene.ctx.now
+    scene.place({ busyRange })
+    const message = `Its ports were in use ${conflicts} times in a row. ${busyRange}`
+    expect(scene.row(0).blocker).toMatchObject({ reason: 'NO_PORT', message, since })
+    expect(scene.snapshot.columns.blockers).toMatchObject([{ reason: 'NO_PORT', since }])
+    scene.wait(1).end(0, { endReason: 'PORT_TAKEN' })
+    expect(scene.row(0).blocker).toMatchObject({ reason: 'NO_PORT', since })
+    scene.place({ busyRange })
+    scene.ready()
+    expect(scene.row(0)).toMatchObject({ blocker: null, portConflicts: 0, ready: true })
+  })
 })
 
 test('readiness in between begins the row of conflicts anew', () => {

@@ -147,6 +147,7 @@ describe('drain', () => {
           workerId: workerOf(hostId(2)),
           allocation: 1,
           lastPort: 1,
+          busyRange: null,
           ports: [],
         },
       ],

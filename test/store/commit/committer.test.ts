@@ -261,6 +261,7 @@ eachDatabase((database) => {
         exitCode: 0,
         exitSignal: null,
         message: null,
+        takenPorts: [],
         ports: replica.ports.map(({ port }) => port),
       }))
       await store.committer.submit(id, { kind: 'report', reporter: worker, sequence: 2, reports })

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/model/id.ts'
 import type { ReplicaReport, Reporter } from '../../../src/model/intent.ts'
 import type { Replica } from '../../../src/model/service.ts'
+import { portKey } from '../../../src/rules/placement/portHolders.ts'
+import { readPortHolders } from '../../../src/store/read/readPortHolders.ts'
 import { TestStore } from '../../support/drivers/store.ts'
 import { eachDatabase } from '../../support/fixtures/databases.ts'
 import { content, reportOf, settings } from '../../support/fixtures/services.ts'
@@ -54,7 +56,7 @@ eachDatabase((database) => {
       expect(await store.place([id])).toBe(1)
       await report({ state: 'ENDED', ready: false, endReason: 'PORT_TAKEN' })
       expect(await quarantineSeconds()).toBe(seconds)
-      expect(await ports()).toMatchObject([{ port: 8080, replicaId: null }])
+      expect(await ports()).toMatchObject([{ port: 8080, replicaId: null, watched: true }])
       expect(await store.place([id])).toBe(0)
       await passQuarantine()
     })
@@ -81,6 +83,7 @@ eachDatabase((database) => {
         ...place,
         ports: [{ name: 'http', port: 8080, protocol: 'TCP' as const }],
         lastPort: 0,
+        busyRange: null,
       }
       expect(await store.committer.submit(id, { kind: 'grant', grants: [grant] })).toEqual({
         kind: 'done',
@@ -89,6 +92,50 @@ eachDatabase((database) => {
       expect(await row()).toMatchObject({ state: 'PENDING', hostId: null })
       expect(await ports()).toMatchObject([{ replicaId: null }])
     })
+  })
+
+  test('a port in quarantine is given at once when its worker has seen it free; one that is held is not', async () => {
+    await passQuarantine()
+    const free = (...numbers: number[]) =>
+      store.committer.write({
+        kind: 'endQuarantine',
+        hostId: reporter.hostId,
+        ports: numbers.map((port) => ({ port, protocol: 'TCP' })),
+        actor: 'test',
+      })
+    expect(await store.place([id])).toBe(1)
+    expect(await free(8080)).toMatchObject({ changed: false })
+    await report({ state: 'ENDED', ready: false, endReason: 'PORT_TAKEN' })
+    expect(await store.place([id])).toBe(0)
+    expect(await free(8080, 8081)).toMatchObject({ changed: true })
+    const { message } = await database().prisma.event.findFirstOrThrow({ orderBy: { revision: 'desc' } })
+    expect(message).toMatch(/^Port 8080 of host .* is not used by another program any more: its quarantine is over\.$/)
+    expect(await ports()).toEqual([])
+    expect(await store.place([id])).toBe(1)
+    await report({ state: 'ENDED', ready: false, endReason: 'PORT_TAKEN' })
+    await database().prisma.hostPort.updateMany({ data: { conflicts: 7 } })
+  })
+
+  test('who holds a port is read with its service, and how long a stop takes', async () => {
+    const { id: hostId, name } = await database().prisma.host.findUniqueOrThrow({ where: { id: reporter.hostId } })
+    const port = { hostId: hostId as typeof reporter.hostId, hostName: name, port: 8080, protocol: 'TCP' as const }
+    const holder = async () => (await readPortHolders(database(), [{ ...port, holder: null }])).get(portKey(port))
+    expect(await holder()).toBeUndefined()
+    await passQuarantine()
+    expect(await store.place([id])).toBe(1)
+    const held = { kind: 'replica', project: 'default', service: expect.any(String), index: 0 }
+    expect(await holder()).toEqual({ ...held, stop: null })
+    await report({})
+    await store.committer.submit(id, { kind: 'kill', replica: (await row()).id, actor: 'test' })
+    const { stoppingAt } = await row()
+    expect(await holder()).toEqual({
+      ...held,
+      stop: { seconds: 13, goneAt: (stoppingAt ?? 0) + 13_000, isReachable: true },
+    })
+    await report({ state: 'ENDED', ready: false, endReason: 'STOPPED' })
+    expect(await store.place([id])).toBe(1)
+    await report({ state: 'ENDED', ready: false, endReason: 'PORT_TAKEN' })
+    await database().prisma.hostPort.updateMany({ data: { conflicts: 7 } })
   })
 
   test('a port is held until the end is confirmed; then its bind failures are forgotten', async () => {

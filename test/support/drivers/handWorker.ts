@@ -1,3 +1,4 @@
+import type { PortOfHost, WatchedPort } from '../../../src/model/watchedPort.ts'
 import type { ApiClient } from './apiClient.ts'
 
 /** What a worker would see of a replica; `ports` left out: those that the replica has now. */
@@ -8,16 +9,17 @@ export interface Seen {
   readonly ready?: boolean
   readonly endReason?: string
   readonly ports?: readonly number[]
+  readonly takenPorts?: readonly string[]
 }
 
 const register = `mutation ($input: RegisterWorkerInput!) { registerWorker(input: $input) {
   __typename
-  ... on RegisterWorkerPayload { worker { id } epoch leaseSeconds graceSeconds stop }
+  ... on RegisterWorkerPayload { worker { id } epoch leaseSeconds graceSeconds stop portsToWatch { port protocol seconds } }
   ... on Error { code message }
 } }`
 
 const report = `mutation ($input: ReportReplicasInput!) { reportReplicas(input: $input) {
-  __typename ... on ReportReplicasPayload { fenced } ... on Error { code message }
+  __typename ... on ReportReplicasPayload { fenced portsToWatch { port protocol seconds } } ... on Error { code message }
 } }`
 
 const portsOf = `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Replica { id ports { port } } } }`
@@ -38,12 +40,14 @@ export interface Registered {
   readonly worker: { readonly id: string }
   readonly epoch: number
   readonly stop: readonly string[]
+  readonly portsToWatch?: readonly WatchedPort[]
   readonly code?: string
 }
 
 export interface Reported {
   readonly __typename: string
   readonly fenced?: readonly string[]
+  readonly portsToWatch?: readonly WatchedPort[] | null
   readonly code?: string
 }
 
@@ -104,6 +108,16 @@ export class HandWorker {
     const input = { worker: this.id, epoch: this.epoch }
     const answer = await this.#client.ask<{ renewLease: { __typename: string; resync?: boolean } }>(renew, { input })
     return answer.renewLease
+  }
+
+  async reportFreePorts(...ports: readonly PortOfHost[]): Promise<{ __typename: string; changed?: boolean }> {
+    const input = { worker: this.id, epoch: this.epoch, ports }
+    const query = `mutation ($input: ReportFreePortsInput!) { reportFreePorts(input: $input) {
+      __typename ... on ReportFreePortsPayload { changed } ... on Error { code message } } }`
+    const answer = await this.#client.ask<{ reportFreePorts: { __typename: string; changed?: boolean } }>(query, {
+      input,
+    })
+    return answer.reportFreePorts
   }
 
   /** Renews its lease again and again, until the returned function is called. What becomes of it is looked at by nobody. */

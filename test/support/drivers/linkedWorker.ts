@@ -4,6 +4,7 @@ import { type Logger, pino } from 'pino'
 import { Drain } from '../../../src/worker/drain/drain.ts'
 import { Link } from '../../../src/worker/link/link.ts'
 import { Outbox } from '../../../src/worker/link/outbox.ts'
+import { PortWatch } from '../../../src/worker/link/portWatch.ts'
 import { Supervisor } from '../../../src/worker/process/supervisor.ts'
 import type { WorkerSettings } from '../../../src/worker/settings/settings.ts'
 
@@ -21,6 +22,7 @@ export interface LinkedWorkerOptions {
 export class LinkedWorker {
   readonly supervisor: Supervisor
   readonly drain: Drain
+  readonly #portWatch = new PortWatch()
   readonly #ending = new AbortController()
   readonly #running: Promise<void>
 
@@ -58,6 +60,7 @@ export class LinkedWorker {
       stateDirectoryId: 'the-directory',
       supervisor,
       outbox,
+      portWatch: this.#portWatch,
       drain: this.drain,
       log,
     }
@@ -72,6 +75,7 @@ export class LinkedWorker {
 
   async end(): Promise<void> {
     await this.leave()
+    this.#portWatch.close()
     await this.supervisor.releaseAll({ drain: false })
     await this.supervisor.close()
   }

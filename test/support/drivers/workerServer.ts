@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { buildSchema, GraphQLError } from 'graphql'
 import { useServer } from 'graphql-ws/use/ws'
 import { type WebSocket, WebSocketServer } from 'ws'
+import type { PortOfHost, WatchedPort } from '../../../src/model/watchedPort.ts'
 import { type Greeting, serverProtocols } from '../../../src/model/workerProtocol.ts'
 import type { Assignment, Report } from '../../../src/worker/assignment.ts'
 import type { LogRequest, RegisterWorkerInput, WireAssignment } from '../../../src/worker/link/api.ts'
@@ -26,13 +27,16 @@ const schema = buildSchema(/* GraphQL */ `
   type FencedError implements Error { code: ErrorCode! message: String! }
   type OvertakenError implements Error { code: ErrorCode! message: String! newest: Int! }
   type Worker { id: ID! }
-  type RegisterWorkerPayload { worker: Worker! epoch: Int! leaseSeconds: Int! graceSeconds: Int! stop: [ID!]! }
+  type RegisterWorkerPayload { worker: Worker! epoch: Int! leaseSeconds: Int! graceSeconds: Int! stop: [ID!]! portsToWatch: [WatchedPort!]! }
+  type WatchedPort { port: Int! protocol: PortProtocol! seconds: Int! }
   type RenewLeasePayload { resync: Boolean! }
-  type ReportReplicasPayload { fenced: [ID!]! }
+  type ReportReplicasPayload { fenced: [ID!]! portsToWatch: [WatchedPort!] }
+  type ReportFreePortsPayload { changed: Boolean! }
   type AnswerLogRequestPayload { accepted: Boolean! }
   union RegisterWorkerResult = RegisterWorkerPayload | InvalidInputError | ForbiddenError | OvertakenError
   union RenewLeaseResult = RenewLeasePayload | FencedError | ForbiddenError
   union ReportReplicasResult = ReportReplicasPayload | InvalidInputError | FencedError | ForbiddenError
+  union ReportFreePortsResult = ReportFreePortsPayload | FencedError | ForbiddenError
   union AnswerLogRequestResult = AnswerLogRequestPayload | FencedError | ForbiddenError
   input RegisterWorkerInput { name: String! host: String! addresses: [String!]! cpuMillis: Int! memoryMiB: Int! portRange: PortRangeInput! reservedPorts: [Int!] softwareVersion: String! protocolVersion: Int! running: [ReplicaReportInput!]! stateDirectoryId: String! registrationNumber: Int! }
   input PortRangeInput { from: Int! to: Int! }
@@ -40,12 +44,15 @@ const schema = buildSchema(/* GraphQL */ `
   input ReportReplicasInput { worker: ID! epoch: Int! sequence: Int! full: Boolean! = false reports: [ReplicaReportInput!]! }
   enum ReportedState { STARTING RUNNING ENDED }
   enum ReportedEndReason { EXITED GAVE_UP START_FAILED PORT_TAKEN STOPPED }
-  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!]! }
+  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!]! takenPorts: [String!]! = [] }
+  input ReportFreePortsInput { worker: ID! epoch: Int! ports: [FreePortInput!]! }
+  input FreePortInput { port: Int! protocol: PortProtocol! }
   input AnswerLogRequestInput { worker: ID! epoch: Int! request: ID! stdout: [String!]! stderr: [String!]! truncated: Boolean! }
   type Mutation {
     registerWorker(input: RegisterWorkerInput!): RegisterWorkerResult!
     renewLease(input: RenewLeaseInput!): RenewLeaseResult!
     reportReplicas(input: ReportReplicasInput!): ReportReplicasResult!
+    reportFreePorts(input: ReportFreePortsInput!): ReportFreePortsResult!
     answerLogRequest(input: AnswerLogRequestInput!): AnswerLogRequestResult!
     drainWorker(input: DrainWorkerInput!): DrainWorkerResult!
   }
@@ -103,6 +110,9 @@ export class WorkerServer {
   drains = 0
   leaseSeconds = 15
   graceSeconds = 60
+  /** Answered to registrations and to reports of a taken port. */
+  portsToWatch: WatchedPort[] = []
+  readonly freedPorts: PortOfHost[] = []
   /** Answered to the next renewal. */
   resync = false
   /** Answered to the next registration, and to the next report. */
@@ -235,6 +245,7 @@ export class WorkerServer {
             leaseSeconds,
             graceSeconds,
             stop: take(),
+            portsToWatch: this.portsToWatch,
           }
         },
         renewLease: ({ input }: { input: { epoch: number } }) => {
@@ -252,7 +263,17 @@ export class WorkerServer {
             this.cutsNextEnd = false
             this.drop()
           }
-          return { __typename: 'ReportReplicasPayload', fenced: take() }
+          const isTaken = input.reports.some(({ endReason }) => endReason === 'PORT_TAKEN')
+          return {
+            __typename: 'ReportReplicasPayload',
+            fenced: take(),
+            portsToWatch: isTaken ? this.portsToWatch : null,
+          }
+        },
+        reportFreePorts: ({ input }: { input: { epoch: number; ports: PortOfHost[] } }) => {
+          if (!valid(input)) return fenced
+          this.freedPorts.push(...input.ports)
+          return { __typename: 'ReportFreePortsPayload', changed: true }
         },
         answerLogRequest: ({ input }: { input: WorkerServer['answers'][number] & { epoch: number } }) => {
           if (!valid(input)) return fenced

@@ -518,6 +518,39 @@ describe('reports', () => {
     await worker.report(...(await aliveReplicas(server.client, 'taken')).map(ended))
   })
 
+  test('a fixed port that something else used is watched, and given at once when its worker sees it free', async () => {
+    const worker = new HandWorker(server.client, 'watching')
+    await cordonOthers('watching')
+    await worker.register()
+    const ports = [{ name: 'http', port: 8_080 }, { name: 'admin' }]
+    await createService(server.client, 'watched', 1, { ports })
+    const [first] = await placedReplicas(server.client, 'watched', 1)
+    const takenPorts = ['http', 'admin']
+    const answer = await worker.report({
+      replica: first?.id ?? '',
+      state: 'ENDED',
+      endReason: 'PORT_TAKEN',
+      takenPorts,
+    })
+    const watched = {
+      port: 8_080,
+      protocol: 'TCP',
+      seconds: expect.toSatisfy((left: number) => left > 50 && left <= 60),
+    }
+    expect(answer.portsToWatch).toEqual([watched])
+    // Another worker of the host, or the same one after a restart, watches it too.
+    expect((await worker.register()).portsToWatch).toEqual([watched])
+    expect((await worker.report()).portsToWatch).toBeNull()
+    expect(await aliveReplicas(server.client, 'watched')).toMatchObject([{ host: null }])
+    expect(await worker.reportFreePorts({ port: 8_081, protocol: 'TCP' })).toMatchObject({ changed: false })
+    expect(await worker.reportFreePorts({ port: 8_080, protocol: 'TCP' })).toMatchObject({ changed: true })
+    await placedReplicas(server.client, 'watched', 1)
+    expect(await worker.reportFreePorts({ port: 8_080, protocol: 'TCP' })).toMatchObject({ changed: false })
+    expect(await worker.reportFreePorts()).toMatchObject({ __typename: 'InvalidInputError' })
+    await remove(server.client, 'watched')
+    await worker.report(...(await aliveReplicas(server.client, 'watched')).map(ended))
+  })
+
   test('with a start or a number that can’t be are refused, and nothing of them is taken', async () => {
     const worker = new HandWorker(server.client, 'bounded')
     await worker.register()

@@ -13,6 +13,7 @@ import { LinkedWorker } from '../../support/drivers/linkedWorker.ts'
 import { assignmentOf, httpProbe } from '../../support/drivers/supervision.ts'
 import { WorkerServer } from '../../support/drivers/workerServer.ts'
 import { freePort } from '../../support/fixtures/freePort.ts'
+import { listenOn } from '../../support/fixtures/listenOn.ts'
 import { expectNoProcessWith, expectNothingLeft, processesWith, program } from '../../support/fixtures/processes.ts'
 import { until } from '../../support/fixtures/until.ts'
 
@@ -256,6 +257,19 @@ test('a PORT_TAKEN that was taken but not answered is told again of the placemen
   ).toBe(true)
   expect(told.at(-1)).toMatchObject({ state: 'RUNNING', ports: [free] })
   await new Promise((resolve) => holder.close(resolve))
+})
+
+test('a port that a server has it watch is told when it is free, also over a reconnect', async () => {
+  const port = await freePort()
+  const close = await listenOn(port)
+  server.portsToWatch = [{ port, protocol: 'TCP', seconds: 600 }]
+  connect()
+  await followed()
+  server.drop()
+  await until(() => server.followers === 0, 'it is cut')
+  await close()
+  await until(() => server.freedPorts.length > 0, 'it is told')
+  expect(server.freedPorts).toEqual([{ port, protocol: 'TCP' }])
 })
 
 test('servers that were started with another lease tell it when it connects again, and it renews by that', async () => {

@@ -1,12 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { readStat } from '../../../src/worker/machine/processTable.ts'
 import { assignmentOf, httpProbe, Supervision } from '../../support/drivers/supervision.ts'
 import { freePort } from '../../support/fixtures/freePort.ts'
-import { endProcessesWith, isRunning, kill, processesWith, program } from '../../support/fixtures/processes.ts'
+import { listenOn } from '../../support/fixtures/listenOn.ts'
+import { isRunning, kill, processesWith, program } from '../../support/fixtures/processes.ts'
 import { until } from '../../support/fixtures/until.ts'
 
 let supervision: Supervision
@@ -111,40 +111,44 @@ describe('a start', () => {
   })
 
   test('on a port that somebody has is PORT_TAKEN, and the message names the port', async () => {
-    const server = createServer().listen(0)
-    const address = server.address()
-    const port = typeof address === 'object' && address !== null ? address.port : 0
-    const assignment = assignmentOf({ ports: [{ name: 'http', port, protocol: 'TCP' }] })
+    const port = await freePort()
+    const close = await listenOn(port)
+    const other = { name: 'admin', port: await freePort(), protocol: 'TCP' as const }
+    const assignment = assignmentOf({ ports: [{ name: 'http', port, protocol: 'TCP' }, other] })
     supervision.supervisor.assign(assignment)
-    const { message } = await supervision.report(assignment.replica, { state: 'ENDED', endReason: 'PORT_TAKEN' })
+    const { message, takenPorts } = await supervision.report(assignment.replica, {
+      state: 'ENDED',
+      endReason: 'PORT_TAKEN',
+    })
     expect(message).toContain(`"http" (TCP ${port})`)
-    await new Promise((resolve) => server.close(resolve))
+    expect(takenPorts).toEqual(['http'])
+    await close()
     // Placed anew, and here again, with another port.
-    const again = { ...assignment, ports: [{ name: 'http', port: await freePort(), protocol: 'TCP' as const }] }
+    const again = { ...assignment, ports: [{ name: 'http', port: await freePort(), protocol: 'TCP' as const }, other] }
     supervision.supervisor.assign(again)
     await supervision.report(assignment.replica, { state: 'RUNNING', start: 1 })
   })
 
-  test('whose process loses its port before it was ready is PORT_TAKEN', async () => {
+  test.each([
+    ['before it was ready, and may not be restarted', 'exit 3', 0, { start: 1, exitCode: 3 }],
+    ['after it was ready, before its restart in place', 'true', 3, { start: 2, exitCode: null }],
+  ])('whose process loses its port %s is PORT_TAKEN at once', async (_, ready, maxAttempts, end) => {
     const port = await freePort()
-    const takes = `require('net').createServer().listen(${port}, () => require('fs').writeFileSync(process.argv[1], ''))`
-    // The command lets go of a grandchild in another session that takes the port, and exits.
     const flag = path.join(supervision.directory, 'taken')
-    const script = `setsid "${process.execPath}" -e "${takes}" "${flag}" & while [ ! -f "${flag}" ]; do sleep 0.01; done; exit 1`
-    const ports = [{ name: 'http', port, protocol: 'TCP' as const }]
     const assignment = assignmentOf({
-      command: ['sh', '-c', script],
-      ports,
-      readiness: httpProbe({ initialDelaySeconds: 60 }),
+      command: ['sh', '-c', `while [ ! -f "${flag}" ]; do sleep 0.01; done; exit 3`],
+      ports: [{ name: 'http', port, protocol: 'TCP' }],
+      readiness: httpProbe({ action: { kind: 'exec', command: ['sh', '-c', ready] } }),
+      restart: { maxAttempts, windowSeconds: 600, delaySeconds: 0 },
     })
     supervision.supervisor.assign(assignment)
-    const { message, exitCode } = await supervision.report(assignment.replica, {
-      state: 'ENDED',
-      endReason: 'PORT_TAKEN',
-    })
-    expect(exitCode).toBe(1)
-    expect(message).toContain(`TCP ${port}`)
-    await endProcessesWith(flag)
+    await supervision.report(assignment.replica, { state: 'RUNNING', ready: ready === 'true' })
+    const close = await listenOn(port)
+    writeFileSync(flag, '')
+    const report = await supervision.report(assignment.replica, { state: 'ENDED' })
+    expect(report).toMatchObject({ endReason: 'PORT_TAKEN', takenPorts: ['http'], ...end })
+    expect(report.message).toContain(`TCP ${port}`)
+    await close()
   })
 })
 

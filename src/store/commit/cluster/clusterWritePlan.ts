@@ -5,6 +5,7 @@ import type { Database } from '../../database/database.ts'
 import type { ClusterChange } from '../outcome.ts'
 import { type ClusterWritePlan, clusterEvent } from './clusterFacts.ts'
 import { planHost } from './hostPlan.ts'
+import { planEndOfQuarantine } from './quarantinePlan.ts'
 import { planRegistration } from './registrationPlan.ts'
 
 type NewId = () => string
@@ -25,6 +26,8 @@ export function planClusterWrite(database: Database, change: ClusterChange, newI
       return planQueue(database, change, newId)
     case 'registerWorker':
       return planRegistration(database, change, newId)
+    case 'endQuarantine':
+      return planEndOfQuarantine(database, change)
     default:
       return planHost(database, change)
   }

@@ -6,6 +6,7 @@ import type { Remember } from '../outcome.ts'
 import { profile, project, queue } from './appliedStatements.ts'
 import { now } from './clusterStatement.ts'
 import { hostChange } from './hostStatement.ts'
+import { quarantine } from './quarantineStatement.ts'
 import { registration } from './registrationStatement.ts'
 
 /** A write that is not about a service: a row or two under a guard, its facts, and what an idempotencyKey needs. */
@@ -28,7 +29,7 @@ export interface ClusterFact {
   readonly event: EventText
 }
 
-const statements = { profile, project, queue, worker: registration, host: hostChange }
+const statements = { profile, project, queue, worker: registration, host: hostChange, quarantine }
 
 const { at: _, ...keyColumns } = columnsOf('IdempotencyKey')
 const rememberColumns: Columns<Remember> = keyColumns

@@ -166,14 +166,15 @@ function addHostUse(rows: Rows, use: HostUse, ord: number): void {
   const acts = [
     ['take', portsTaken],
     ['release', portsReleased],
-    ['quarantine', portsQuarantined],
   ] as const
   const held = { ord, host: use.hostId }
   for (const [act, ports] of acts) {
     for (const { port, protocol, replicaId: replica } of ports)
-      rows.ports.push({ ...held, port, protocol, replica, worker: null, act })
+      rows.ports.push({ ...held, port, protocol, replica, worker: null, watched: false, act })
   }
+  for (const { port, protocol, replicaId: replica, watched } of portsQuarantined)
+    rows.ports.push({ ...held, port, protocol, replica, worker: null, watched, act: 'quarantine' })
   for (const { port, protocol, replicaId: replica, workerId: worker } of portsKept) {
-    rows.ports.push({ ...held, port, protocol, replica, worker, act: 'keep' })
+    rows.ports.push({ ...held, port, protocol, replica, worker, watched: false, act: 'keep' })
   }
 }

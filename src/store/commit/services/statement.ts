@@ -95,6 +95,7 @@ export const inputs = {
     protocol: portTable.protocol,
     replica: portTable.replicaId,
     worker: portTable.lostWorkerId,
+    watched: portTable.watched,
     act: 'text',
   },
   fences: { ord: 'int', worker: workerTable.id, epoch: workerTable.epoch },
@@ -375,7 +376,7 @@ port_releases AS (
   WHERE t."hostId" = x.host AND t."port" = x.port AND t."protocol" = x.protocol AND t."replicaId" = x.replica AND x.act = 'release'
     AND ${counted} RETURNING 1),
 port_quarantines AS (
-  UPDATE "HostPort" t SET "replicaId" = NULL, "conflicts" = t."conflicts" + 1, "quarantinedUntil" = statement_timestamp()
+  UPDATE "HostPort" t SET "replicaId" = NULL, "watched" = x.watched, "conflicts" = t."conflicts" + 1, "quarantinedUntil" = statement_timestamp()
     + make_interval(secs => least(${quarantineSeconds.last}, ${quarantineSeconds.first} * power(2, least(t."conflicts", 20))))
   FROM ports x JOIN accepted a ON a.ord = x.ord
   WHERE t."hostId" = x.host AND t."port" = x.port AND t."protocol" = x.protocol AND t."replicaId" = x.replica AND x.act = 'quarantine'
@@ -398,6 +399,7 @@ port_takes AS (
     lostWorkerId: byDefault,
     quarantinedUntil: byDefault,
     conflicts: 'coalesce(o."conflicts", 0)',
+    watched: byDefault,
   })}
   FROM ports x JOIN accepted a ON a.ord = x.ord
   LEFT JOIN quarantines_over o ON o."hostId" = x.host AND o."port" = x.port AND o."protocol" = x.protocol
