@@ -25,6 +25,7 @@ export interface Assignment {
   /** CPU and memory are reserved by placement, and enforced where cgroups are delegated to the worker. */
   readonly cpuMillis: number
   readonly memoryMiB: number
+  readonly startup: Probe | null
   readonly readiness: Probe | null
   readonly liveness: Probe | null
   readonly restart: RestartPolicy

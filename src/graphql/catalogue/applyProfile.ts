@@ -7,7 +7,7 @@ import type { ClusterOutcome } from '../../store/commit/outcome.ts'
 import { environmentOf, profileEnvironmentField } from '../content/environmentInput.ts'
 import { RestartPolicyInput, restartOf, StopPolicyInput, stopOf } from '../content/policyInput.ts'
 import { portsField, portsOf } from '../content/portInput.ts'
-import { ProbeInput, probeOf, probePortFaults } from '../content/probeInput.ts'
+import { ProbeInput, probeOf, probePortFaults, singleSuccessFaults } from '../content/probeInput.ts'
 import { ServiceSettingsInput, settingsWithDefaults } from '../content/settingsInput.ts'
 import { builder } from '../kit/builder.ts'
 import { type Fault, noneLeft } from '../kit/check.ts'
@@ -68,21 +68,28 @@ userMutation({
           (range) => `Memory of each replica in MiB, ${range}; ${defaultContent.memoryMiB} when left out.`,
         ),
       ),
+      startup: t.field({
+        type: ProbeInput,
+        description:
+          'When a program has started: the other probes wait until it has succeeded once. A process that fails it is restarted in place, so give a slow program a failureThreshold × periodSeconds that is longer than its start takes. Left out: the other probes do not wait.',
+      }),
       readiness: t.field({
         type: ProbeInput,
-        description: 'When a replica is ready; left out: when its process is there.',
+        description:
+          'When a replica is ready; left out: when its startup probe has succeeded or, without that one, when its process is there.',
       }),
       liveness: t.field({ type: ProbeInput, description: 'A process that fails it is restarted in place.' }),
       restart: t.field({ type: RestartPolicyInput, description: 'Restarts in place.' }),
       stop: t.field({ type: StopPolicyInput, description: 'How replicas are stopped.' }),
       service: t.field({ type: ServiceSettingsInput, description: 'How its services are kept.' }),
     }),
-    check: ({ env, readiness, liveness, ...input }) => {
+    check: ({ env, startup, readiness, liveness, ...input }) => {
       const ports = portsOf(input.ports)
       return [
         ...under('env', portVariableIssues(env ?? [], ports)),
+        ...under('startup', [...probePortFaults(startup, ports), ...singleSuccessFaults(startup)]),
         ...under('readiness', probePortFaults(readiness, ports)),
-        ...under('liveness', probePortFaults(liveness, ports)),
+        ...under('liveness', [...probePortFaults(liveness, ports), ...singleSuccessFaults(liveness)]),
       ]
     },
   },
@@ -91,7 +98,8 @@ userMutation({
   about: (input) => ({ profile: input.name }),
   perform: async (input, { app, viewer, remember }) => {
     const { name, ports, service, ...own } = input
-    const { command, env, workingDirectory, cpuMillis, memoryMiB, readiness, liveness, restart, stop, ...rest } = own
+    const { command, env, workingDirectory, cpuMillis, memoryMiB, restart, stop, ...probes } = own
+    const { startup, readiness, liveness, ...rest } = probes
     noneLeft(rest)
     const declared = portsOf(ports)
     const content: Content = {
@@ -101,6 +109,7 @@ userMutation({
       ports: declared,
       cpuMillis: cpuMillis ?? defaultContent.cpuMillis,
       memoryMiB: memoryMiB ?? defaultContent.memoryMiB,
+      startup: probeOf(startup),
       readiness: probeOf(readiness),
       liveness: probeOf(liveness),
       restart: restartOf(restart),

@@ -63,10 +63,17 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
       description: 'Memory reserved for each replica, in MiB.',
       resolve: (row) => row.content.memoryMiB,
     }),
+    startup: t.field({
+      type: Probe,
+      nullable: true,
+      description:
+        'The other probes wait until it has succeeded once in a start; a process that fails it is restarted in place. Null: they do not wait.',
+      resolve: (row) => row.content.startup,
+    }),
     readiness: t.field({
       type: Probe,
       nullable: true,
-      description: 'Null: ready when the process is there.',
+      description: 'Null: ready when the startup probe has succeeded; without that one, when the process is there.',
       resolve: (row) => row.content.readiness,
     }),
     liveness: t.field({

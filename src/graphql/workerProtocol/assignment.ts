@@ -57,10 +57,16 @@ export const Assignment = builder.objectRef<AssignmentValue>('Assignment').imple
       resolve: ({ content }) => content.cpuMillis,
     }),
     memoryMiB: t.int({ description: 'Memory reserved for it, in MiB.', resolve: ({ content }) => content.memoryMiB }),
+    startup: t.field({
+      type: Probe,
+      nullable: true,
+      description: 'The other probes wait until it has succeeded once in a start. Null: they do not wait.',
+      resolve: ({ content }) => content.startup,
+    }),
     readiness: t.field({
       type: Probe,
       nullable: true,
-      description: 'Null: ready when the process is there.',
+      description: 'Null: ready when the startup probe has succeeded; without that one, when the process is there.',
       resolve: ({ content }) => content.readiness,
     }),
     liveness: t.field({

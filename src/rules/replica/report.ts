@@ -1,5 +1,6 @@
 import type { ReplicaId } from '../../model/id.ts'
 import type { ReplicaReport, Reporter } from '../../model/intent.ts'
+import { isProbed } from '../../model/isProbed.ts'
 import { type CommitOutcome, unfinished } from '../../model/outcome.ts'
 import { isOfReporter } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
@@ -107,9 +108,9 @@ function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Rep
   return withReadiness({ ...row, start, state, startedAt: null, reportedReady: false }, minReadySeconds, ctx.now)
 }
 
-/** The process is confirmed. Without a readiness probe that makes it ready (R9). */
+/** The process is confirmed. Without a startup or readiness probe that makes it ready (R9). */
 function running(draft: Draft, row: Replica, reportsReady: boolean, ctx: Context): Replica {
-  const probed = versionOf(draft, row.versionNumber).content.readiness !== null
+  const probed = isProbed(versionOf(draft, row.versionNumber).content)
   const confirmed: Replica = {
     ...row,
     state: row.state === 'STOPPING' ? 'STOPPING' : 'RUNNING',

@@ -134,6 +134,7 @@ function releaseOf(name: string, own: ReleaseFile): Release {
     })),
     cpuMillis: own.cpuMillis ?? 1_000,
     memoryMiB: own.memoryMiB ?? 1_024,
+    startup: null,
     readiness: {
       action: { kind: 'exec', command: ['ready'] },
       initialDelaySeconds: 0,

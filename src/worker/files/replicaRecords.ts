@@ -11,6 +11,8 @@ export interface ReplicaState {
   readonly bootId: string
   readonly process: { readonly pid: number; readonly startTicks: number } | null
   readonly ready: boolean
+  /** Whether the startup probe has succeeded in this start. */
+  readonly started: boolean
   /** Whether the replica has been ready at some time during this start. */
   readonly wasReady: boolean
   readonly stopping: boolean

@@ -6,12 +6,14 @@ import type { Check } from './target.ts'
 export interface ProbeWatch {
   readonly probe: Probe
   readonly check: Check
-  /** The state before the first result: a readiness probe begins with false, a liveness probe with true. */
+  /** The state before the first result: a readiness probe begins with false, startup and liveness probes with true. */
   readonly healthy: boolean
   /** Whether to probe more often than the period until the first success. */
   readonly eager: boolean
   /** How long the process has been running already. */
   readonly ageSeconds: number
+  /** Gets every result: null for a success, or what is wrong. */
+  readonly onResult?: (failure: string | null) => void
   readonly onChange: (healthy: boolean, message: string | null) => void
   readonly signal: AbortSignal
 }
@@ -26,22 +28,28 @@ const eagerShare = 0.1
  *
  * A start that has never been ready is probed more often than its period, so that its readiness is known at most a tenth
  * of its start-up time (and 10 ms) late. That makes about 50 probes in the first 10 s and fewer later. From the first
- * success on the period counts, so that a successThreshold keeps its meaning.
+ * success on the period counts, so that a successThreshold keeps its meaning. A failureThreshold keeps its meaning always:
+ * of the failures within one period only one counts.
  */
 export async function watchProbe(watch: ProbeWatch): Promise<void> {
   const { probe, signal } = watch
   const born = performance.now() - watch.ageSeconds * 1_000
   const tally = new Tally(probe, watch.healthy)
   let eager = watch.eager
+  let countedAt = Number.NEGATIVE_INFINITY
   try {
     await wait(Math.max(0, born + probe.initialDelaySeconds * 1_000 - performance.now()), undefined, { signal })
     for (;;) {
       const began = performance.now()
       const failure = await watch.check(signal)
       if (signal.aborted) return
+      watch.onResult?.(failure)
+      if (signal.aborted) return
       if (failure === null) eager = false
-      if (tally.add(failure === null)) watch.onChange(tally.healthy, failure)
       const period = probe.periodSeconds * 1_000
+      const counts = !eager || began - countedAt >= period
+      if (counts) countedAt = began
+      if (counts && tally.add(failure === null)) watch.onChange(tally.healthy, failure)
       const soon = Math.max(eagerMillis, (performance.now() - born) * eagerShare)
       const pause = eager ? Math.min(soon, period) : Math.max(0, began + period - performance.now())
       await wait(pause, undefined, { signal })

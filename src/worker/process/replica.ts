@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { isProbed } from '../../model/isProbed.ts'
 import { decideRestart } from '../../model/restart.ts'
 import { orAbort, within } from '../abort.ts'
 import type { Assignment, Report } from '../assignment.ts'
@@ -161,12 +162,18 @@ export class Replica {
   /** Probes a running process until it ends or has to be ended. On return nothing of it is left. */
   async #superviseProcess(running: ReplicaProcess): Promise<Exit> {
     const { assignment } = this
-    const ready = assignment.readiness === null || this.#state.ready
+    const ready = !isProbed(assignment) || this.#state.ready
     this.#log.info({ start: this.#state.start, pid: running.pid }, 'running')
     this.#publish({ state: 'RUNNING', ready })
-    const health = watchHealth(assignment, running, ready, this.#starter, (now, message) =>
-      this.#publish({ ready: now, message }),
-    )
+    const health = watchHealth({
+      assignment,
+      running,
+      starter: this.#starter,
+      ready,
+      started: this.#state.started || this.#state.wasReady,
+      onStarted: () => this.#saveState({ started: true }),
+      onReady: (now, message) => this.#publish({ ready: now, message }),
+    })
     const { stop: policy } = assignment
     const { sessions } = this.#starter
     try {
@@ -206,6 +213,7 @@ export class Replica {
       start: start + 1,
       process: null,
       ready: false,
+      started: false,
       wasReady: false,
       restarts: [...restarts.slice(-1_000), now],
     }

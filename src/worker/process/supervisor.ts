@@ -255,6 +255,7 @@ function newState(): ReplicaState {
     bootId: bootId(),
     process: null,
     ready: false,
+    started: false,
     wasReady: false,
     stopping: false,
     restarts: [],

@@ -11,6 +11,8 @@ import { freePort } from '../../support/fixtures/freePort.ts'
 import { processesWith, program } from '../../support/fixtures/processes.ts'
 import { until } from '../../support/fixtures/until.ts'
 
+const getRoot = { kind: 'http', port: 'http', path: '/', scheme: 'HTTP', headers: [] } as const
+
 let supervision: Supervision
 beforeEach(() => {
   supervision = new Supervision()
@@ -52,13 +54,13 @@ describe('one probe', () => {
     ['/503', /answered 503/],
     ['/日', /can't be sent/],
   ])('by HTTP of %s answers %s', async (url, failure) => {
-    const answer = await probe({ kind: 'http', port: 'http', path: url })
+    const answer = await probe({ ...getRoot, path: url })
     if (failure === null) expect(answer).toBeNull()
     else expect(answer).toMatch(failure)
   })
 
   test('by HTTP that has no answer in time fails', async () => {
-    expect(await probe({ kind: 'http', port: 'http', path: '/silent' }, 0.2)).toMatch(/did not answer within 0.2 s/)
+    expect(await probe({ ...getRoot, path: '/silent' }, 0.2)).toMatch(/did not answer within 0.2 s/)
   })
 
   test('by TCP needs a listener', async () => {
@@ -102,7 +104,7 @@ test('a replica on a host with an IPv6 address is probed there', async ({ skip }
   const ports = [{ name: 'http', port, protocol: 'TCP' as const }]
   const answers = (address: string) =>
     Promise.all(
-      [{ kind: 'http', port: 'http', path: '/' } as const, { kind: 'tcp', port: 'http' } as const].map((action) =>
+      [getRoot, { kind: 'tcp', port: 'http' } as const].map((action) =>
         checkOf(action, 60, { address, ports, environment: {}, workingDirectory: '/tmp' })(
           new AbortController().signal,
         ),
@@ -163,7 +165,7 @@ test('a failed liveness probe ends the process and counts as a restart in place'
   await supervision.report(replica, { ready: true })
   await ask(port, '/status/500')
   const { message } = await supervision.report(replica, { start: 2, state: 'STARTING' })
-  expect(message).toContain('liveness probe failed: GET /health on port')
+  expect(message).toContain('liveness probe failed 2 times in a row: GET /health on port')
   await supervision.report(replica, { start: 2, ready: true })
   await ask(port, '/status/500')
   const end = await supervision.report(replica, { state: 'ENDED' })
