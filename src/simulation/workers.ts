@@ -212,7 +212,7 @@ export class Workers {
       'start',
       now + decision.afterSeconds * 1_000 + this.#options.random.millis(run.behaviour.startSeconds),
     )
-    return [report(run, { state: 'STARTING' })]
+    return [report(run, { state: 'STARTING', exitCode })]
   }
 
   #cancelSteps(run: Run): void {
@@ -231,6 +231,7 @@ function report(run: Run, over: Partial<ReplicaReport> = {}): ReplicaReport {
     start,
     state: 'RUNNING',
     ready: false,
+    probe: null,
     endReason: null,
     exitCode: null,
     exitSignal: null,

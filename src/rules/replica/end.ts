@@ -3,6 +3,7 @@ import type { Instant } from '../../model/id.ts'
 import type { ReplicaReport } from '../../model/intent.ts'
 import { isActive } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
+import { clauseOf } from '../draft/clause.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hostOf, isDeleting, put } from '../draft/draft.ts'
 import { recordReplicaEvent } from '../draft/events.ts'
@@ -29,7 +30,7 @@ export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
     recordStopped(draft, ended, reason)
     return
   }
-  const failed = failures.has(reason) && !isDeleting(draft) && rememberFailure(draft, row, ctx)
+  const failed = failures.has(reason) && !isDeleting(draft) && rememberFailure(draft, row, { ...how, reason }, ctx)
   recordReplicaEvent(draft, ended, `${endSentence(draft, row, how)}${failed ? waitSentence(draft, row) : ''}`)
   replace(draft, row, row.holdsQuota, ctx)
 }
@@ -63,7 +64,7 @@ function endSentence(draft: Draft, row: Replica, how: End): string {
       : how.exitCode !== null
         ? ` with exit code ${how.exitCode}`
         : ''
-  const why = how.message === null ? '' : `: ${how.message.replace(/[.\s]+$/, '')}`
+  const why = how.message === null ? '' : `: ${clauseOf(how.message)}`
   switch (how.reason) {
     case 'GAVE_UP':
       return `${where} ended${exit} and its restarts in place are used up${why}.`

@@ -1,13 +1,17 @@
 import type { ReplicaId } from '../../model/id.ts'
 import type { ReplicaReport, Reporter } from '../../model/intent.ts'
 import { isProbed } from '../../model/isProbed.ts'
+import type { LastExit } from '../../model/lastProbe.ts'
 import { type CommitOutcome, unfinished } from '../../model/outcome.ts'
 import { isOfReporter } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
+import { clauseOf } from '../draft/clause.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, put, versionOf } from '../draft/draft.ts'
 import { recordSharedEvent } from '../draft/events.ts'
+import { failingProbe, probeText } from '../draft/probeText.ts'
 import { end } from './end.ts'
+import { isProbeNews, withProbe } from './lastProbe.ts'
 import { portTaken } from './portTaken.ts'
 import { withReadiness } from './readiness.ts'
 
@@ -79,11 +83,12 @@ function takeReport(draft: Draft, row: Replica, report: ReplicaReport, ctx: Cont
   const reported = Math.max(report.start, 1)
   if (reported < row.start || (reported === row.start && progress[report.state] < progressOf(row))) return
   if (report.state === 'ENDED') {
-    takeEnd(draft, { ...row, start: reported }, report, ctx)
+    const lastExit = exitOf(report, reported, ctx)
+    takeEnd(draft, { ...withProbe(row, report.probe, ctx.now), start: reported, lastExit }, report, ctx)
     return
   }
-  const current = reported > row.start ? restarted(draft, row, reported, ctx) : row
-  put(draft, report.state === 'RUNNING' ? running(draft, current, report.ready, ctx) : current)
+  const current = reported > row.start ? restarted(draft, row, report, ctx) : row
+  put(draft, report.state === 'RUNNING' ? running(draft, current, report, ctx) : current)
 }
 
 function takeEnd(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): void {
@@ -101,24 +106,46 @@ function takeEnd(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context
 }
 
 /** The process was started again: it is not ready at first, and its addresses are other ones (R9, R12). */
-function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Replica {
+function restarted(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): Replica {
+  const { start, message, exitCode, exitSignal } = report
   const state = row.state === 'STOPPING' ? 'STOPPING' : 'STARTING'
-  recordSharedEvent(draft, row, `is restarted in place (start ${start})`, `are restarted in place (start ${start})`)
+  const why = message === null ? '' : `: ${clauseOf(message)}`
+  const what = `restarted in place (start ${start})${why}`
+  recordSharedEvent(draft, row, `is ${what}`, `are ${what}`)
   const { minReadySeconds } = draft.columns.settings
-  return withReadiness({ ...row, start, state, startedAt: null, reportedReady: false }, minReadySeconds, ctx.now)
+  const isTold = message !== null || exitCode !== null || exitSignal !== null
+  const lastExit = isTold ? exitOf(report, start - 1, ctx) : row.lastExit
+  const fresh = { ...row, start, state, startedAt: null, reportedReady: false, lastProbe: null, lastExit } as const
+  return withReadiness(fresh, minReadySeconds, ctx.now)
+}
+
+function exitOf({ exitCode, exitSignal, message }: ReplicaReport, start: number, { now }: Context): LastExit {
+  return { start, code: exitCode, signal: exitSignal, at: now, message }
 }
 
 /** The process is confirmed. Without a startup or readiness probe that makes it ready (R9). */
-function running(draft: Draft, row: Replica, reportsReady: boolean, ctx: Context): Replica {
+function running(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): Replica {
   const probed = isProbed(versionOf(draft, row.versionNumber).content)
   const confirmed: Replica = {
     ...row,
     state: row.state === 'STOPPING' ? 'STOPPING' : 'RUNNING',
     startedAt: row.startedAt ?? ctx.now,
-    reportedReady: reportsReady || !probed,
+    reportedReady: report.ready || !probed,
   }
-  const after = withReadiness(confirmed, draft.columns.settings.minReadySeconds, ctx.now)
-  if (after.ready && !row.ready) recordSharedEvent(draft, after, 'is ready', 'are ready')
-  if (!after.ready && row.ready) recordSharedEvent(draft, after, 'is not ready any more', 'are not ready any more')
+  const told = withProbe(confirmed, report.probe, ctx.now)
+  const after = withReadiness(told, draft.columns.settings.minReadySeconds, ctx.now)
+  recordHealth(draft, row, after)
   return after
+}
+
+function recordHealth(draft: Draft, before: Replica, after: Replica): void {
+  const failing = failingProbe(after)
+  const why = failing === null ? '' : `: ${probeText(failing)}`
+  if (after.ready && !before.ready) recordSharedEvent(draft, after, 'is ready', 'are ready')
+  else if (!after.ready && before.ready)
+    recordSharedEvent(draft, after, `is not ready any more${why}`, `are not ready any more${why}`)
+  else if (failing !== null && isProbeNews(before, after)) {
+    const probe = `${failing.kind.toLowerCase()} probe${why}`
+    recordSharedEvent(draft, after, `fails its ${probe}`, `fail their ${probe}`)
+  }
 }

@@ -3,6 +3,14 @@ import type { Probe } from '../../model/content.ts'
 import { Tally } from './tally.ts'
 import type { Check } from './target.ts'
 
+export interface ProbeResult {
+  /** What is wrong; null for a success. */
+  readonly failure: string | null
+  /** The state after it, and whether it changed with it. */
+  readonly healthy: boolean
+  readonly changed: boolean
+}
+
 export interface ProbeWatch {
   readonly probe: Probe
   readonly check: Check
@@ -12,9 +20,7 @@ export interface ProbeWatch {
   readonly eager: boolean
   /** How long the process has been running already. */
   readonly ageSeconds: number
-  /** Gets every result: null for a success, or what is wrong. */
-  readonly onResult?: (failure: string | null) => void
-  readonly onChange: (healthy: boolean, message: string | null) => void
+  readonly onResult: (result: ProbeResult) => void
   readonly signal: AbortSignal
 }
 
@@ -23,7 +29,7 @@ const eagerMillis = 10
 const eagerShare = 0.1
 
 /**
- * Probes until `signal` aborts and reports only changes. A probe begins one period after the last one began, or at once
+ * Probes until `signal` aborts. A probe begins one period after the last one began, or at once
  * when that one took longer.
  *
  * A start that has never been ready is probed more often than its period, so that its readiness is known at most a tenth
@@ -43,13 +49,12 @@ export async function watchProbe(watch: ProbeWatch): Promise<void> {
       const began = performance.now()
       const failure = await watch.check(signal)
       if (signal.aborted) return
-      watch.onResult?.(failure)
-      if (signal.aborted) return
       if (failure === null) eager = false
       const period = probe.periodSeconds * 1_000
       const counts = !eager || began - countedAt >= period
       if (counts) countedAt = began
-      if (counts && tally.add(failure === null)) watch.onChange(tally.healthy, failure)
+      const changed = counts && tally.add(failure === null)
+      watch.onResult({ failure, healthy: tally.healthy, changed })
       const soon = Math.max(eagerMillis, (performance.now() - born) * eagerShare)
       const pause = eager ? Math.min(soon, period) : Math.max(0, began + period - performance.now())
       await wait(pause, undefined, { signal })

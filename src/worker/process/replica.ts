@@ -59,7 +59,8 @@ export class Replica {
     })
     this.#onReport = onReport
     this.#state = state
-    const running = { endReason: null, exitCode: null, exitSignal: null, message: null }
+    const lastExit = state.lastExit ?? { exitCode: null, exitSignal: null, message: null }
+    const running = { endReason: null, probe: state.probe, ...lastExit }
     const { replica } = assignment
     const begun = state.ended ?? { replica, start: state.start, state: 'STARTING', ready: false, ...running }
     this.#report = { ...begun, ports: portsOf(assignment) }
@@ -172,7 +173,9 @@ export class Replica {
       ready,
       started: this.#state.started || this.#state.wasReady,
       onStarted: () => this.#saveState({ started: true }),
-      onReady: (now, message) => this.#publish({ ready: now, message }),
+      told: this.#state.probe,
+      onReady: (now, probe) => this.#publish({ ready: now, probe }),
+      onNews: (probe) => this.#publish({ probe }),
     })
     const { stop: policy } = assignment
     const { sessions } = this.#starter
@@ -183,7 +186,7 @@ export class Replica {
       health.close()
       if (cause === 'dead') {
         this.#killReason = health.message
-        this.#publish({ ready: false, message: health.message })
+        this.#publish({ ready: false, probe: health.failed })
       }
       if (cause !== 'exited') return await terminate(running, policy, sessions, this.#life)
       await sessions.clear(running.pid, { patienceMillis: 0, spared: null, signal: this.#life })
@@ -208,16 +211,19 @@ export class Replica {
     const decision = decideRestart(assignment.restart, restarts, now)
     if (decision.kind === 'giveUp') return ending(decision.endReason, exit, message)
     this.#starter.records.clearStart(assignment.replica, start - 1)
+    const lastExit = { exitCode: exit.code, exitSignal: exit.signal, message }
     this.#state = {
       ...this.#state,
       start: start + 1,
+      probe: null,
+      lastExit,
       process: null,
       ready: false,
       started: false,
       wasReady: false,
       restarts: [...restarts.slice(-1_000), now],
     }
-    this.#publish({ start: start + 1, state: 'STARTING', ready: false, message })
+    this.#publish({ start: start + 1, state: 'STARTING', ready: false, probe: null, ...lastExit })
     if (decision.afterSeconds > 0) await pause(decision.afterSeconds * 1_000, this.#stop.signal, this.#life)
     return this.#stop.signal.aborted ? ending('STOPPED', exit, null) : null
   }
@@ -233,8 +239,9 @@ export class Replica {
     const next = { ...this.#report, start: this.#state.start, ...change }
     if (sameReport(this.#report, next)) return
     this.#report = next
-    if (next.ready !== this.#state.ready)
-      this.#saveState({ ready: next.ready, wasReady: next.ready || this.#state.wasReady })
+    const { ready, probe } = next
+    if (ready !== this.#state.ready || probe !== this.#state.probe)
+      this.#saveState({ ready, probe, wasReady: ready || this.#state.wasReady })
     this.#onReport(next)
   }
 

@@ -40,7 +40,9 @@ const schema = buildSchema(/* GraphQL */ `
   input ReportReplicasInput { worker: ID! epoch: Int! sequence: Int! full: Boolean! = false reports: [ReplicaReportInput!]! }
   enum ReportedState { STARTING RUNNING ENDED }
   enum ReportedEndReason { EXITED GAVE_UP START_FAILED PORT_TAKEN STOPPED }
-  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!]! }
+  enum ProbeKind { STARTUP READINESS LIVENESS }
+  input ProbeReportInput { kind: ProbeKind! ok: Boolean! message: String count: Int! seconds: Int! }
+  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! probe: ProbeReportInput endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!]! }
   input AnswerLogRequestInput { worker: ID! epoch: Int! request: ID! stdout: [String!]! stderr: [String!]! truncated: Boolean! }
   type Mutation {
     registerWorker(input: RegisterWorkerInput!): RegisterWorkerResult!

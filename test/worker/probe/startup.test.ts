@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Probe } from '../../../src/model/content.ts'
-import { watchProbe } from '../../../src/worker/probe/watchProbe.ts'
+import { type ProbeResult, watchProbe } from '../../../src/worker/probe/watchProbe.ts'
 import { assignmentOf, httpProbe, Supervision } from '../../support/drivers/supervision.ts'
 import { until } from '../../support/fixtures/until.ts'
 
@@ -56,7 +56,7 @@ test('a start that fails its startup probe is restarted in place, at last GAVE_U
   })
   supervision.supervisor.assign(assignment)
   const restarted = await supervision.report(assignment.replica, { start: 2, state: 'STARTING' })
-  expect(restarted.message).toBe('It was restarted because its startup probe failed: sh exited with code 1.')
+  expect(restarted.message).toBe('Its startup probe failed: sh exited with code 1.')
   const end = await supervision.report(assignment.replica, { state: 'ENDED' })
   expect(end).toMatchObject({ start: 2, endReason: 'GAVE_UP' })
   expect(asked('alive')).toBe(0)
@@ -88,8 +88,10 @@ test('probes that come more often than the period fail no sooner: of the failure
       first ||= performance.now()
       return 'no'
     }
-    const onResult = (): void => void results++
-    const onChange = (): void => resolve(performance.now() - first)
+    const onResult = ({ changed }: ProbeResult): void => {
+      results++
+      if (changed) resolve(performance.now() - first)
+    }
     void watchProbe({
       probe,
       check,
@@ -97,7 +99,6 @@ test('probes that come more often than the period fail no sooner: of the failure
       eager: true,
       ageSeconds: 0,
       onResult,
-      onChange,
       signal: probing.signal,
     })
   })
