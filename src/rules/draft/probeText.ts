@@ -15,3 +15,8 @@ export function probeText({ kind, message, count, since, at }: LastProbe): strin
   if (count === 1) return what
   return `${what} (${counted(count, 'time')}${seconds > 0 ? ` in ${seconds} s` : ''})`
 }
+
+/** The sentence without the counts of `probeText`, which go on without being news. */
+export function withoutCounts(sentence: string): string {
+  return sentence.replaceAll(/ \(\d+ times(?: in \d+ s)?\)/g, '')
+}

@@ -4,6 +4,7 @@ import type { Rollout, ServiceColumns } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, deadlineFrom, openRollout, targetOf, versionOf } from '../draft/draft.ts'
 import { recordEvent } from '../draft/events.ts'
+import { withoutCounts } from '../draft/probeText.ts'
 import { activeOf, type Census } from '../replica/census.ts'
 import { resolveLimits } from './limits.ts'
 import { rolloutBlockerOf } from './rolloutBlocker.ts'
@@ -64,7 +65,8 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
     return
   }
   const sentence = progressSentence(draft.base.name, draft.rollout)
-  if (sentence !== null && sentence !== progressSentence(draft.base.name, draft.base.rollout))
+  const before = progressSentence(draft.base.name, draft.base.rollout)
+  if (sentence !== null && withoutCounts(sentence) !== withoutCounts(before ?? ''))
     recordEvent(draft, 'ROLLOUT', sentence)
 }
 

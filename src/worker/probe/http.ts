@@ -6,7 +6,7 @@ import { reasonOf } from './reason.ts'
 import { statusOf } from './statusLine.ts'
 
 /** What an answer may have before its status; there only blank lines and interim answers can be. */
-const mostBytesBeforeStatus = 65_536
+const mostBytesBeforeStatus = 16_384
 /** How long and how much of an answer is read on after its status, so that most programs can write it to its end. */
 const restMillis = 1_000
 const mostBytesOfRest = 65_536
@@ -48,7 +48,8 @@ export function probeHttp(
         if (text.length > mostBytesOfRest) socket.destroy()
         return
       }
-      const status = statusOf(text)
+      // A status ends with its line, so parts of a line need no look.
+      const status = chunk.includes('\n') ? statusOf(text) : null
       if (status === null) {
         if (text.length > mostBytesBeforeStatus) fail(`sent ${text.length} bytes without a status`)
         return

@@ -72,7 +72,7 @@ export function watchHealth({ assignment, running, starter, ...watched }: Health
     if (healthy || message !== null) return
     const times = failureThreshold === 1 ? '' : ` ${failureThreshold} times in a row`
     failed = news.take(kind)
-    message = `Its ${kind.toLowerCase()} probe failed${times}: ${failure}.`
+    message = `Its ${kind.toLowerCase()} probe failed${times}: ${failed?.message ?? failure}.`
     die()
   }
 

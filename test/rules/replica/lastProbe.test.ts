@@ -100,6 +100,9 @@ describe('R9: why a probe fails', () => {
     expect(scene.snapshot.rollout.blocker?.message).toBe(
       `Waiting for web[${index}] to become ready: GET /health on port 20001 answered 503 (12 times in 40 s).`,
     )
+    // The count goes on in the blocker, and makes no event.
+    expect(tell(scene, index, answered503({ count: 24 }))).toEqual([])
+    expect(scene.snapshot.rollout.blocker?.message).toContain('(24 times in')
   })
 
   test('a profile without probes hears nothing of a probe, and one with a startup probe hears of that', () => {
