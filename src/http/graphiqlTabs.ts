@@ -70,6 +70,8 @@ query WhyNotReady {
         endReason
         exitCode
         exitSignal
+        lastProbe { kind ok message count since }
+        lastExit { start code signal at message }
         log(tailLines: 20) { stdout stderr }
       }
     }

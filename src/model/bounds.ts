@@ -25,6 +25,8 @@ export const bounds = {
   probePeriodSeconds: { min: 1, max: 3_600 },
   probeTimeoutSeconds: { min: 1, max: 3_600 },
   probeThreshold: { min: 1, max: 1_000 },
+  probeHeaders: { max: 16 },
+  probeHeaderBytes: 4_096,
   restartAttempts: { min: 0, max: 1_000 },
   restartWindowSeconds: { min: 1, max: 604_800 },
   restartDelaySeconds: { min: 0, max: 3_600 },

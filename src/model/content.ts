@@ -21,8 +21,23 @@ export interface AllocatedPort {
   readonly protocol: PortProtocol
 }
 
+export interface HttpHeader {
+  readonly name: string
+  readonly value: string
+}
+
+export interface HttpProbeAction {
+  readonly kind: 'http'
+  readonly port: string
+  readonly path: string
+  /** The certificate of a replica that is asked by HTTPS is not verified. */
+  readonly scheme: 'HTTP' | 'HTTPS'
+  /** They replace the headers that the probe sends otherwise, Host for example. */
+  readonly headers: readonly HttpHeader[]
+}
+
 export type ProbeAction =
-  | { readonly kind: 'http'; readonly port: string; readonly path: string }
+  | HttpProbeAction
   | { readonly kind: 'tcp'; readonly port: string }
   | { readonly kind: 'exec'; readonly command: readonly string[] }
 
@@ -65,6 +80,8 @@ export interface Content {
   readonly ports: readonly PortDeclaration[]
   readonly cpuMillis: number
   readonly memoryMiB: number
+  /** The other probes wait until this one has succeeded once in a start. */
+  readonly startup: Probe | null
   readonly readiness: Probe | null
   readonly liveness: Probe | null
   readonly restart: RestartPolicy

@@ -12,6 +12,7 @@ import type {
   ServiceId,
   WorkerId,
 } from './id.ts'
+import type { ReportedProbe } from './lastProbe.ts'
 import type { HostView, Version } from './service.ts'
 import type { RolloutSettings, Settings } from './settings.ts'
 
@@ -25,7 +26,10 @@ export interface ReplicaReport {
   readonly start: number
   readonly state: ReportedState
   readonly ready: boolean
+  /** Null: nothing is told of its probes, and what was told of this start stays true. */
+  readonly probe: ReportedProbe | null
   readonly endReason: ReportedEndReason | null
+  /** With the message how its process ended last: in this start where the state is ENDED, otherwise in the one before. */
   readonly exitCode: number | null
   readonly exitSignal: string | null
   readonly message: string | null

@@ -1,6 +1,7 @@
 import type * as blocker from './blocker.ts'
 import type * as content from './content.ts'
 import type * as fact from './fact.ts'
+import type * as lastProbe from './lastProbe.ts'
 import type * as repeats from './repeats.ts'
 import type * as settings from './settings.ts'
 
@@ -12,6 +13,8 @@ declare global {
     type Blockers = readonly blocker.Blocker[]
     type Content = content.Content
     type FactData = fact.ServiceFactData | fact.ClusterFactData | null
+    type LastExit = lastProbe.LastExit
+    type LastProbe = lastProbe.LastProbe
     type Overrides = content.Overrides
     type Repeats = repeats.Repeats
     type RolloutRepeats = repeats.RolloutRepeats

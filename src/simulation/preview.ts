@@ -3,6 +3,7 @@ import type { Content } from '../model/content.ts'
 import type { PlacementHost, PlacementProject, WaitingReplica } from '../model/host.ts'
 import type { Instant } from '../model/id.ts'
 import type { ServiceIntent } from '../model/intent.ts'
+import { isProbed } from '../model/isProbed.ts'
 import type { Refusal } from '../model/refusal.ts'
 import { isConfirmed, isPlaced } from '../model/replica.ts'
 import type { Replica, ServiceSnapshot } from '../model/service.ts'
@@ -140,9 +141,7 @@ export class Preview {
     const { readyAfterSeconds: seconds } = this.#input
     const after = { from: seconds, to: seconds }
     // Without a probe a replica is ready with its process.
-    return content.readiness === null
-      ? { ...wellBehaved, startSeconds: after }
-      : { ...wellBehaved, readyAfterSeconds: after }
+    return isProbed(content) ? { ...wellBehaved, readyAfterSeconds: after } : { ...wellBehaved, startSeconds: after }
   }
 
   #recordCommit(at: Instant, after: ServiceSnapshot, rows: readonly ChangedRow[]): void {

@@ -2,6 +2,7 @@ import type { Content } from '../model/content.ts'
 import { addTo } from '../model/groupBy.ts'
 import type { HostId, Instant, ReplicaId, ServiceId, WorkerId } from '../model/id.ts'
 import type { ReplicaReport } from '../model/intent.ts'
+import { isProbed } from '../model/isProbed.ts'
 import { isConfirmed } from '../model/replica.ts'
 import { decideRestart } from '../model/restart.ts'
 import type { Replica } from '../model/service.ts'
@@ -193,7 +194,7 @@ export class Workers {
       this.#schedule(run, 'crash', now + random.millis(crashAfterSeconds))
     }
     run.isConfirmed = true
-    run.isReady = readyAfter === 0 || run.content.readiness === null
+    run.isReady = readyAfter === 0 || !isProbed(run.content)
     if (readyAfter !== null && readyAfter > 0) this.#schedule(run, 'ready', now + readyAfter)
     return [report(run, { ready: run.isReady })]
   }
@@ -211,7 +212,7 @@ export class Workers {
       'start',
       now + decision.afterSeconds * 1_000 + this.#options.random.millis(run.behaviour.startSeconds),
     )
-    return [report(run, { state: 'STARTING' })]
+    return [report(run, { state: 'STARTING', exitCode })]
   }
 
   #cancelSteps(run: Run): void {
@@ -230,6 +231,7 @@ function report(run: Run, over: Partial<ReplicaReport> = {}): ReplicaReport {
     start,
     state: 'RUNNING',
     ready: false,
+    probe: null,
     endReason: null,
     exitCode: null,
     exitSignal: null,

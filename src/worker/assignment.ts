@@ -1,5 +1,6 @@
 import type { AllocatedPort, Probe, RestartPolicy, StopPolicy } from '../model/content.ts'
 import type { ReplicaReport } from '../model/intent.ts'
+import type { ReportedProbe } from '../model/lastProbe.ts'
 
 /** A replica's global id, for example `Replica_01890a5d-…`. It names files, so no other characters are accepted. */
 export type ReplicaName = string
@@ -25,6 +26,7 @@ export interface Assignment {
   /** CPU and memory are reserved by placement, and enforced where cgroups are delegated to the worker. */
   readonly cpuMillis: number
   readonly memoryMiB: number
+  readonly startup: Probe | null
   readonly readiness: Probe | null
   readonly liveness: Probe | null
   readonly restart: RestartPolicy
@@ -52,9 +54,15 @@ export function sameReport(a: Report, b: Report): boolean {
     a.start === b.start &&
     a.state === b.state &&
     a.ready === b.ready &&
+    sameProbe(a.probe, b.probe) &&
     a.endReason === b.endReason &&
     a.exitCode === b.exitCode &&
     a.exitSignal === b.exitSignal &&
     a.message === b.message
   )
+}
+
+function sameProbe(a: ReportedProbe | null, b: ReportedProbe | null): boolean {
+  if (a === null || b === null) return a === b
+  return a.kind === b.kind && a.ok === b.ok && a.message === b.message && a.count === b.count
 }

@@ -206,6 +206,74 @@ const profiles: readonly Case[] = [
     'contains a blank',
   ],
   [
+    'a probe with a header without a name',
+    probe({ http: { port: 'http', headers: [{ name: '', value: 'a' }] } }),
+    ['readiness', 'http', 'headers', '0', 'name'],
+    'name of the header is empty',
+  ],
+  [
+    'a probe with an odd name of a header',
+    probe({ http: { port: 'http', headers: [{ name: 'X Probe', value: 'a' }] } }),
+    ['readiness', 'http', 'headers', '0', 'name'],
+    '"X Probe" contains " "',
+  ],
+  [
+    'a probe with a header of its own',
+    probe({ http: { port: 'http', headers: [{ name: 'content-length', value: '5' }] } }),
+    ['readiness', 'http', 'headers', '0', 'name'],
+    '"content-length" is set by the probe',
+  ],
+  [
+    'a probe with two hosts',
+    probe({
+      http: {
+        port: 'http',
+        headers: [
+          { name: 'Host', value: 'a' },
+          { name: 'host', value: 'b' },
+        ],
+      },
+    }),
+    ['readiness', 'http', 'headers', '1'],
+    '"Host" is given twice',
+  ],
+  [
+    'a probe with a line break in a header',
+    probe({ http: { port: 'http', headers: [{ name: 'A', value: 'b\r\nC: d' }] } }),
+    ['readiness', 'http', 'headers', '0', 'value'],
+    'contains "\\r"',
+  ],
+  [
+    'a probe with 17 headers',
+    probe({ http: { port: 'http', headers: Array(17).fill({ name: 'A', value: 'b' }) } }),
+    ['readiness', 'http', 'headers'],
+    '17 headers: at most 16',
+  ],
+  [
+    'a probe with large headers',
+    probe({ http: { port: 'http', headers: [{ name: 'A', value: 'b'.repeat(4_096) }] } }),
+    ['readiness', 'http', 'headers'],
+    '4097 bytes: at most 4096',
+  ],
+  [
+    'a startup probe of an undeclared port',
+    { startup: { tcp: { port: 'db' } } },
+    ['startup', 'tcp', 'port'],
+    '"db" is not declared',
+  ],
+  [
+    'a startup probe of two successes',
+    { startup: { exec: { command: ['true'] }, successThreshold: 2 } },
+    ['startup', 'successThreshold'],
+    "2 successes in a row can't be asked for",
+  ],
+  [
+    'a liveness probe of two successes',
+    { liveness: { exec: { command: ['true'] }, successThreshold: 2 } },
+    ['liveness', 'successThreshold'],
+    "2 successes in a row can't be asked for",
+  ],
+  [
     'a period of 0',
     probe({ periodSeconds: 0 }),
     ['readiness', 'periodSeconds'],

@@ -50,9 +50,14 @@ test.each([
     'crashes',
     'exits-at-once',
     'CRASH_LOOP',
-    /^Waiting for crashes\[3\] and 1 more, which have failed again and again: read their logs/,
+    /^Waiting for crashes\[\d\] and 1 more, which have failed again and again \(crashes\[\d\]: the process exited with code 0\): read their logs/,
   ],
-  ['never-ready', 'runs', 'WAITING_FOR_READY', /^Waiting for never-ready\[3\] and 1 more to become ready\.$/],
+  [
+    'never-ready',
+    'runs',
+    'WAITING_FOR_READY',
+    /^Waiting for never-ready\[\d\] and 1 more to become ready: of never-ready\[\d\], .* on port \d+ failed: connect ECONNREFUSED .* \(\d+ times in \d+ s\)\.$/,
+  ],
 ] as const)(
   'a version that %s is told as what it is, and rolled back: no request fails, no old replica that serves is stopped',
   async (name, bad, reason, message) => {
@@ -89,7 +94,11 @@ test.each([
       const steps = await service.steps(2)
       expect(steps[0]).toBe(`${name}: rolling 1 → 2, 2 of 4 updated, waiting for ${name}[3] and 1 more to be placed.`)
       if (reason === 'CRASH_LOOP')
-        expect(steps).toContainEqual(expect.stringMatching(/; crashes\[\d\] has failed once: read its log\.$/))
+        expect(steps).toContainEqual(
+          expect.stringMatching(
+            /; crashes\[\d\] has failed once \(the process exited with code \d+\): read its log\.$/,
+          ),
+        )
 
       const before = await processesOf(watch)
       expect(before.size).toBe(3)

@@ -92,6 +92,7 @@ describe('the outbox', () => {
       start,
       state: 'RUNNING',
       ready: false,
+      probe: null,
       endReason: null,
       exitCode: null,
       exitSignal: null,

@@ -210,6 +210,8 @@ CREATE TABLE "Replica" (
     "exitCode" INTEGER,
     "exitSignal" TEXT,
     "endMessage" TEXT,
+    "lastProbe" JSONB,
+    "lastExit" JSONB,
     "reportedEpoch" INTEGER NOT NULL DEFAULT 0,
     "reportedSequence" INTEGER NOT NULL DEFAULT 0,
     "repeats" JSONB NOT NULL DEFAULT '{}',
@@ -229,6 +231,8 @@ CREATE TABLE "Slot" (
     "failedAt" TIMESTAMPTZ(3) NOT NULL,
     "retryAt" TIMESTAMPTZ(3) NOT NULL,
     "failedHostId" TEXT,
+    "failedReason" "EndReason" NOT NULL,
+    "failedMessage" TEXT,
 
     CONSTRAINT "Slot_pkey" PRIMARY KEY ("serviceId","index","contentNumber")
 );

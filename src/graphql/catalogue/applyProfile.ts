@@ -8,7 +8,7 @@ import type { ClusterOutcome } from '../../store/commit/outcome.ts'
 import { environmentOf, profileEnvironmentField } from '../content/environmentInput.ts'
 import { RestartPolicyInput, restartOf, StopPolicyInput, stopOf } from '../content/policyInput.ts'
 import { portsField, portsOf } from '../content/portInput.ts'
-import { ProbeInput, probeOf, probePortFaults } from '../content/probeInput.ts'
+import { ProbeInput, probeOf, probePortFaults, singleSuccessFaults } from '../content/probeInput.ts'
 import { warningsDescription } from '../content/settings.ts'
 import { ServiceSettingsInput, settingsFaults, settingsWithDefaults } from '../content/settingsInput.ts'
 import { builder } from '../kit/builder.ts'
@@ -78,9 +78,15 @@ userMutation({
           (range) => `Memory of each replica in MiB, ${range}; ${defaultContent.memoryMiB} when left out.`,
         ),
       ),
+      startup: t.field({
+        type: ProbeInput,
+        description:
+          'The startup probe. The other probes wait until it has succeeded once. A process that fails it is restarted in place, so a slow program needs a failureThreshold × periodSeconds that is longer than its start takes.',
+      }),
       readiness: t.field({
         type: ProbeInput,
-        description: 'The readiness probe. Without one a replica is ready when its process runs.',
+        description:
+          'The readiness probe. Without one a replica is ready when its startup probe has succeeded or, without that one too, when its process runs.',
       }),
       liveness: t.field({
         type: ProbeInput,
@@ -90,12 +96,13 @@ userMutation({
       stop: t.field({ type: StopPolicyInput, description: 'How replicas are stopped.' }),
       service: t.field({ type: ServiceSettingsInput, description: 'The settings of services that use this profile.' }),
     }),
-    check: ({ env, readiness, liveness, service, ...input }) => {
+    check: ({ env, startup, readiness, liveness, service, ...input }) => {
       const ports = portsOf(input.ports)
       return [
         ...under('env', portVariableIssues(env ?? [], ports)),
+        ...under('startup', [...probePortFaults(startup, ports), ...singleSuccessFaults(startup)]),
         ...under('readiness', probePortFaults(readiness, ports)),
-        ...under('liveness', probePortFaults(liveness, ports)),
+        ...under('liveness', [...probePortFaults(liveness, ports), ...singleSuccessFaults(liveness)]),
         ...under('service', settingsFaults(service, { ports, readiness: probeOf(readiness) })),
       ]
     },
@@ -105,7 +112,8 @@ userMutation({
   about: (input) => ({ profile: input.name }),
   perform: async (input, { app, viewer, remember }) => {
     const { name, ports, service, ...own } = input
-    const { command, env, workingDirectory, cpuMillis, memoryMiB, readiness, liveness, restart, stop, ...rest } = own
+    const { command, env, workingDirectory, cpuMillis, memoryMiB, restart, stop, ...probes } = own
+    const { startup, readiness, liveness, ...rest } = probes
     noneLeft(rest)
     const declared = portsOf(ports)
     const content: Content = {
@@ -115,6 +123,7 @@ userMutation({
       ports: declared,
       cpuMillis: cpuMillis ?? defaultContent.cpuMillis,
       memoryMiB: memoryMiB ?? defaultContent.memoryMiB,
+      startup: probeOf(startup),
       readiness: probeOf(readiness),
       liveness: probeOf(liveness),
       restart: restartOf(restart),

@@ -63,10 +63,18 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
       description: 'Memory reserved for each replica, in MiB.',
       resolve: (row) => row.content.memoryMiB,
     }),
+    startup: t.field({
+      type: Probe,
+      nullable: true,
+      description:
+        'The other probes wait until it has succeeded once in a start; a process that fails it is restarted in place. Null: they do not wait.',
+      resolve: (row) => row.content.startup,
+    }),
     readiness: t.field({
       type: Probe,
       nullable: true,
-      description: 'The readiness probe. Null means that the replica is ready when its process runs.',
+      description:
+        'The readiness probe. Null means that the replica is ready when its startup probe has succeeded or, without one, when its process runs.',
       resolve: (row) => row.content.readiness,
     }),
     liveness: t.field({

@@ -46,11 +46,30 @@ export const AllocatedPort = builder.objectRef<Model.AllocatedPort>('AllocatedPo
 
 type ActionOf<Kind extends Model.ProbeAction['kind']> = Extract<Model.ProbeAction, { kind: Kind }>
 
+const HttpHeader = builder.objectRef<Model.HttpHeader>('HttpHeader').implement({
+  description: 'A header of a request.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'The name.' }),
+    value: t.exposeString('value', { description: 'The value.' }),
+  }),
+})
+
+export const ProbeScheme = enumOf<Model.HttpProbeAction['scheme']>('ProbeScheme', 'How an HTTP probe asks.', {
+  HTTP: 'In plain text.',
+  HTTPS: 'By TLS. The certificate is not verified, because that of a replica is mostly its own.',
+})
+
 const HttpProbe = builder.objectRef<ActionOf<'http'>>('HttpProbe').implement({
-  description: 'Succeeds when a GET is answered with a status from 200 to 399.',
+  description: 'Succeeds when a GET is answered with a status from 200 to 399. Nothing but the status is read.',
   fields: (t) => ({
     port: t.exposeString('port', { description: 'The name of a declared port.' }),
     path: t.exposeString('path', { description: 'The path, with its leading "/".' }),
+    scheme: t.field({ type: ProbeScheme, description: 'HTTP or HTTPS.', resolve: (action) => action.scheme }),
+    headers: t.field({
+      type: [HttpHeader],
+      description: 'Headers that the probe sends besides its own or instead of them.',
+      resolve: (action) => action.headers,
+    }),
   }),
 })
 
@@ -76,7 +95,8 @@ const ProbeAction = builder.unionType('ProbeAction', {
 })
 
 export const Probe = builder.objectRef<Model.Probe>('Probe').implement({
-  description: 'A check by which the worker learns whether a replica is ready (readiness) or works (liveness).',
+  description:
+    'A check by which the worker learns whether a replica has started (startup), is ready (readiness) or works (liveness).',
   fields: (t) => ({
     action: t.field({ type: ProbeAction, description: 'What the probe does.', resolve: (probe) => probe.action }),
     initialDelaySeconds: t.exposeInt('initialDelaySeconds', {

@@ -1,15 +1,30 @@
 import { bounds } from '../../model/bounds.ts'
-import type { PortDeclaration, Probe } from '../../model/content.ts'
+import type { HttpProbeAction, PortDeclaration, Probe } from '../../model/content.ts'
 import { quoted } from '../../model/quoted.ts'
 import { defaultProbe, probeWith } from '../../rules/service/defaults.ts'
 import { builder } from '../kit/builder.ts'
 import { type Fault, noneLeft, type PartOf } from '../kit/check.ts'
 import { checkCommand, pathFaults, whole } from '../kit/values.ts'
+import { ProbeScheme } from './content.ts'
+import { headerNameFaults, headersFaults, headerValueFaults } from './probeHeaders.ts'
 
 const port = { required: true, description: 'The name of a declared TCP port.' } as const
 
+const HttpHeaderInput = builder.inputType('HttpHeaderInput', {
+  description: 'A header of a request.',
+  fields: (t) => ({
+    name: t.string({
+      required: true,
+      description: 'Letters, digits and "-", as in "X-Probe"; not Connection, Content-Length or Transfer-Encoding.',
+      check: headerNameFaults,
+    }),
+    value: t.string({ required: true, description: 'Printable ASCII characters.', check: headerValueFaults }),
+  }),
+})
+
 const HttpProbeInput = builder.inputType('HttpProbeInput', {
-  description: 'A GET that has to be answered with a status from 200 to 399.',
+  description:
+    'A GET that has to be answered with a status from 200 to 399. Redirects are not followed, and nothing but the status is read.',
   fields: (t) => ({
     port: t.string(port),
     path: t.string({
@@ -17,6 +32,17 @@ const HttpProbeInput = builder.inputType('HttpProbeInput', {
       defaultValue: '/',
       description: `The path, beginning with "/", at most ${bounds.pathLength} characters.`,
       check: requestPathFaults,
+    }),
+    scheme: t.field({
+      type: ProbeScheme,
+      required: true,
+      defaultValue: 'HTTP',
+      description: 'HTTP, or HTTPS with any certificate.',
+    }),
+    headers: t.field({
+      type: [HttpHeaderInput],
+      description: `Headers besides the probe's own Host, User-Agent and Accept, or instead of them; at most ${bounds.probeHeaders.max} of together at most ${bounds.probeHeaderBytes} bytes. The default Host is the address and the port.`,
+      check: headersFaults,
     }),
   }),
 })
@@ -75,7 +101,8 @@ export const ProbeInput = builder.inputType('ProbeInput', {
       whole(
         bounds.probeThreshold,
         'successes in a row',
-        (range) => `Successes in a row that make it succeed, ${range}; ${defaultProbe.successThreshold} when left out.`,
+        (range) =>
+          `Successes in a row that make it succeed, ${range}; ${defaultProbe.successThreshold} when left out, and always ${defaultProbe.successThreshold} for a startup or liveness probe.`,
       ),
     ),
   }),
@@ -99,9 +126,9 @@ const timesOf = (times: PartOf<Probe, Times>) => times
 
 function actionOf({ http, tcp, exec }: Pick<ProbeInputValue, 'http' | 'tcp' | 'exec'>): Probe['action'] {
   if (http) {
-    const { port, path, ...rest } = http
+    const { port, path, scheme, headers, ...rest } = http
     noneLeft(rest)
-    return { kind: 'http', port, path }
+    return { kind: 'http', port, path, scheme, headers: headers ?? [] } satisfies HttpProbeAction
   }
   if (tcp) {
     const { port, ...rest } = tcp
@@ -129,6 +156,13 @@ export function probePortFaults(
     const names = ports.map(({ name }) => quoted(name)).join(', ') || 'none'
     return [{ path, message: `The port ${quoted(wanted)} is not declared: declared are ${names}.` }]
   })
+}
+
+/** A startup or liveness probe has succeeded with one success: another number could not be obeyed. */
+export function singleSuccessFaults(probe: ProbeInputValue | null | undefined): Fault[] {
+  const given = probe?.successThreshold ?? 1
+  const message = `${given} successes in a row can't be asked for: a startup or liveness probe has succeeded with 1.`
+  return given === 1 ? [] : [{ path: ['successThreshold'], message }]
 }
 
 function requestPathFaults(path: string): Fault[] {

@@ -3,6 +3,7 @@ import { bounds } from '../../model/bounds.ts'
 import type { ReplicaId, WorkerId } from '../../model/id.ts'
 import type { LogText } from '../../systems/logs/logText.ts'
 import { AllocatedPort } from '../content/content.ts'
+import { ReplicaExit, ReplicaProbe } from '../content/lastProbe.ts'
 import { Blocker } from '../kit/blocker.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
@@ -108,6 +109,19 @@ export const Replica = builder.prismaNode('Replica', {
     exitSignal: t.exposeString('exitSignal', {
       nullable: true,
       description: 'The signal that ended its process, without SIG, for example KILL; null when none did.',
+    }),
+    lastProbe: t.field({
+      type: ReplicaProbe,
+      nullable: true,
+      description:
+        'What its worker told last of the probes of this start: one that fails before one that succeeds. Null: nothing yet, which is usual in the first 5 s.',
+      resolve: (replica) => replica.lastProbe,
+    }),
+    lastExit: t.field({
+      type: ReplicaExit,
+      nullable: true,
+      description: 'How its process ended last, also before a restart in place; null while none has ended.',
+      resolve: (replica) => replica.lastExit,
     }),
     log: t.field({
       type: ReplicaLog,

@@ -61,10 +61,17 @@ export const Assignment = builder.objectRef<AssignmentValue>('Assignment').imple
       resolve: ({ content }) => content.cpuMillis,
     }),
     memoryMiB: t.int({ description: 'Memory reserved for it, in MiB.', resolve: ({ content }) => content.memoryMiB }),
+    startup: t.field({
+      type: Probe,
+      nullable: true,
+      description: 'The other probes wait until it has succeeded once in a start. Null: they do not wait.',
+      resolve: ({ content }) => content.startup,
+    }),
     readiness: t.field({
       type: Probe,
       nullable: true,
-      description: 'The readiness probe. Null means that the replica is ready when its process runs.',
+      description:
+        'The readiness probe. Null means that the replica is ready when its startup probe has succeeded or, without one, when its process runs.',
       resolve: ({ content }) => content.readiness,
     }),
     liveness: t.field({

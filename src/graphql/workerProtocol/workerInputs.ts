@@ -11,6 +11,7 @@ import { mostWatchedPorts } from '../../model/watchedPort.ts'
 import type { RegisteringWorker } from '../../model/workerOffer.ts'
 import { protocolFault, serverProtocols } from '../../model/workerProtocol.ts'
 import { PortProtocol } from '../content/content.ts'
+import { ProbeKind } from '../content/lastProbe.ts'
 import { builder } from '../kit/builder.ts'
 import { type Check, type Fault, noneLeft, type PartOf } from '../kit/check.ts'
 import { enumOf } from '../kit/enumOf.ts'
@@ -18,6 +19,7 @@ import { idOf } from '../kit/globalId.ts'
 import { faultOf } from '../kit/values.ts'
 
 const messageLength = 1_000
+const probeMessageLength = 300
 const mostAddresses = 16
 
 const ReportedState = enumOf<StateValue>('ReportedState', 'What a worker sees of a replica.', {
@@ -34,6 +36,27 @@ const ReportedEndReason = enumOf<EndReasonValue>('ReportedEndReason', 'Why a rep
   STOPPED: 'The worker stopped it, as it was told to or because it lost contact.',
 })
 
+const ProbeReportInput = builder.inputType('ProbeReportInput', {
+  description: 'The last result of a probe of the current start; equal ones in a row are one.',
+  fields: (t) => ({
+    kind: t.field({ type: ProbeKind, required: true, description: 'Which probe.' }),
+    ok: t.boolean({ required: true, description: 'Whether it succeeded.' }),
+    message: t.string({
+      description: `What is wrong, as a part of a sentence; what is over ${probeMessageLength} characters is cut.`,
+    }),
+    count: t.int({
+      required: true,
+      description: 'How many equal results there were in a row: 1, 2, 3 …, below 1 INVALID_INPUT.',
+      check: (count) => faultUnless(count >= 1, `count is ${count}: the first result is 1.`),
+    }),
+    seconds: t.int({
+      required: true,
+      description: 'How many seconds ago the first of them was, below 0 INVALID_INPUT.',
+      check: (seconds) => faultUnless(seconds >= 0, `seconds is ${seconds}: what has just happened is 0.`),
+    }),
+  }),
+})
+
 const ReplicaReportInput = builder.inputType('ReplicaReportInput', {
   description: 'What a worker sees of one replica.',
   fields: (t) => ({
@@ -48,10 +71,20 @@ const ReplicaReportInput = builder.inputType('ReplicaReportInput', {
       required: true,
       description: 'Whether the readiness probe of this start succeeds; without a probe, whether the process runs.',
     }),
+    probe: t.field({
+      type: ProbeReportInput,
+      description:
+        'The last results of the probes of this start. Null means that earlier reports of them are still true.',
+    }),
     endReason: t.field({ type: ReportedEndReason, description: 'Why it has ended; given with ENDED.' }),
-    exitCode: t.int({ description: 'The exit status; null where there is none or it was not seen.' }),
-    exitSignal: t.string({ description: 'The signal that ended it, without SIG; null when none did.' }),
-    message: t.string({ description: 'A sentence about it for people. It is cut to 1,000 characters.' }),
+    exitCode: t.int({
+      description:
+        'The exit status of this start when it has ENDED, otherwise of the start before it; null when there is none or it was not seen.',
+    }),
+    exitSignal: t.string({ description: 'The signal that ended that process, without SIG; null when none did.' }),
+    message: t.string({
+      description: 'A sentence for people that says how or why that process ended. It is cut to 1,000 characters.',
+    }),
     ports: t.intList({
       required: true,
       description: 'The ports of its assignment. A report about an earlier placement of the same replica is ignored.',
@@ -255,7 +288,8 @@ function faultUnless(isRight: boolean, sentence: string): Fault[] {
 
 /** Returns a report as the rules take it; null when its id is not a replica's. */
 export function reportOf(input: ReportInput): ReplicaReport | null {
-  const { replica, start, state, ready, endReason, exitCode, exitSignal, message, ports, takenPorts, ...rest } = input
+  const { replica, start, state, ready, endReason, exitCode, exitSignal, message, probe, ports, takenPorts, ...rest } =
+    input
   noneLeft(rest)
   const id = idOf('Replica', replica)
   if (id === null) return null
@@ -264,6 +298,7 @@ export function reportOf(input: ReportInput): ReplicaReport | null {
     start,
     state,
     ready,
+    probe: probe ? { ...probe, message: textOf(probe.message, probeMessageLength) } : null,
     endReason: endReason ?? null,
     exitCode: exitCode ?? null,
     exitSignal: textOf(exitSignal, 32),
@@ -273,7 +308,16 @@ export function reportOf(input: ReportInput): ReplicaReport | null {
   }
 }
 
-/** Cuts the text, and removes what the database can't hold: NUL, and half of a character that the cut may have left. */
+/**
+ * Cuts a worker's text, and removes what would spoil a line: control characters, marks that turn the direction of
+ * writing, and half of a character that the cut may have left.
+ */
 function textOf(text: string | null | undefined, most: number): string | null {
-  return text === null || text === undefined ? null : text.slice(0, most).replaceAll(/[\0\p{Cs}]/gu, '')
+  return text === null || text === undefined
+    ? null
+    : text
+        .slice(0, most)
+        .replaceAll(/\p{Cc}+/gu, ' ')
+        .replaceAll(/[\p{Cs}\u202a-\u202e\u2066-\u2069]/gu, '')
+        .trim()
 }

@@ -2,9 +2,11 @@ import type { BlockReason } from '../../generated/prisma/enums.ts'
 import type { Blocker } from '../../model/blocker.ts'
 import { counted } from '../../model/counted.ts'
 import type { Instant } from '../../model/id.ts'
-import type { Replica, Rollout } from '../../model/service.ts'
-import { type Draft, hostOf } from '../draft/draft.ts'
+import type { Replica, Rollout, Slot } from '../../model/service.ts'
+import { clauseOf } from '../draft/clause.ts'
+import { type Draft, hostOf, versionOf } from '../draft/draft.ts'
 import { minReadySecondsOf } from '../draft/minReady.ts'
+import { failingProbe, probeText } from '../draft/probeText.ts'
 import { keyOf } from '../draft/slot.ts'
 
 /**
@@ -77,10 +79,7 @@ export const blockerTable = {
   WAITING_FOR_READY: {
     nature: 'usual',
     waitsFor: (waiting) => `Waiting for ${nameOf(waiting)} to become ready`,
-    help: (waiting) =>
-      waiting.count === 1
-        ? `see its readiness probe, and its log on host ${hostNameOf(waiting)}`
-        : 'see their readiness probe and their logs',
+    help: readyHelp,
   },
   NO_ADDRESS: {
     nature: 'trouble',
@@ -149,22 +148,64 @@ function hostNameOf({ draft, first }: Waiting): string {
 
 function waitsAfterFailures(waiting: Waiting): string {
   const { draft, first, count } = waiting
-  if (count > 1) return `Waiting for ${nameOf(waiting)}, which have failed again and again`
   const slot = draft.slots.get(keyOf(first))
+  const cause = failureCause(slot)
+  if (count > 1) {
+    const example = cause === null ? '' : ` (${nameOf({ ...waiting, count: 1 })}: ${cause})`
+    return `Waiting for ${nameOf(waiting)}, which have failed again and again${example}`
+  }
   const failed = `failed ${counted(slot?.failures ?? 0, 'time')}`
   if (first.available) return `${nameOf(waiting)} had ${failed} and is available now`
   const retry =
     slot === undefined || first.notBefore === null
       ? ''
       : ` and is tried again ${(slot.retryAt - slot.failedAt) / 1000} s after the last failure`
-  return `Waiting for ${nameOf(waiting)}, which has ${failed}${retry}`
+  return `Waiting for ${nameOf(waiting)}, which has ${failed}${retry}${cause === null ? '' : ` (${cause})`}`
 }
 
 function failureHelp({ draft, first, count }: Waiting): string {
-  if (count > 1)
-    return `read their logs${draft.alive.rows.some(waitsForBackoff) ? '; resetBackoff tries them at once' : ''}`
+  const slot = draft.slots.get(keyOf(first))
+  if (count > 1) {
+    const reset = draft.alive.rows.some(waitsForBackoff) ? '; resetBackoff tries them at once' : ''
+    return `${slot?.failedReason === 'START_FAILED' ? 'mend that' : 'read their logs'}${reset}`
+  }
   if (first.available) return `that is forgotten after ${draft.columns.settings.backoffResetAfterSeconds} s`
-  return `read its log${waitsForBackoff(first) ? '; resetBackoff tries it at once' : ''}`
+  return `${failureAdvice(slot)}${waitsForBackoff(first) ? '; resetBackoff tries it at once' : ''}`
+}
+
+/** What is known of why the slot failed last; null where nothing is. */
+export function failureCause(slot: Slot | undefined): string | null {
+  if (slot === undefined) return null
+  if (slot.failedMessage !== null) return clauseOf(slot.failedMessage)
+  return slot.failedReason === 'START_FAILED' ? 'it could not be started' : null
+}
+
+/** What never started has written no log. */
+export function failureAdvice(slot: Slot | undefined): string {
+  return slot?.failedReason === 'START_FAILED' ? 'mend that' : 'read its log'
+}
+
+/** Why replicas are not ready, as far as their worker has told. */
+function readyHelp(waiting: Waiting): string {
+  const { draft, first, count } = waiting
+  const host = `host ${hostNameOf(waiting)}`
+  const failing = failingHint(waiting)
+  if (failing !== null) return failing
+  if (first.startedAt === null)
+    return count === 1
+      ? `its worker on ${host} has not confirmed its process yet`
+      : 'their workers have not confirmed all of their processes yet'
+  if (count > 1) return 'their probes have not succeeded yet; see their logs'
+  const { startup } = versionOf(draft, first.versionNumber).content
+  const probe = startup !== null && first.lastProbe === null ? 'startup' : 'readiness'
+  return `its ${probe} probe has not succeeded yet; see its log on ${host}`
+}
+
+/** The failing probe of the replica that is named; null where none is known. */
+export function failingHint({ draft, first, count }: Waiting): string | null {
+  const failing = failingProbe(first)
+  if (failing === null) return null
+  return `${count === 1 ? '' : `of ${draft.base.name}[${first.index}], `}${probeText(failing)}`
 }
 
 /** A reset of the backoff helps only while the replica waits for its end. */

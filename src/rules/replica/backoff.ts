@@ -40,11 +40,17 @@ export function resetAt(availableSince: Instant, settings: BackoffSettings): Ins
   return availableSince + settings.backoffResetAfterSeconds * 1000
 }
 
+/** How a replica failed. */
+interface Failure {
+  readonly reason: Slot['failedReason']
+  readonly message: string | null
+}
+
 /**
  * R10: remembers the failure of `row`, which nobody stopped. An end after it was available for long enough is not a
  * failure. Returns whether it was one.
  */
-export function rememberFailure(draft: Draft, row: Replica, ctx: Context): boolean {
+export function rememberFailure(draft: Draft, row: Replica, how: Failure, ctx: Context): boolean {
   const { settings } = draft.columns
   const { slots } = draft
   const key = keyOf(row)
@@ -60,6 +66,8 @@ export function rememberFailure(draft: Draft, row: Replica, ctx: Context): boole
     failedAt: ctx.now,
     retryAt: ctx.now + backoffSeconds(failures, settings) * 1000,
     failedHostId: row.hostId,
+    failedReason: how.reason,
+    failedMessage: how.message,
   })
   return true
 }

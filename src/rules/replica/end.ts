@@ -3,6 +3,7 @@ import type { Instant } from '../../model/id.ts'
 import type { ReplicaReport } from '../../model/intent.ts'
 import { isActive } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
+import { clauseOf } from '../draft/clause.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hostOf, isDeleting, put } from '../draft/draft.ts'
 import { recordReplicaEvent } from '../draft/events.ts'
@@ -30,7 +31,7 @@ export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
     recordStopped(draft, ended, reason)
     return
   }
-  const failed = failures.has(reason) && !isDeleting(draft) && rememberFailure(draft, row, ctx)
+  const failed = failures.has(reason) && !isDeleting(draft) && rememberFailure(draft, row, { ...how, reason }, ctx)
   if (failed) rememberTrouble(draft, row, ctx.now, draft.slots.get(keyOf(row))?.retryAt)
   recordReplicaEvent(
     draft,
@@ -75,7 +76,7 @@ function endSentence(draft: Draft, row: Replica, how: End): string {
       : how.exitCode !== null
         ? ` with exit code ${how.exitCode}`
         : ''
-  const why = how.message === null ? '' : `: ${how.message.replace(/[.\s]+$/, '')}`
+  const why = how.message === null ? '' : `: ${clauseOf(how.message)}`
   switch (how.reason) {
     case 'GAVE_UP':
       return `${where} ended${exit} and its restarts in place are used up${why}.`

@@ -39,6 +39,7 @@ export function portTaken(
     hostReachable: true,
     start: 1,
     startedAt: null,
+    lastProbe: null,
     portConflicts,
     avoidHostId: row.hostId,
     blocker: row.blocker ?? replicaBlocker(draft, row, 'QUEUED', ctx.now),

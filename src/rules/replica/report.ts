@@ -1,13 +1,18 @@
 import type { ReplicaId } from '../../model/id.ts'
 import type { ReplicaReport, Reporter } from '../../model/intent.ts'
+import { isProbed } from '../../model/isProbed.ts'
+import type { LastExit } from '../../model/lastProbe.ts'
 import { type CommitOutcome, unfinished } from '../../model/outcome.ts'
 import { isActive, isOfReporter } from '../../model/replica.ts'
 import type { Replica } from '../../model/service.ts'
+import { clauseOf } from '../draft/clause.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, hasRoom, put, versionOf } from '../draft/draft.ts'
 import { recordReplicaEvent, recordSharedEvent } from '../draft/events.ts'
 import { minReadySecondsOf } from '../draft/minReady.ts'
+import { failingProbe, probeText } from '../draft/probeText.ts'
 import { end } from './end.ts'
+import { isProbeNews, withProbe } from './lastProbe.ts'
 import { portTaken, takenPortsOf } from './portTaken.ts'
 import { withReadiness } from './readiness.ts'
 import { rememberTrouble } from './trouble.ts'
@@ -80,10 +85,11 @@ function takeReport(draft: Draft, row: Replica, report: ReplicaReport, ctx: Cont
   const reported = Math.max(report.start, 1)
   if (reported < row.start || (reported === row.start && progress[report.state] < progressOf(row))) return
   if (report.state === 'ENDED') {
-    takeEnd(draft, { ...row, start: reported }, report, ctx)
+    const lastExit = exitOf(report, reported, ctx)
+    takeEnd(draft, { ...withProbe(row, report.probe, ctx.now), start: reported, lastExit }, report, ctx)
     return
   }
-  const current = reported > row.start ? restarted(draft, row, reported, ctx) : row
+  const current = reported > row.start ? restarted(draft, row, report, ctx) : row
   put(draft, report.state === 'RUNNING' ? running(draft, current, report, ctx) : current)
 }
 
@@ -103,25 +109,37 @@ function takeEnd(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context
 }
 
 /** The process was started again: it is not ready at first, and its addresses are other ones (R9, R12). */
-function restarted(draft: Draft, row: Replica, start: number, ctx: Context): Replica {
+function restarted(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): Replica {
+  const { start, message, exitCode, exitSignal } = report
   const state = row.state === 'STOPPING' ? 'STOPPING' : 'STARTING'
-  recordSharedEvent(
-    draft,
-    row,
-    'restarted',
-    `is restarted in place (start ${start})`,
-    `are restarted in place (start ${start})`,
-  )
+  const why = message === null ? '' : `: ${clauseOf(message)}`
+  const what = `restarted in place (start ${start})${why}`
+  recordSharedEvent(draft, row, 'restarted', `is ${what}`, `are ${what}`)
   if (isActive(row)) rememberTrouble(draft, row, ctx.now)
   // A new start has the host's current address.
   const leaving = row.leaving === 'MOVED' ? null : row.leaving
-  const again: Replica = { ...row, start, state, leaving, startedAt: null, reportedReady: false }
-  return withReadiness(again, minReadySecondsOf(draft, row), ctx.now)
+  const isTold = message !== null || exitCode !== null || exitSignal !== null
+  const lastExit = isTold ? exitOf(report, start - 1, ctx) : row.lastExit
+  const fresh: Replica = {
+    ...row,
+    start,
+    state,
+    leaving,
+    startedAt: null,
+    reportedReady: false,
+    lastProbe: null,
+    lastExit,
+  }
+  return withReadiness(fresh, minReadySecondsOf(draft, row), ctx.now)
 }
 
-/** The process is confirmed. Without a readiness probe that makes it ready (R9). */
+function exitOf({ exitCode, exitSignal, message }: ReplicaReport, start: number, { now }: Context): LastExit {
+  return { start, code: exitCode, signal: exitSignal, at: now, message }
+}
+
+/** The process is confirmed. Without a startup or readiness probe that makes it ready (R9). */
 function running(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context): Replica {
-  const probed = versionOf(draft, row.versionNumber).content.readiness !== null
+  const probed = isProbed(versionOf(draft, row.versionNumber).content)
   const confirmed: Replica = {
     ...row,
     state: row.state === 'STOPPING' ? 'STOPPING' : 'RUNNING',
@@ -129,13 +147,25 @@ function running(draft: Draft, row: Replica, report: ReplicaReport, ctx: Context
     blocker: null,
     reportedReady: report.ready || !probed,
   }
-  const after = withReadiness(confirmed, minReadySecondsOf(draft, row), ctx.now)
-  if (after.ready && !row.ready) {
-    // After a probe, the message is what the worker could not see of the listeners on the replica's ports (R13).
-    if (!probed || report.message === null) recordSharedEvent(draft, after, 'ready', 'is ready', 'are ready')
-    else recordReplicaEvent(draft, after, 'ready', `Replica ${row.index} is ready. ${report.message}`)
-  }
-  if (!after.ready && row.ready)
-    recordSharedEvent(draft, after, 'unready', 'is not ready any more', 'are not ready any more')
+  const told = withProbe(confirmed, report.probe, ctx.now)
+  const after = withReadiness(told, minReadySecondsOf(draft, row), ctx.now)
+  recordHealth(draft, row, after)
   return after
+}
+
+/** Records when the replica becomes ready or stops being ready, and the first failures of its probes. */
+function recordHealth(draft: Draft, before: Replica, after: Replica): void {
+  const failing = failingProbe(after)
+  const why = failing === null ? '' : `: ${probeText(failing)}`
+  const note = after.lastProbe?.ok === true ? after.lastProbe.message : null
+  // A note says what the worker could not see of the listeners on the replica's ports (R13).
+  if (after.ready && !before.ready && note !== null)
+    recordReplicaEvent(draft, after, 'ready', `Replica ${after.index} is ready. ${note}`)
+  else if (after.ready && !before.ready) recordSharedEvent(draft, after, 'ready', 'is ready', 'are ready')
+  else if (!after.ready && before.ready)
+    recordSharedEvent(draft, after, 'unready', `is not ready any more${why}`, `are not ready any more${why}`)
+  else if (failing !== null && isProbeNews(before, after)) {
+    const probe = `${failing.kind.toLowerCase()} probe${why}`
+    recordSharedEvent(draft, after, null, `fails its ${probe}`, `fail their ${probe}`)
+  }
 }

@@ -51,6 +51,8 @@ export function start(
     exitCode: null,
     exitSignal: null,
     endMessage: null,
+    lastProbe: null,
+    lastExit: null,
     reportedEpoch: 0,
     reportedSequence: 0,
     repeats: {},

@@ -8,6 +8,9 @@ import type { Replica, Rollout } from '../../model/service.ts'
 import {
   blockerTable,
   bySeverity,
+  failingHint,
+  failureAdvice,
+  failureCause,
   isOfNature,
   isReplicaReason,
   nameOf,
@@ -15,6 +18,7 @@ import {
   type Waiting,
   waitMessage,
 } from '../blocker/blockerTable.ts'
+import { clauseOf } from '../draft/clause.ts'
 import { type Draft, targetOf, versionOf } from '../draft/draft.ts'
 import { keyOf } from '../draft/slot.ts'
 import { collectWaits, type Waits } from '../waiting/waits.ts'
@@ -72,7 +76,11 @@ export function waitCauseOf(draft: Draft, blocker: Blocker | null): string {
 
 /** A rollout that goes well waits too, so its usual waits name no help but the log of a replica that has failed. */
 function messageOf(rollout: Rollout, reason: ReplicaReason, waiting: Waiting): string {
-  if (isOfNature(reason, 'usual')) return `${blockerTable[reason].waitsFor(waiting)}${failureHint(waiting.draft)}.`
+  if (isOfNature(reason, 'usual')) {
+    const failing = reason === 'WAITING_FOR_READY' ? failingHint(waiting) : null
+    const why = failing === null ? '' : `: ${failing}`
+    return `${blockerTable[reason].waitsFor(waiting)}${why}${failureHint(waiting.draft)}.`
+  }
   const message = waitMessage(reason, waiting)
   return isOfNature(reason, 'noPlace') ? `${message}${roomHint(waiting, rollout, reason)}` : message
 }
@@ -94,7 +102,11 @@ function failureHint(draft: Draft): string {
   if (worst === null) return ''
   const { row, failures } = worst
   const what = failures > 0 ? `failed ${times(failures)}` : `been restarted in place ${times(row.start - 1)}`
-  return `; ${nameOf({ draft, first: row, count: 1 })} has ${what}: read its log`
+  const slot = draft.slots.get(keyOf(row))
+  const exit = row.lastExit?.message ?? null
+  const cause = failures > 0 ? failureCause(slot) : exit === null ? null : clauseOf(exit)
+  const why = cause === null ? '' : ` (${cause})`
+  return `; ${nameOf({ draft, first: row, count: 1 })} has ${what}${why}: ${failureAdvice(slot)}`
 }
 
 const times = (count: number): string => (count === 1 ? 'once' : counted(count, 'time'))

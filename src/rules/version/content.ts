@@ -1,4 +1,11 @@
-import type { Content, EnvironmentVariable, Overrides, PortDeclaration, Probe } from '../../model/content.ts'
+import type {
+  Content,
+  EnvironmentVariable,
+  HttpHeader,
+  Overrides,
+  PortDeclaration,
+  Probe,
+} from '../../model/content.ts'
 
 /**
  * Makes the content of a version: the profile's, with the service's own command and environment over it. Variables keep
@@ -26,6 +33,7 @@ export function sameContent(a: Content, b: Content): boolean {
       a.memoryMiB === b.memoryMiB &&
       sameNamed(a.env, b.env, sameVariable) &&
       sameNamed(a.ports, b.ports, samePort) &&
+      sameProbe(a.startup, b.startup) &&
       sameProbe(a.readiness, b.readiness) &&
       sameProbe(a.liveness, b.liveness) &&
       a.restart.maxAttempts === b.restart.maxAttempts &&
@@ -79,10 +87,20 @@ function sameProbe(a: Probe | null, b: Probe | null): boolean {
 function sameAction(a: Probe['action'], b: Probe['action']): boolean {
   switch (a.kind) {
     case 'http':
-      return b.kind === 'http' && a.port === b.port && a.path === b.path
+      return (
+        b.kind === 'http' &&
+        a.port === b.port &&
+        a.path === b.path &&
+        a.scheme === b.scheme &&
+        sameHeaders(a.headers, b.headers)
+      )
     case 'tcp':
       return b.kind === 'tcp' && a.port === b.port
     case 'exec':
       return b.kind === 'exec' && sameList(a.command, b.command)
   }
+}
+
+function sameHeaders(a: readonly HttpHeader[], b: readonly HttpHeader[]): boolean {
+  return a.length === b.length && a.every(({ name, value }, at) => name === b[at]?.name && value === b[at]?.value)
 }

@@ -4,13 +4,15 @@ import type { Replica, Slot } from '../../model/service.ts'
 import { isReplicaReason, type ReplicaReason } from '../blocker/blockerTable.ts'
 import type { Draft } from '../draft/draft.ts'
 import { minReadySecondsOf } from '../draft/minReady.ts'
+import { failingProbe } from '../draft/probeText.ts'
 import { keyOf } from '../draft/slot.ts'
 import { isCrashLooping, resetAt, waitEnd } from '../replica/backoff.ts'
 import { availableFrom } from '../replica/readiness.ts'
 
 /** What the active replicas wait for that share a reason. */
 export interface Waits {
-  readonly first: Replica
+  /** The one to name: of those that are not ready one whose probe is known to fail. */
+  first: Replica
   count: number
   since: Instant | null
   until: Instant | null
@@ -35,6 +37,8 @@ export function collectWaits(draft: Draft, counts: (row: Replica) => boolean): M
       continue
     }
     known.count++
+    if (reason === 'WAITING_FOR_READY' && failingProbe(known.first) === null && failingProbe(row) !== null)
+      known.first = row
     known.since = earliest(known.since, since)
     known.until = earliest(known.until, until)
   }

@@ -143,6 +143,7 @@ function releaseOf(name: string, own: ReleaseFile, explicit: Partial<Settings>):
     })),
     cpuMillis: own.cpuMillis ?? 1_000,
     memoryMiB: own.memoryMiB ?? 1_024,
+    startup: null,
     readiness: own.readiness === 'none' ? null : probe,
     liveness: null,
     restart: restartWith(own.restart ?? {}),

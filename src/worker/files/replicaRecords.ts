@@ -11,8 +11,14 @@ export interface ReplicaState {
   readonly bootId: string
   readonly process: { readonly pid: number; readonly startTicks: number } | null
   readonly ready: boolean
+  /** Whether the startup probe has succeeded in this start. */
+  readonly started: boolean
   /** Whether the replica has been ready at some time during this start. */
   readonly wasReady: boolean
+  /** What was told of the probes of this start. */
+  readonly probe: Report['probe']
+  /** How the start before this one ended; null where there was none or nobody knows. */
+  readonly lastExit: Pick<Report, 'exitCode' | 'exitSignal' | 'message'> | null
   readonly stopping: boolean
   /** The instants of its restarts in place, on the machine's clock (bootSeconds). */
   readonly restarts: readonly number[]

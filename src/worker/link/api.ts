@@ -1,4 +1,4 @@
-import type { ProbeAction } from '../../model/content.ts'
+import type { HttpProbeAction, ProbeAction } from '../../model/content.ts'
 import type { WatchedPort } from '../../model/watchedPort.ts'
 import type { RegisteringWorker } from '../../model/workerOffer.ts'
 import type { Assignment, Report } from '../assignment.ts'
@@ -76,7 +76,7 @@ export const workerDrain = /* GraphQL */ `
 `
 
 const probe = /* GraphQL */ `{
-  action { __typename ... on HttpProbe { port path } ... on TcpProbe { port } ... on ExecProbe { command } }
+  action { __typename ... on HttpProbe { port path scheme headers { name value } } ... on TcpProbe { port } ... on ExecProbe { command } }
   initialDelaySeconds periodSeconds timeoutSeconds failureThreshold successThreshold
 }`
 
@@ -89,6 +89,7 @@ export const assignmentsChanged = /* GraphQL */ `
         replica goal service project index versionNumber command workingDirectory cpuMillis memoryMiB
         env { name value }
         ports { name port protocol }
+        startup ${probe}
         readiness ${probe}
         liveness ${probe}
         restart { maxAttempts windowSeconds delaySeconds }
@@ -193,19 +194,26 @@ export interface AssignmentsChangedData {
 }
 
 type WireAction =
-  | { readonly __typename: 'HttpProbe'; readonly port: string; readonly path: string }
+  | ({ readonly __typename: 'HttpProbe' } & Omit<HttpProbeAction, 'kind'>)
   | { readonly __typename: 'TcpProbe'; readonly port: string }
   | { readonly __typename: 'ExecProbe'; readonly command: readonly string[] }
 
 type WireProbe = Omit<NonNullable<Assignment['readiness']>, 'action'> & { readonly action: WireAction }
 
-export type WireAssignment = Omit<Assignment, 'readiness' | 'liveness'> & {
+export type WireAssignment = Omit<Assignment, 'startup' | 'readiness' | 'liveness'> & {
+  readonly startup: WireProbe | null
   readonly readiness: WireProbe | null
   readonly liveness: WireProbe | null
 }
 
 export function assignmentFromWire(wire: WireAssignment): Assignment {
-  return { ...wire, readiness: probeFromWire(wire.readiness), liveness: probeFromWire(wire.liveness) }
+  const { startup, readiness, liveness } = wire
+  return {
+    ...wire,
+    startup: probeFromWire(startup),
+    readiness: probeFromWire(readiness),
+    liveness: probeFromWire(liveness),
+  }
 }
 
 function probeFromWire(wire: WireProbe | null): Assignment['readiness'] {
@@ -215,7 +223,13 @@ function probeFromWire(wire: WireProbe | null): Assignment['readiness'] {
 function actionFromWire(action: WireAction): ProbeAction {
   switch (action.__typename) {
     case 'HttpProbe':
-      return { kind: 'http', port: action.port, path: action.path }
+      return {
+        kind: 'http',
+        port: action.port,
+        path: action.path,
+        scheme: action.scheme,
+        headers: action.headers,
+      }
     case 'TcpProbe':
       return { kind: 'tcp', port: action.port }
     case 'ExecProbe':

@@ -21,5 +21,5 @@ export function checkOf(action: ProbeAction, timeoutSeconds: number, target: Pro
   const port = target.ports.find((candidate) => candidate.name === action.port)?.port
   if (port === undefined) return async () => `the port "${action.port}" is not declared`
   if (action.kind === 'tcp') return (signal) => probeTcp(target.address, port, timeoutMillis, signal)
-  return (signal) => probeHttp(target.address, port, action.path, timeoutMillis, signal)
+  return (signal) => probeHttp(action, target.address, port, timeoutMillis, signal)
 }

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { reasonOf } from './reason.ts'
 
 /** Succeeds when the connection is made. */
 export function probeTcp(
@@ -21,7 +22,7 @@ export function probeTcp(
     )
     const socket = connect({ host, port })
     socket.on('connect', () => settle(null))
-    socket.on('error', (error) => settle(`a connection to port ${port} failed: ${error.message}`))
+    socket.on('error', (error) => settle(`a connection to port ${port} failed: ${reasonOf(error)}`))
     signal.addEventListener('abort', onAbort, { once: true })
   })
 }

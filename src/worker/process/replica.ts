@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { isProbed } from '../../model/isProbed.ts'
 import { decideRestart } from '../../model/restart.ts'
 import { orAbort, within } from '../abort.ts'
 import type { Assignment, Report } from '../assignment.ts'
@@ -58,7 +59,8 @@ export class Replica {
     })
     this.#onReport = onReport
     this.#state = state
-    const running = { endReason: null, exitCode: null, exitSignal: null, message: null, takenPorts: [] }
+    const lastExit = state.lastExit ?? { exitCode: null, exitSignal: null, message: null }
+    const running = { endReason: null, probe: state.probe, takenPorts: [], ...lastExit }
     const { replica } = assignment
     const begun = state.ended ?? { replica, start: state.start, state: 'STARTING', ready: false, ...running }
     this.#report = { ...begun, ports: portsOf(assignment) }
@@ -162,12 +164,20 @@ export class Replica {
   /** Probes a running process until it ends or has to be ended. On return nothing of it is left. */
   async #superviseProcess(running: ReplicaProcess): Promise<Exit> {
     const { assignment } = this
-    const ready = assignment.readiness === null || this.#state.ready
+    const ready = !isProbed(assignment) || this.#state.ready
     this.#log.info({ start: this.#state.start, pid: running.pid }, 'running')
     this.#publish({ state: 'RUNNING', ready })
-    const health = watchHealth(assignment, running, ready, this.#starter, (now, message) =>
-      this.#publish({ ready: now, message }),
-    )
+    const health = watchHealth({
+      assignment,
+      running,
+      starter: this.#starter,
+      ready,
+      started: this.#state.started || this.#state.wasReady,
+      onStarted: () => this.#saveState({ started: true }),
+      told: this.#state.probe,
+      onReady: (now, probe) => this.#publish({ ready: now, probe }),
+      onNews: (probe) => this.#publish({ probe }),
+    })
     const { stop: policy } = assignment
     const { sessions } = this.#starter
     try {
@@ -177,7 +187,7 @@ export class Replica {
       health.close()
       if (cause === 'dead') {
         this.#killReason = health.message
-        this.#publish({ ready: false, message: health.message })
+        this.#publish({ ready: false, probe: health.failed })
       }
       if (cause !== 'exited') return await terminate(running, policy, sessions, this.#life)
       await sessions.clear(running.pid, { patienceMillis: 0, spared: null, signal: this.#life })
@@ -202,15 +212,19 @@ export class Replica {
     const decision = decideRestart(assignment.restart, restarts, now)
     if (decision.kind === 'giveUp') return ending(decision.endReason, exit, message)
     this.#starter.records.clearStart(assignment.replica, start - 1)
+    const lastExit = { exitCode: exit.code, exitSignal: exit.signal, message }
     this.#state = {
       ...this.#state,
       start: start + 1,
+      probe: null,
+      lastExit,
       process: null,
       ready: false,
+      started: false,
       wasReady: false,
       restarts: [...restarts.slice(-1_000), now],
     }
-    this.#publish({ start: start + 1, state: 'STARTING', ready: false, message })
+    this.#publish({ start: start + 1, state: 'STARTING', ready: false, probe: null, ...lastExit })
     if (decision.afterSeconds > 0) await pause(decision.afterSeconds * 1_000, this.#stop.signal, this.#life)
     return this.#stop.signal.aborted ? ending('STOPPED', exit, null) : null
   }
@@ -227,8 +241,9 @@ export class Replica {
     const next = { ...this.#report, start: this.#state.start, ...change }
     if (sameReport(this.#report, next)) return
     this.#report = next
-    if (next.ready !== this.#state.ready)
-      this.#saveState({ ready: next.ready, wasReady: next.ready || this.#state.wasReady })
+    const { ready, probe } = next
+    if (ready !== this.#state.ready || probe !== this.#state.probe)
+      this.#saveState({ ready, probe, wasReady: ready || this.#state.wasReady })
     this.#onReport(next)
   }
 

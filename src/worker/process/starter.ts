@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { isProbed } from '../../model/isProbed.ts'
 import type { Assignment, ReplicaName } from '../assignment.ts'
 import type { Exit } from '../files/exit.ts'
 import { describeExit } from '../files/exit.ts'
@@ -107,11 +108,11 @@ export class Starter {
   }
 }
 
-/** A process without a readiness probe that ends this early may have failed to bind its port. */
+/** A process without probes that ends this early may have failed to bind its port. */
 const youngSeconds = 5
 
 /** True when a process ended before it was ready, so that its port may have been the reason. */
 export function processIsYoung(assignment: Assignment, state: ReplicaState): boolean {
-  if (assignment.readiness !== null) return !state.wasReady
+  if (isProbed(assignment)) return !state.wasReady
   return state.process === null || bootSeconds() - state.process.startTicks / ticksPerSecond < youngSeconds
 }

@@ -255,7 +255,10 @@ function newState(): ReplicaState {
     bootId: bootId(),
     process: null,
     ready: false,
+    started: false,
     wasReady: false,
+    probe: null,
+    lastExit: null,
     stopping: false,
     restarts: [],
     ended: null,
@@ -264,7 +267,7 @@ function newState(): ReplicaState {
 
 /** The report of a replica that was stopped before its process started, or that is forgotten because its end was confirmed. */
 function neverStarted(assignment: Assignment): Report {
-  const nothing = { ready: false, exitCode: null, exitSignal: null, message: null, takenPorts: [] }
+  const nothing = { ready: false, probe: null, exitCode: null, exitSignal: null, message: null, takenPorts: [] }
   return {
     replica: assignment.replica,
     start: 1,

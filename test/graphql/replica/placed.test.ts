@@ -201,6 +201,61 @@ test('back with an IPv6 address as its primary one, its replicas are listed ther
   }
 })
 
+describe('what a worker tells of a replica', () => {
+  const read = async (id: string) => {
+    const fields = `lastProbe { kind ok message count since at } lastExit { start code signal at message }`
+    const { node } = await api().data(`{ node(id: "${id}") { ... on Replica { ports { port } ${fields} } } }`)
+    return node
+  }
+  const tell = async (id: string, sequence: number, over: Data) => {
+    const ports = (await read(id)).ports.map(({ port }: Data) => port)
+    const reports = [{ replica: id, start: 1, state: 'RUNNING', ready: false, ports, ...over }]
+    const report = { worker: registered.worker.id, epoch: registered.epoch, sequence, reports }
+    return (await api().data(documentOf('reportReplicas'), { input: report }, worker)).reportReplicas
+  }
+  const unready = async (): Promise<string> => {
+    const { replicas } = await api().data('{ replicas(filter: { ready: false }) { nodes { id } } }')
+    return replicas.nodes[0].id
+  }
+
+  test('of its probes and its last exit is shown, cut and without control characters', async () => {
+    const id = await unready()
+    const probe = {
+      kind: 'READINESS',
+      ok: false,
+      message: `\u001b[31mGET /\r\n\u202e${'x'.repeat(400)}`,
+      count: 12,
+      seconds: 40,
+    }
+    expect((await tell(id, 1, { probe })).__typename).toBe('ReportReplicasPayload')
+    const { lastProbe, lastExit } = await read(id)
+    expect(lastProbe).toMatchObject({ kind: 'READINESS', ok: false, count: 12 })
+    expect(lastProbe.message).toMatch(/^\[31mGET \/ x+$/)
+    expect(lastProbe.message.length).toBeLessThanOrEqual(300)
+    expect(Date.parse(lastProbe.since)).toBeLessThanOrEqual(Date.parse(lastProbe.at))
+    expect(lastExit).toBeNull()
+    const { service } = await api().data('{ service(name: "web") { blockers { reason message } } }')
+    expect(service.blockers[0].message).toMatch(/^Waiting for web\[\d\] to become ready: \[31mGET \/ x+ \(12 times\b/)
+    await tell(id, 2, { start: 2, exitSignal: 'KILL', message: 'The process\twas ended by SIGKILL.\u0000' })
+    const after = await read(id)
+    expect(after.lastProbe).toBeNull()
+    const message = 'The process was ended by SIGKILL.'
+    expect(after.lastExit).toMatchObject({ start: 1, code: null, signal: 'KILL', message })
+  })
+
+  test.each([
+    [{ count: 0 }, 'count', 'count is 0: the first result is 1.'],
+    [{ seconds: -1 }, 'seconds', 'seconds is -1: what has just happened is 0.'],
+  ])('is refused with %j', async (over, field, message) => {
+    const probe = { kind: 'STARTUP', ok: true, count: 1, seconds: 0, ...over }
+    const { code, issues } = await tell(await unready(), 3, { probe })
+    expect({ code, issues }).toEqual({
+      code: 'INVALID_INPUT',
+      issues: [{ path: ['input', 'reports', '0', 'probe', field], message }],
+    })
+  })
+})
+
 describe('a worker', () => {
   test('may not read replicas by way of its host', async () => {
     const input = { worker: registered.worker.id, epoch: registered.epoch }

@@ -5,7 +5,8 @@ import { admin, type Data, documentOf, openApi, withProfile, withService } from 
 const api = openApi()
 
 const profileFields = `id revision command env { name value secret } workingDirectory ports { name port protocol } cpuMillis memoryMiB
-  readiness { action { __typename ... on HttpProbe { port path } ... on TcpProbe { port } ... on ExecProbe { command } } initialDelaySeconds periodSeconds timeoutSeconds failureThreshold successThreshold }
+  startup { action { __typename ... on HttpProbe { port scheme headers { name value } } } failureThreshold }
+  readiness { action { __typename ... on HttpProbe { port path scheme headers { name value } } ... on TcpProbe { port } ... on ExecProbe { command } } initialDelaySeconds periodSeconds timeoutSeconds failureThreshold successThreshold }
   liveness { action { __typename ... on HttpProbe { port path } ... on TcpProbe { port } ... on ExecProbe { command } } periodSeconds }
   restart { maxAttempts windowSeconds delaySeconds } stop { signal drainSeconds graceSeconds onLostContact }
   service { replicas spreadMode maxPerHost maxSurge { count percent } maxUnavailable { count percent } minReadySeconds progressDeadlineSeconds autoRollback watchSeconds backoffBaseSeconds backoffMaxSeconds backoffResetAfterSeconds }
@@ -37,6 +38,7 @@ describe('profiles', () => {
       ports: [],
       cpuMillis: 100,
       memoryMiB: 128,
+      startup: null,
       readiness: null,
       liveness: null,
       restart: { maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 },
@@ -75,6 +77,10 @@ describe('profiles', () => {
       ],
       cpuMillis: 250,
       memoryMiB: 64,
+      startup: {
+        http: { port: 'http', scheme: 'HTTPS', headers: [{ name: 'Host', value: 'app.example' }] },
+        failureThreshold: 30,
+      },
       readiness: { http: { port: 'http' } },
       liveness: { exec: { command: ['true'] }, periodSeconds: 5 },
       restart: { maxAttempts: 0 },
@@ -96,8 +102,12 @@ describe('profiles', () => {
         { name: 'http', port: 8080, protocol: 'TCP' },
         { name: 'dns', port: null, protocol: 'UDP' },
       ],
+      startup: {
+        action: { __typename: 'HttpProbe', scheme: 'HTTPS', headers: [{ name: 'Host', value: 'app.example' }] },
+        failureThreshold: 30,
+      },
       readiness: {
-        action: { __typename: 'HttpProbe', port: 'http', path: '/' },
+        action: { __typename: 'HttpProbe', port: 'http', path: '/', scheme: 'HTTP', headers: [] },
         initialDelaySeconds: 0,
         periodSeconds: 10,
         timeoutSeconds: 1,

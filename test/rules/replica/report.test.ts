@@ -69,12 +69,22 @@ test('the fence of a report is in the change, and the report is remembered on th
 })
 
 describe('R9: readiness', () => {
-  test('without a readiness probe it is ready when the process is confirmed', () => {
+  test('without probes it is ready when the process is confirmed', () => {
     const scene = new Scene({ replicas: 1, content: content({ readiness: null }) })
     scene.place()
     scene.report([reportOf(scene.row(0), { state: 'STARTING', ready: false })])
     expect(scene.row(0).ready).toBe(false)
     scene.report([reportOf(scene.row(0), { ready: false })])
+    expect(scene.row(0)).toMatchObject({ ready: true, available: true })
+  })
+
+  test('with a startup probe alone it is ready when the worker says so', () => {
+    const startup = content().readiness
+    const scene = new Scene({ replicas: 1, content: content({ startup, readiness: null }) })
+    scene.place()
+    scene.report([reportOf(scene.row(0), { ready: false })])
+    expect(scene.row(0)).toMatchObject({ state: 'RUNNING', ready: false })
+    scene.report([reportOf(scene.row(0))])
     expect(scene.row(0)).toMatchObject({ ready: true, available: true })
   })
 

@@ -11,6 +11,7 @@ const probe = (action: Probe['action']): Probe => ({
   failureThreshold: 3,
   successThreshold: 1,
 })
+const get = { kind: 'http', port: 'http', path: '/', scheme: 'HTTP', headers: [{ name: 'A', value: 'b' }] } as const
 const base: Content = {
   command: ['serve', '--verbose'],
   env: [variable('A', '1'), variable('B', '2', true)],
@@ -21,7 +22,8 @@ const base: Content = {
   ],
   cpuMillis: 500,
   memoryMiB: 256,
-  readiness: probe({ kind: 'http', port: 'http', path: '/ready' }),
+  startup: null,
+  readiness: probe({ ...get, path: '/ready' }),
   liveness: probe({ kind: 'exec', command: ['check', 'all'] }),
   restart: { maxAttempts: 3, windowSeconds: 300, delaySeconds: 1 },
   stop: { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' },
@@ -73,7 +75,15 @@ const differences: Record<string, Content> = {
   cpu: { ...base, cpuMillis: 501 },
   memory: { ...base, memoryMiB: 257 },
   'readiness gone': { ...base, readiness: null },
-  'readiness path': { ...base, readiness: probe({ kind: 'http', port: 'http', path: '/' }) },
+  'readiness path': { ...base, readiness: probe({ ...get, path: '/' }) },
+  'readiness scheme': { ...base, readiness: probe({ ...get, path: '/ready', scheme: 'HTTPS' }) },
+  'readiness header': { ...base, readiness: probe({ ...get, path: '/ready', headers: [{ name: 'A', value: 'c' }] }) },
+  'readiness header name': {
+    ...base,
+    readiness: probe({ ...get, path: '/ready', headers: [{ name: 'B', value: 'b' }] }),
+  },
+  'readiness headers gone': { ...base, readiness: probe({ ...get, path: '/ready', headers: [] }) },
+  'startup there': { ...base, startup: base.liveness },
   'readiness kind': { ...base, readiness: probe({ kind: 'tcp', port: 'http' }) },
   'liveness command': { ...base, liveness: probe({ kind: 'exec', command: ['check'] }) },
   'probe period': { ...base, readiness: readiness && { ...readiness, periodSeconds: 6 } },

@@ -21,6 +21,7 @@ const some = fc
     env: fc.uniqueArray(variable, { selector: ({ name }) => name }),
     ports: fc.uniqueArray(port, { selector: ({ name }) => name }),
     workingDirectory: fc.constantFrom(null, '/'),
+    startup: fc.constantFrom(null, content().readiness),
     liveness: fc.constantFrom(null, content().readiness),
     cpuMillis: fc.constantFrom(1, 2),
   })
@@ -67,8 +68,9 @@ test('digests that are stored stay those of their contents', () => {
     ],
     cpuMillis: 100,
     memoryMiB: 128,
+    startup: null,
     readiness: {
-      action: { kind: 'http', port: 'http', path: '/' },
+      action: { kind: 'http', port: 'http', path: '/', scheme: 'HTTP', headers: [] },
       initialDelaySeconds: 0,
       periodSeconds: 10,
       timeoutSeconds: 1,
@@ -79,5 +81,5 @@ test('digests that are stored stay those of their contents', () => {
     restart: { maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 },
     stop: { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' },
   }
-  expect(contentDigest(stored)).toBe('9749691d360bba89135c1ee31602ac08c04538c092b7d7add12d16e576632238')
+  expect(contentDigest(stored)).toBe('83cf757d87360c08c89298629d24134b672a702f6c0c53e73bccd8e0be26de86')
 })

@@ -100,12 +100,12 @@ describe('the sentence of one replica and of several has the value and the next 
     const scene = new Scene({ replicas: 1 })
     scene.place()
     expect(messages(scene)).toEqual([
-      'Waiting for web[0] to become ready: see its readiness probe, and its log on host node1.',
+      'Waiting for web[0] to become ready: its worker on host node1 has not confirmed its process yet.',
     ])
     scene.scale(2)
     scene.place()
     expect(messages(scene)).toEqual([
-      'Waiting for web[0] and 1 more to become ready: see their readiness probe and their logs.',
+      'Waiting for web[0] and 1 more to become ready: their workers have not confirmed all of their processes yet.',
     ])
   })
 

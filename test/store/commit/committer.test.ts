@@ -257,6 +257,7 @@ eachDatabase((database) => {
         start: replica.start,
         state: 'ENDED' as const,
         ready: false,
+        probe: null,
         endReason: 'STOPPED' as const,
         exitCode: 0,
         exitSignal: null,

@@ -27,6 +27,7 @@ export function assignmentOf(change: Partial<Assignment> = {}): Assignment {
     ports: [],
     cpuMillis: 100,
     memoryMiB: 64,
+    startup: null,
     readiness: null,
     liveness: null,
     restart: { maxAttempts: 3, windowSeconds: 600, delaySeconds: 0 },
@@ -44,7 +45,8 @@ export function httpProbe(change: Partial<Probe> = {}): Probe {
     failureThreshold: 1,
     successThreshold: 1,
   }
-  return { action: { kind: 'http', port: 'http', path: '/health' }, ...times, ...change }
+  const action = { kind: 'http', port: 'http', path: '/health', scheme: 'HTTP', headers: [] } as const
+  return { action, ...times, ...change }
 }
 
 /** A supervisor on a directory of its own, and all that it reported. */

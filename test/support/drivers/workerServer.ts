@@ -44,7 +44,9 @@ const schema = buildSchema(/* GraphQL */ `
   input ReportReplicasInput { worker: ID! epoch: Int! sequence: Int! full: Boolean! = false reports: [ReplicaReportInput!]! }
   enum ReportedState { STARTING RUNNING ENDED }
   enum ReportedEndReason { EXITED GAVE_UP START_FAILED PORT_TAKEN STOPPED }
-  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!]! takenPorts: [String!]! = [] }
+  enum ProbeKind { STARTUP READINESS LIVENESS }
+  input ProbeReportInput { kind: ProbeKind! ok: Boolean! message: String count: Int! seconds: Int! }
+  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! probe: ProbeReportInput endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!]! takenPorts: [String!]! = [] }
   input ReportFreePortsInput { worker: ID! epoch: Int! ports: [FreePortInput!]! }
   input FreePortInput { port: Int! protocol: PortProtocol! }
   input AnswerLogRequestInput { worker: ID! epoch: Int! request: ID! stdout: [String!]! stderr: [String!]! truncated: Boolean! }
@@ -61,13 +63,15 @@ const schema = buildSchema(/* GraphQL */ `
   enum LostContact { KEEP STOP }
   type AllocatedPort { name: String! port: Int! protocol: PortProtocol! }
   union ProbeAction = HttpProbe | TcpProbe | ExecProbe
-  type HttpProbe { port: String! path: String! }
+  enum ProbeScheme { HTTP HTTPS }
+  type HttpHeader { name: String! value: String! }
+  type HttpProbe { port: String! path: String! scheme: ProbeScheme! headers: [HttpHeader!]! }
   type TcpProbe { port: String! }
   type ExecProbe { command: [String!]! }
   type Probe { action: ProbeAction! initialDelaySeconds: Int! periodSeconds: Int! timeoutSeconds: Int! failureThreshold: Int! successThreshold: Int! }
   type RestartPolicy { maxAttempts: Int! windowSeconds: Int! delaySeconds: Int! }
   type StopPolicy { signal: String! drainSeconds: Int! graceSeconds: Int! onLostContact: LostContact! }
-  type Assignment { replica: ID! goal: Goal! service: String! project: String! index: Int! versionNumber: Int! command: [String!]! env: [AssignedVariable!]! workingDirectory: String ports: [AllocatedPort!]! cpuMillis: Int! memoryMiB: Int! readiness: Probe liveness: Probe restart: RestartPolicy! stop: StopPolicy! }
+  type Assignment { replica: ID! goal: Goal! service: String! project: String! index: Int! versionNumber: Int! command: [String!]! env: [AssignedVariable!]! workingDirectory: String ports: [AllocatedPort!]! cpuMillis: Int! memoryMiB: Int! startup: Probe readiness: Probe liveness: Probe restart: RestartPolicy! stop: StopPolicy! }
   type AssignedVariable { name: String! value: String! }
   type LogRequest { id: ID! replica: ID! tailLines: Int! }
   enum ChangeKind { SNAPSHOT DELTA BOOKMARK GONE }
@@ -344,6 +348,7 @@ function toWire(assignment: Assignment): WireAssignment {
     of === null ? null : { ...of, action: { ...of.action, __typename: typenames[of.action.kind] } }
   return {
     ...assignment,
+    startup: probe(assignment.startup),
     readiness: probe(assignment.readiness),
     liveness: probe(assignment.liveness),
   } as WireAssignment

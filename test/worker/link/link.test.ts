@@ -142,6 +142,16 @@ test('it runs what it is assigned, with its probes, and reports with rising sequ
   const assignment = assignmentOf({
     command: program('http-server'),
     ports,
+    startup: httpProbe({
+      failureThreshold: 1_000,
+      action: {
+        kind: 'http',
+        port: 'http',
+        path: '/health',
+        scheme: 'HTTP',
+        headers: [{ name: 'Host', value: 'app' }],
+      },
+    }),
     readiness: httpProbe(),
     liveness: httpProbe({ action }),
   })

@@ -11,6 +11,8 @@ import { freePort } from '../../support/fixtures/freePort.ts'
 import { processesWith, program } from '../../support/fixtures/processes.ts'
 import { until } from '../../support/fixtures/until.ts'
 
+const getRoot = { kind: 'http', port: 'http', path: '/', scheme: 'HTTP', headers: [] } as const
+
 let supervision: Supervision
 beforeEach(() => {
   supervision = new Supervision()
@@ -52,13 +54,13 @@ describe('one probe', () => {
     ['/503', /answered 503/],
     ['/日', /can't be sent/],
   ])('by HTTP of %s answers %s', async (url, failure) => {
-    const answer = await probe({ kind: 'http', port: 'http', path: url })
+    const answer = await probe({ ...getRoot, path: url })
     if (failure === null) expect(answer).toBeNull()
     else expect(answer).toMatch(failure)
   })
 
   test('by HTTP that has no answer in time fails', async () => {
-    expect(await probe({ kind: 'http', port: 'http', path: '/silent' }, 0.2)).toMatch(/did not answer within 0.2 s/)
+    expect(await probe({ ...getRoot, path: '/silent' }, 0.2)).toMatch(/did not answer within 0.2 s/)
   })
 
   test('by TCP needs a listener', async () => {
@@ -102,7 +104,7 @@ test('a replica on a host with an IPv6 address is probed there', async ({ skip }
   const ports = [{ name: 'http', port, protocol: 'TCP' as const }]
   const answers = (address: string) =>
     Promise.all(
-      [{ kind: 'http', port: 'http', path: '/' } as const, { kind: 'tcp', port: 'http' } as const].map((action) =>
+      [getRoot, { kind: 'tcp', port: 'http' } as const].map((action) =>
         checkOf(action, 60, { address, ports, environment: {}, workingDirectory: '/tmp' })(
           new AbortController().signal,
         ),
@@ -137,10 +139,11 @@ test('readiness is reported when it changes, and only then', async () => {
   const { replica, port } = await web()
   await supervision.report(replica, { ready: true })
   await ask(port, '/status/503')
-  const { message } = await supervision.report(replica, { ready: false, state: 'RUNNING' }, 3)
-  expect(message).toBe('It is not ready: GET /health on port '.concat(String(port), ' answered 503.'))
+  const { probe } = await supervision.report(replica, { ready: false, state: 'RUNNING' }, 3)
+  expect(probe).toMatchObject({ kind: 'READINESS', ok: false, message: `GET /health on port ${port} answered 503` })
   await ask(port, '/status/302')
-  await supervision.report(replica, { ready: true }, 4)
+  const again = await supervision.report(replica, { ready: true }, 4)
+  expect(again.probe).toMatchObject({ kind: 'READINESS', ok: true, message: null })
   expect(supervision.story(replica)).toEqual([
     '1 STARTING',
     '1 RUNNING',
@@ -162,13 +165,18 @@ test('a failed liveness probe ends the process and counts as a restart in place'
   })
   await supervision.report(replica, { ready: true })
   await ask(port, '/status/500')
-  const { message } = await supervision.report(replica, { start: 2, state: 'STARTING' })
-  expect(message).toContain('liveness probe failed: GET /health on port')
-  await supervision.report(replica, { start: 2, ready: true })
+  const restarted = await supervision.report(replica, { start: 2, state: 'STARTING' })
+  const why = `Its liveness probe failed 2 times in a row: GET /health on port ${port} answered 500.`
+  expect(restarted).toMatchObject({ message: why, exitCode: 0, exitSignal: null, probe: null })
+  const failed = { kind: 'LIVENESS', ok: false, message: `GET /health on port ${port} answered 500` }
+  const ending = supervision.reports.find((report) => report.replica === replica && report.probe?.kind === 'LIVENESS')
+  expect(ending).toMatchObject({ start: 1, ready: false, probe: failed })
+  const ready = await supervision.report(replica, { start: 2, ready: true })
+  expect(ready).toMatchObject({ message: why, exitCode: 0 })
   await ask(port, '/status/500')
   const end = await supervision.report(replica, { state: 'ENDED' })
   expect(end).toMatchObject({ endReason: 'GAVE_UP', exitCode: 0, start: 2 })
-  expect(end.message).toContain('liveness probe failed')
+  expect(end.message).toContain('Its liveness probe failed')
 })
 
 test('each start has to become ready again', async () => {
