@@ -85,9 +85,16 @@ describe('a replica', () => {
     const [file = '', ...words] = program('http-server')
     const other = spawn(file, words, { env: { ...process.env, PORT: String(number) }, stdio: 'ignore' })
     onTestFinished(() => void other.kill('SIGKILL'))
-    const sentence = `It is not ready: process ${other.pid} (node), which is not of this replica, listens on its port "http" (TCP ${number}).`
-    await supervision.report(assignment.replica, { state: 'RUNNING', ready: false, message: sentence })
-    await until(() => supervision.log.some(({ msg }) => msg === sentence), 'the worker’s log says so')
+    const fault = `process ${other.pid} (node), which is not of this replica, listens on its port "http" (TCP ${number})`
+    await until(
+      () => supervision.log.some(({ msg }) => msg === `It is not ready: ${fault}.`),
+      'the worker’s log says so',
+    )
+    const { probe } = await until(
+      () => supervision.reports.find((report) => report.probe?.ok === false && report.probe.message === fault),
+      'a report says so',
+    )
+    expect(probe?.kind).toBe('READINESS')
     expect(supervision.story(assignment.replica).filter((said) => said.includes('ready'))).toEqual([])
     other.kill('SIGKILL')
     await once(other, 'exit')
