@@ -58,7 +58,7 @@ function sentence({ hostName, port, protocol }: MissingPort, holder: PortHolder)
     case 'reservation':
       return `${where} ${what} is reserved by its worker's settings.`
     case 'outsider':
-      return `${where} a program that was not started by the worker uses ${what}: the replica gets it as soon as the worker sees it free, and it is tried again at the blocker's end at the latest.`
+      return `${where} a program that was not started by the worker uses ${what}. It is tried again at the end of this blocker, or as soon as a worker that watches it sees it free.`
     default:
       return holder satisfies never
   }

@@ -261,7 +261,7 @@ describe('R13: NO_PORT of a fixed port names who holds it', () => {
       'a program that is not ours',
       { takenPorts: [taken(8080, 'TCP', now + 60_000)] },
       null,
-      "On host h1 a program that was not started by the worker uses port 8080: the replica gets it as soon as the worker sees it free, and it is tried again at the blocker's end at the latest. ",
+      'On host h1 a program that was not started by the worker uses port 8080. It is tried again at the end of this blocker, or as soon as a worker that watches it sees it free. ',
       now + 60_000,
     ],
     [
