@@ -38,6 +38,11 @@ const stories: readonly {
     },
     done: `SELECT "status" = 'STALLED' AS done FROM "Service"`,
   },
+  {
+    kind: 'WATCH',
+    profile: { command: program('runs'), service: { rollout: { autoRollback: true, watchSeconds: 8 } } },
+    done: `SELECT "state" = 'COMPLETED' AND "watchUntil" IS NULL AS done FROM "Rollout"`,
+  },
 ]
 
 describe.each(stories)('the timer $kind', ({ kind, profile, done }) => {
