@@ -73,7 +73,7 @@ describe('updateService', () => {
     expect(await eventsOf('update')).toEqual(
       expect.arrayContaining([
         'alice updated update to version 2.',
-        'update: rolling to 2, 2 of 4 updated, waiting for update[3] and 1 more to be placed.',
+        'update: rolling to 2, 2 of 4 updated, waiting for a place for update[3] and 1 more: There is no host. Start a worker on one.',
       ]),
     )
   })
