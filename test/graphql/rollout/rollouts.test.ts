@@ -73,7 +73,7 @@ describe('updateService', () => {
     expect(await eventsOf('update')).toEqual(
       expect.arrayContaining([
         'alice updated update to version 2.',
-        'update: rolling to 2, 2 of 4 updated, waiting for update[3] and 1 more to be placed.',
+        'update: rolling to 2, 2 of 4 updated, waiting for a place for update[3] and 1 more: There is no host. Start a worker on one.',
       ]),
     )
   })
@@ -346,7 +346,7 @@ describe('rollbackService', () => {
     expect(service.rollouts.nodes[1]).toMatchObject({ number: 2, state: 'ROLLED_BACK' })
   })
 
-  test('300 versions, then "previous" is right, and every content is known again', async () => {
+  test('300 versions, then "previous" is right, and every content that is kept is known again', async () => {
     const { app } = api()
     const id = (await withService(api(), 'many', { replicas: 0 })).replace('Service_', '') as ServiceId
     for (let at = 2; at <= 300; at++) {
@@ -362,10 +362,10 @@ describe('rollbackService', () => {
       command: ['v299'],
     })
     expect(
-      (await mutate('updateService', { service: { name: 'many' }, command: ['v7'] })).service.version,
+      (await mutate('updateService', { service: { name: 'many' }, command: ['v250'] })).service.version,
     ).toMatchObject({
       number: 302,
-      sameContentAs: 7,
+      sameContentAs: 250,
     })
     expect((await mutate('rollbackService', { service: { name: 'many' } })).service.version).toMatchObject({
       sameContentAs: 299,
