@@ -13,7 +13,7 @@ import { ticksPerSecond } from '../machine/processTable.ts'
 import type { Sessions } from '../machine/sessions.ts'
 import type { ProbeTarget } from '../probe/target.ts'
 import { replicaEnvironment } from './environment.ts'
-import { launch } from './launch.ts'
+import { launch, refusalOf } from './launch.ts'
 import type { ReplicaProcess } from './replicaProcess.ts'
 import { ownProcess } from './replicaProcess.ts'
 
@@ -85,6 +85,8 @@ export class Starter {
 
   /** The sentence that says how a process ended. */
   explain(replica: ReplicaName, exit: Exit): string {
+    const refusal = exit.code === 126 || exit.code === 127 ? refusalOf(this.#parts.files.log(replica, 'stderr')) : null
+    if (refusal !== null) return `The kernel did not execute the command: ${refusal} (exit code ${exit.code}).`
     const why = this.#parts.cgroups?.outOfMemory(replica) === true ? ', because its memory was used up' : ''
     return `The process ${describeExit(exit)}${why}.`
   }
