@@ -10,7 +10,7 @@ import { bootSeconds } from '../machine/bootClock.ts'
 import type { Cgroups } from '../machine/cgroup.ts'
 import { findExecutable } from '../machine/executable.ts'
 import { ticksPerSecond } from '../machine/processTable.ts'
-import type { Sessions } from '../machine/sessions.ts'
+import { type Belonging, markOf, type Sessions } from '../machine/sessions.ts'
 import type { ProbeTarget } from '../probe/target.ts'
 import { replicaEnvironment } from './environment.ts'
 import { launch, refusalOf } from './launch.ts'
@@ -74,8 +74,18 @@ export class Starter {
     }
   }
 
+  /** How the processes of a start are known. */
+  belonging(assignment: Assignment, { pid, startTicks }: ReplicaProcess): Belonging {
+    return {
+      session: pid,
+      mark: markOf('XCE_REPLICA_DIRECTORY', this.directories.of(assignment.replica)),
+      sinceTicks: startTicks,
+    }
+  }
+
   probeTarget(assignment: Assignment): ProbeTarget {
     return {
+      sessions: this.sessions,
       address: this.#parts.hostAddress ?? '127.0.0.1',
       ports: assignment.ports,
       environment: this.#environment(assignment),
@@ -91,7 +101,7 @@ export class Starter {
     return `The process ${describeExit(exit)}${why}.`
   }
 
-  /** Removes what an ended replica may have left in its cgroup. */
+  /** Removes what a start may have left in its cgroup, also processes that carry no sign of the replica. */
   cleanUp(replica: ReplicaName): void {
     this.#parts.cgroups?.remove(replica)
   }

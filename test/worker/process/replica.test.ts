@@ -83,13 +83,14 @@ describe('a start', () => {
       XCE_SERVICE: 'web',
       XCE_REPLICA_INDEX: '4',
       XCE_REPLICA_ID: assignment.replica,
+      XCE_REPLICA_DIRECTORY: directory,
       XCE_VERSION: '7',
       stat: 'kept',
       'spring.profiles.active': "it's a\ntest",
       PATH: process.env['PATH'],
     })
     const allowed =
-      /^(PATH|HOME|LANG|LANGUAGE|LC_.*|TMPDIR|TZ|USER|LOGNAME|SHELL|PORT|PWD|OLDPWD|SHLVL|_|stat|spring.profiles.active|XCE_(PORT_HTTP_API|HOST_ADDRESS|PROJECT|SERVICE|REPLICA_INDEX|REPLICA_ID|VERSION))$/
+      /^(PATH|HOME|LANG|LANGUAGE|LC_.*|TMPDIR|TZ|USER|LOGNAME|SHELL|PORT|PWD|stat|spring.profiles.active|XCE_(PORT_HTTP_API|HOST_ADDRESS|PROJECT|SERVICE|REPLICA_INDEX|REPLICA_ID|REPLICA_DIRECTORY|VERSION))$/
     expect(Object.keys(env).filter((name) => !allowed.test(name))).toEqual([])
     expect(directory).toBe(path.join(supervision.directory, 'homes', assignment.replica))
     expect([env['HOME'], env['TMPDIR']]).toEqual([directory, directory])
@@ -128,9 +129,9 @@ describe('a start', () => {
   test('whose process loses its port before it was ready is PORT_TAKEN', async () => {
     const port = await freePort()
     const takes = `require('net').createServer().listen(${port}, () => require('fs').writeFileSync(process.argv[1], ''))`
-    // The command lets go of a grandchild in another session that takes the port, and exits.
+    // The command lets go of a grandchild in another session, which the worker can’t know, that takes the port, and exits.
     const flag = path.join(supervision.directory, 'taken')
-    const script = `setsid "${process.execPath}" -e "${takes}" "${flag}" & while [ ! -f "${flag}" ]; do sleep 0.01; done; exit 1`
+    const script = `env -u XCE_REPLICA_DIRECTORY setsid "${process.execPath}" -e "${takes}" "${flag}" & while [ ! -f "${flag}" ]; do sleep 0.01; done; exit 1`
     const ports = [{ name: 'http', port, protocol: 'TCP' as const }]
     const assignment = assignmentOf({
       command: ['sh', '-c', script],
