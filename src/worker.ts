@@ -156,6 +156,7 @@ async function runWorker(
   stopAll.addEventListener('abort', retire)
   await link.run()
   const stopped = stopAll.aborted && (await stopReplicas(supervisor, leave))
+  if (drain.done.aborted || stopped) await link.sayEnd()
   await supervisor.close()
   if (drain.done.aborted) progress.writeDone()
   log.info(

@@ -84,6 +84,7 @@ describe('closed by default', () => {
     'reportReplicas',
     'answerLogRequest',
     'drainWorker',
+    'endWorker',
     'workerDrain',
   ]
 

@@ -53,7 +53,7 @@ export type ClusterChange =
  */
 export type HostWrite =
   | JudgeWorker
-  | (HostChangeOf<'returnWorker' | 'drainWorker' | 'leaveHost'> & OfEpoch)
+  | (HostChangeOf<'returnWorker' | 'drainWorker' | 'endWorker' | 'leaveHost'> & OfEpoch)
   | (HostChangeOf<'hostDrained' | 'freePorts'> & OfHost)
   /** By name. */
   | HostChangeOf<'scheduleHost' | 'confirmHostLoss' | 'removeHost' | 'removeWorker'>

@@ -55,6 +55,15 @@ export const drainWorker = /* GraphQL */ `
   }
 `
 
+export const endWorker = /* GraphQL */ `
+  mutation EndWorker($input: EndWorkerInput!) {
+    endWorker(input: $input) {
+      __typename
+      ... on Error { code message }
+    }
+  }
+`
+
 export const workerDrain = /* GraphQL */ `
   query WorkerDrain($worker: ID!, $epoch: Int!, $services: [ServiceKey!]!) {
     workerDrain(worker: $worker, epoch: $epoch, services: $services) {
@@ -132,6 +141,10 @@ export interface AnswerLogRequestData {
 
 export interface DrainWorkerData {
   readonly drainWorker: { readonly __typename: 'DrainWorkerPayload' } | Failure
+}
+
+export interface EndWorkerData {
+  readonly endWorker: { readonly __typename: 'EndWorkerPayload' } | Failure
 }
 
 export interface ServiceName {

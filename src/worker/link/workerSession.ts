@@ -5,11 +5,19 @@ import type { Supervisor } from '../process/supervisor.ts'
 import type {
   AnswerLogRequestData,
   AssignmentsChangedData,
+  DrainWorkerData,
   LogRequest,
   RenewLeaseData,
   ReportReplicasData,
 } from './api.ts'
-import { answerLogRequest, assignmentFromWire, assignmentsChanged, renewLease, reportReplicas } from './api.ts'
+import {
+  answerLogRequest,
+  assignmentFromWire,
+  assignmentsChanged,
+  drainWorker,
+  renewLease,
+  reportReplicas,
+} from './api.ts'
 import type { Connection } from './connection.ts'
 import type { LostContact } from './lostContact.ts'
 import type { Outbox } from './outbox.ts'
@@ -81,12 +89,18 @@ export class WorkerSession {
     }
   }
 
-  /** Reports that no replica is ready any more, so that the addresses leave the endpoints before the processes end. */
+  /**
+   * Reports that no replica is ready any more, so that the addresses leave the endpoints before the processes end. Then the
+   * worker is drained, or its host would get new replicas meanwhile.
+   */
   async retire(): Promise<void> {
     this.#retired = true
     const ready = this.#supervisor.reports().filter((report) => report.ready)
     for (let from = 0; from < ready.length; from += batchSize)
       await this.#sendBatch({ full: false, reports: ready.slice(from, from + batchSize) }, retireMillis)
+    const { worker, epoch } = this.#registration
+    const drain = { input: { worker, epoch } }
+    payload((await this.#connection.request<DrainWorkerData>(drainWorker, drain, retireMillis)).drainWorker)
   }
 
   #applyChange({ assignmentsChanged: change }: AssignmentsChangedData): void {
