@@ -160,6 +160,7 @@ async function runWorker(
   await link.run()
   portWatch.close()
   const stopped = stopAll.aborted && (await stopReplicas(supervisor, leave))
+  if (drain.done.aborted || stopped) await link.sayEnd()
   await supervisor.close()
   if (drain.done.aborted) progress.writeDone()
   log.info(

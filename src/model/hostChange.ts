@@ -21,6 +21,8 @@ export type HostChange =
   | { readonly kind: 'returnWorker'; readonly workerId: WorkerId }
   /** The worker is to end: it takes no new replicas, and those it has are to leave. */
   | { readonly kind: 'drainWorker'; readonly workerId: WorkerId; readonly actor: string }
+  /** The worker ends and runs nothing any more, by its own word, so nobody has to wait for its lease and grace. */
+  | { readonly kind: 'endWorker'; readonly workerId: WorkerId }
   /** The worker has started again on the host `to`, so by its own word it is LOST here. */
   | { readonly kind: 'leaveHost'; readonly workerId: WorkerId; readonly to: string }
   /** An operator sets the host's scheduling. NO_CHANGE if it is that already. OPEN also ends the drains of workers. */

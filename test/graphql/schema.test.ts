@@ -85,6 +85,7 @@ describe('closed by default', () => {
     'reportFreePorts',
     'answerLogRequest',
     'drainWorker',
+    'endWorker',
     'workerDrain',
   ]
 

@@ -77,7 +77,7 @@ export const rooms = {
     rooms: ['model', 'settings', 'worker/machine', 'worker/files'],
     packages: ['node:', 'pino', 'pino-pretty', 'zod'],
   },
-  'worker/probe': { rooms: ['model', 'worker/machine'], packages: ['node:'] },
+  'worker/probe': { rooms: ['model', 'worker', 'worker/machine'], packages: ['node:'] },
   'worker/process': {
     rooms: ['model', 'files', 'worker', 'worker/machine', 'worker/files', 'worker/probe'],
     packages: ['node:', 'pino'],

@@ -137,12 +137,15 @@ export const StopPolicy = builder.objectRef<Model.StopPolicy>('StopPolicy').impl
   description:
     'How a replica is stopped: it leaves the endpoint, serves on for drainSeconds, is signalled, and is killed after graceSeconds.',
   fields: (t) => ({
-    signal: t.exposeString('signal', { description: 'The name of the signal without SIG, for example TERM.' }),
+    signal: t.exposeString('signal', {
+      description:
+        'The name of the signal without SIG, for example TERM. The whole process group of the command gets it, and everything else that the replica runs: a program that stops its own children must expect that they got it, too.',
+    }),
     drainSeconds: t.exposeInt('drainSeconds', {
       description: 'Seconds between its address leaving the endpoint and the signal.',
     }),
     graceSeconds: t.exposeInt('graceSeconds', {
-      description: 'Seconds between the signal and SIGKILL to the whole process group.',
+      description: 'Seconds between the signal and SIGKILL, which everything gets that the replica still runs.',
     }),
     onLostContact: t.field({
       type: LostContact,

@@ -50,7 +50,7 @@ export const StopPolicyInput = builder.inputType('StopPolicyInput', {
   description: 'How replicas are stopped.',
   fields: (t) => ({
     signal: t.string({
-      description: `${signals.slice(0, -1).join(', ')} or ${signals.at(-1)}, with or without SIG; ${stop.signal} when left out.`,
+      description: `${signals.slice(0, -1).join(', ')} or ${signals.at(-1)}, with or without SIG; ${stop.signal} when left out. All processes of a replica get it.`,
       check: (signal) =>
         signals.includes(bare(signal))
           ? []

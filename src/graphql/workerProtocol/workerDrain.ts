@@ -1,4 +1,10 @@
-import { beginDrain, type DrainedService, type DrainState, readDrain } from '../../systems/workers/workerDrain.ts'
+import {
+  beginDrain,
+  type DrainedService,
+  type DrainState,
+  endWorker,
+  readDrain,
+} from '../../systems/workers/workerDrain.ts'
 import { Host } from '../host/host.ts'
 import { builder } from '../kit/builder.ts'
 import { errorOf, errorTypes } from '../kit/refusalError.ts'
@@ -61,6 +67,26 @@ const DrainWorkerInput = builder.inputType('DrainWorkerInput', {
   }),
 })
 
+const EndWorkerPayload = builder.objectRef<{ readonly hostId: string }>('EndWorkerPayload').implement({
+  description: 'The worker has ended.',
+  fields: (t) => ({
+    host: t.prismaField({
+      type: Host,
+      description: 'Its host, read after the change.',
+      resolve: (query, { hostId: id }, _args, { app }) =>
+        app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } }),
+    }),
+  }),
+})
+
+const EndWorkerInput = builder.inputType('EndWorkerInput', {
+  description: 'A registration whose worker ends.',
+  fields: (t) => ({
+    worker: t.id({ required: true, description: 'The global id of the worker.' }),
+    epoch: t.int({ required: true, description: 'Of its registration.' }),
+  }),
+})
+
 const forWorkers = { skipTypeScopes: true, authScopes: { worker: true } } as const
 
 builder.mutationField('drainWorker', (t) =>
@@ -76,6 +102,25 @@ builder.mutationField('drainWorker', (t) =>
     args: { input: t.arg({ type: DrainWorkerInput, required: true, description: "The worker's registration." }) },
     resolve: async (_root, { input }, { app, viewer }) => {
       const outcome = await beginDrain(app, claimOf(input, viewer))
+      if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
+      return { hostId: outcome.reporter.hostId }
+    },
+  }),
+)
+
+builder.mutationField('endWorker', (t) =>
+  t.field({
+    ...forWorkers,
+    type: EndWorkerPayload,
+    errors: {
+      types: errorTypes('FENCED', 'FORBIDDEN'),
+      union: { name: 'EndWorkerResult', description: 'What became of it.' },
+    },
+    description:
+      'A worker ends and runs nothing any more: it is LOST at once, without its lease and grace, and its registration is over. Replicas whose end it has not reported are replaced.',
+    args: { input: t.arg({ type: EndWorkerInput, required: true, description: 'Its registration.' }) },
+    resolve: async (_root, { input }, { app, viewer }) => {
+      const outcome = await endWorker(app, claimOf(input, viewer))
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
       return { hostId: outcome.reporter.hostId }
     },

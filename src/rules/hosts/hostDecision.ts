@@ -1,6 +1,6 @@
 import type { HostChange } from '../../model/hostChange.ts'
 import { confirmHostLoss, removeHost, removeWorker, scheduleHost } from './hostByOperator.ts'
-import { drainWorker, judgeWorker, leaveHost, returnWorker } from './hostByWorker.ts'
+import { drainWorker, endWorker, judgeWorker, leaveHost, returnWorker } from './hostByWorker.ts'
 import { drainedMessage, drainedReason, portsBackMessage } from './hostState.ts'
 import { becomes, type HostDecision, type HostNow, type ReplicasLeft, unchanged } from './hostTransition.ts'
 
@@ -13,6 +13,8 @@ export function decideHost(host: HostNow, change: HostChange, left: ReplicasLeft
       return returnWorker(host, change, left)
     case 'drainWorker':
       return drainWorker(host, change, left)
+    case 'endWorker':
+      return endWorker(host, change, left)
     case 'leaveHost':
       return leaveHost(host, change, left)
     case 'scheduleHost':

@@ -58,7 +58,7 @@ export type ClusterChange =
  */
 export type HostWrite =
   | JudgeWorker
-  | (HostChangeOf<'returnWorker' | 'drainWorker' | 'leaveHost'> & OfEpoch)
+  | (HostChangeOf<'returnWorker' | 'drainWorker' | 'endWorker' | 'leaveHost'> & OfEpoch)
   | (HostChangeOf<'hostDrained' | 'freePorts'> & OfHost)
   /** Names the host. */
   | HostChangeOf<'scheduleHost' | 'confirmHostLoss' | 'removeHost' | 'removeWorker'>

@@ -43,6 +43,20 @@ export async function beginDrain(parts: Parts, claim: RegistrationClaim): Promis
   return { kind: 'done', reporter }
 }
 
+/**
+ * The worker ends, and nothing of it runs any more: its host is not asked to wait for its lease and grace, and replicas that
+ * it could not report any more are replaced at once.
+ */
+export async function endWorker(parts: Parts, claim: RegistrationClaim): Promise<Claimed<{ reporter: Reporter }>> {
+  const registration = await findRegistration(parts, claim)
+  if (registration.kind === 'refused') return registration
+  const { reporter } = registration
+  const outcome = await parts.committer.write({ kind: 'endWorker', ...reporter })
+  if (outcome.kind === 'refused') return outcome
+  await tellServicesIfPossible(parts, [reporter.hostId])
+  return { kind: 'done', reporter }
+}
+
 /** Reads how far the drain of a worker and of the requested services is. */
 export async function readDrain(
   parts: Pick<WorkersContext, 'database' | 'meter'>,

@@ -56,7 +56,7 @@ export class ReplicaFiles {
     return path.join(this.directory(replica), `claim-${start}`)
   }
 
-  /** The variables that a shell does not pass on because of their names. */
+  /** Shell lines that let env(1) start the command, with the variables that a shell would change. */
   arguments(replica: ReplicaName): string {
     return path.join(this.directory(replica), 'arguments.sh')
   }

@@ -66,6 +66,15 @@ export const drainWorker = /* GraphQL */ `
   }
 `
 
+export const endWorker = /* GraphQL */ `
+  mutation EndWorker($input: EndWorkerInput!) {
+    endWorker(input: $input) {
+      __typename
+      ... on Error { code message }
+    }
+  }
+`
+
 export const workerDrain = /* GraphQL */ `
   query WorkerDrain($worker: ID!, $epoch: Int!, $services: [ServiceKey!]!) {
     workerDrain(worker: $worker, epoch: $epoch, services: $services) {
@@ -154,6 +163,10 @@ export interface AnswerLogRequestData {
 
 export interface DrainWorkerData {
   readonly drainWorker: { readonly __typename: 'DrainWorkerPayload' } | Failure
+}
+
+export interface EndWorkerData {
+  readonly endWorker: { readonly __typename: 'EndWorkerPayload' } | Failure
 }
 
 export interface ServiceName {

@@ -7,12 +7,13 @@ import { ContactFile } from '../files/contactFile.ts'
 import type { Supervisor } from '../process/supervisor.ts'
 import type { Servers, WorkerSettings } from '../settings/settings.ts'
 import { apiUrl, isServerUrl } from '../settings/settings.ts'
+import { type EndWorkerData, endWorker } from './api.ts'
 import { Connection, RefusedError } from './connection.ts'
 import { LostContact } from './lostContact.ts'
 import type { Outbox } from './outbox.ts'
 import type { PortWatch } from './portWatch.ts'
 import { reconnectMillis } from './reconnect.ts'
-import { type Registration, register } from './registration.ts'
+import { payload, type Registration, register } from './registration.ts'
 import { type SessionFollower, WorkerSession } from './workerSession.ts'
 
 export interface LinkOptions {
@@ -30,6 +31,9 @@ export interface LinkOptions {
 
 /** A session of this length shows that the servers are well, so that earlier failures count no longer. */
 const steadyMillis = 2_000
+
+/** How long a worker that ends tries to tell a server so. */
+const endMillis = 3_000
 
 /**
  * Keeps this worker connected to one of the servers, whichever it is. A registration survives reconnects. A fenced worker
@@ -98,6 +102,30 @@ export class Link {
       await this.#session?.retire()
     } catch (error) {
       this.#options.log.warn({ err: error }, 'it could not be reported that the replicas are not ready any more')
+    }
+  }
+
+  /**
+   * Tells a server that this worker ends and runs nothing any more, so that nobody waits for its lease and grace. It is
+   * called after `run`, and uses a socket of its own.
+   */
+  async sayEnd(): Promise<void> {
+    if (this.#registration === null) return
+    const { worker, epoch } = this.#registration
+    const { servers, tokenFile, name } = this.#options.settings
+    let connection: Connection | null = null
+    try {
+      const [url, token] = [await this.#nextServer(servers), await readToken(tokenFile)]
+      connection = await Connection.open({ url, token, tokenFile, worker: name }, AbortSignal.timeout(endMillis))
+      const answer = await connection.request<EndWorkerData>(endWorker, { input: { worker, epoch } }, endMillis)
+      payload(answer.endWorker)
+    } catch (error) {
+      this.#options.log.warn(
+        { err: error },
+        'no server could be told that the worker has ended: its host is lost after its lease and grace',
+      )
+    } finally {
+      connection?.close()
     }
   }
 

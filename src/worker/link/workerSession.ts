@@ -5,6 +5,7 @@ import type { Supervisor } from '../process/supervisor.ts'
 import type {
   AnswerLogRequestData,
   AssignmentsChangedData,
+  DrainWorkerData,
   LogRequest,
   RenewLeaseData,
   ReportFreePortsData,
@@ -14,6 +15,7 @@ import {
   answerLogRequest,
   assignmentFromWire,
   assignmentsChanged,
+  drainWorker,
   renewLease,
   reportFreePorts,
   reportReplicas,
@@ -94,12 +96,18 @@ export class WorkerSession {
     }
   }
 
-  /** Reports that no replica is ready any more, so that the addresses leave the endpoints before the processes end. */
+  /**
+   * Reports that no replica is ready any more, so that the addresses leave the endpoints before the processes end. Then the
+   * worker is drained, or its host would get new replicas meanwhile.
+   */
   async retire(): Promise<void> {
     this.#retired = true
     const ready = this.#supervisor.reports().filter((report) => report.ready)
     for (let from = 0; from < ready.length; from += batchSize)
       await this.#sendBatch({ full: false, reports: ready.slice(from, from + batchSize) }, retireMillis)
+    const { worker, epoch } = this.#registration
+    const drain = { input: { worker, epoch } }
+    payload((await this.#connection.request<DrainWorkerData>(drainWorker, drain, retireMillis)).drainWorker)
   }
 
   #applyChange({ assignmentsChanged: change }: AssignmentsChangedData): void {

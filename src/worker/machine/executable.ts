@@ -1,5 +1,6 @@
-import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import path from 'node:path'
+import { formatFault } from './binaryFormat.ts'
 
 /** A command that can be started, or the reason why it can't, as a sentence. */
 export type Executable =
@@ -37,12 +38,8 @@ function check(word: string, file: string): Executable {
     return fault(
       `The command ${quote(word)} cannot be executed: ${file} is not executable for this user. Try chmod +x.`,
     )
-  const interpreter = readInterpreter(file)
-  if (interpreter !== null && !isExecutable(interpreter)) {
-    return fault(
-      `The command ${quote(word)} cannot be executed: its interpreter ${interpreter} does not exist or is not executable on this host.`,
-    )
-  }
+  const format = formatFault(file)
+  if (format !== null) return fault(`The command ${quote(word)} cannot be executed: ${file}: ${format}.`)
   return { kind: 'found', file }
 }
 
@@ -51,23 +48,6 @@ function directoryFault(directory: string): string | null {
     return `The working directory ${directory} does not exist on this host: create it or correct the profile.`
   if (!statSync(directory).isDirectory()) return `The working directory ${directory} is not a directory.`
   return isExecutable(directory) ? null : `The working directory ${directory} cannot be entered by this user.`
-}
-
-/** The program after `#!`; null for a file that does not begin so. */
-function readInterpreter(file: string): string | null {
-  const buffer = Buffer.alloc(256)
-  let length: number
-  try {
-    const descriptor = openSync(file, 'r')
-    try {
-      length = readSync(descriptor, buffer)
-    } finally {
-      closeSync(descriptor)
-    }
-  } catch {
-    return null // a file may be executable without being readable
-  }
-  return /^#!\s*(\/\S+)/.exec(buffer.toString('latin1', 0, length))?.[1] ?? null
 }
 
 function exists(file: string): boolean {

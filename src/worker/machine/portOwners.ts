@@ -45,10 +45,6 @@ export function isOfContainer({ pid, name }: SocketOwner): boolean {
   return containerPrograms.has(name) || readLink(`/proc/${pid}/ns/pid`) !== readLink('/proc/self/ns/pid')
 }
 
-export function hasVariable(pid: number, variable: string): boolean {
-  return (readText(`/proc/${pid}/environ`) ?? '').split('\0').includes(variable)
-}
-
 function socketsOf(pid: number): number[] {
   let descriptors: string[]
   try {

@@ -1,9 +1,10 @@
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
-import { addTo } from '../../model/groupBy.ts'
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
 
 /** One line of the kernel's process table (proc(5), /proc/PID/stat). */
 export interface ProcessStat {
   readonly pid: number
+  /** The program's name, of at most 15 characters. */
+  readonly name: string
   /** Processes in the states Z and X hold nothing and only wait to be collected. */
   readonly dead: boolean
   readonly parent: number
@@ -32,6 +33,7 @@ export function parseStat(text: string): ProcessStat | null {
     return null
   return {
     pid: Number.parseInt(text, 10),
+    name: text.slice(text.indexOf('(') + 1, close),
     dead: state === 'Z' || state === 'X',
     parent: Number(parent),
     group: Number(group),
@@ -71,19 +73,34 @@ export function readCommandLine(pid: number): string[] {
   return text === '' ? [] : text.replace(/\0$/, '').split('\0')
 }
 
+/** The ids of all processes, also of dead ones that are not collected yet. */
+export function readPids(): Set<number> {
+  return new Set(readdirSync('/proc').map(Number).filter(Number.isInteger))
+}
+
 /**
- * All living processes by session. The reads are synchronous: the kernel makes these files in memory, and one consistent
- * pass over some hundred processes takes a few milliseconds, less than the same reads through the thread pool.
+ * All living processes. The reads are synchronous: the kernel makes these files in memory, and one consistent pass over some
+ * hundred processes takes a few milliseconds, less than the same reads through the thread pool.
  */
-export function readSessions(): Map<number, ProcessStat[]> {
-  const sessions = new Map<number, ProcessStat[]>()
-  for (const entry of readdirSync('/proc')) {
-    const pid = Number(entry)
-    if (!Number.isInteger(pid)) continue
+export function readProcesses(): ProcessStat[] {
+  return [...readPids()].flatMap((pid) => {
     const stat = readStat(pid)
-    if (stat !== null && !stat.dead) addTo(sessions, stat.session, stat)
-  }
-  return sessions
+    return stat === null || stat.dead ? [] : [stat]
+  })
+}
+
+/**
+ * Those of the variables that a process of this user has in the environment with which it was started, as `NAME=value`.
+ * None when the process is gone or hides its environment.
+ */
+export function readVariables(pid: number, names: readonly string[]): string[] {
+  const all = (readProc(pid, 'environ') ?? '').split('\0')
+  const found = all.filter((entry) => names.some((name) => entry.startsWith(`${name}=`)))
+  return found.length > 0 && isOwn(pid) ? found : []
+}
+
+function isOwn(pid: number): boolean {
+  return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.geteuid?.()
 }
 
 function readProc(pid: number, file: string): string | null {

@@ -30,6 +30,7 @@ export function replicaEnvironment(
   environment['XCE_REPLICA_INDEX'] = String(assignment.index)
   environment['XCE_REPLICA_ID'] = assignment.replica
   environment['XCE_VERSION'] = String(assignment.versionNumber)
+  environment['XCE_REPLICA_DIRECTORY'] = ownDirectory
   return environment
 }
 

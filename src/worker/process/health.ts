@@ -90,7 +90,8 @@ export function watchHealth({ assignment, running, starter, ...watched }: Health
 
   // The probe that makes the replica ready.
   const readying: ProbeKind = readiness === null ? 'STARTUP' : 'READINESS'
-  const look = (): Promise<ListenerLook> => lookAtListeners(assignment, running.pid, starter.sessions)
+  const look = (): Promise<ListenerLook> =>
+    lookAtListeners(assignment, starter.belonging(assignment, running), starter.sessions)
   const listeners = new ListenerGuard(look, watched.ready, (fault) =>
     starter.log.warn({ replica: assignment.replica }, `It is not ready: ${fault}.`),
   )

@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { appendFileSync, closeSync, fstatSync, openSync, readdirSync, readSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { ReplicaName } from '../assignment.ts'
 import type { ReplicaFiles } from '../files/replicaFiles.ts'
 import { logStreams } from '../files/replicaFiles.ts'
 import { readCommandLine, readStat } from '../machine/processTable.ts'
+import { shellPassesOn } from './shellVariables.ts'
 
 const marker = 'xce-replica'
 
@@ -15,20 +16,37 @@ const marker = 'xce-replica'
  * - It catches every signal that can be caught, because the signals of a stop go to the whole group and the line has to
  *   live on to write the status. In the command these signals have their default action again.
  * - The command appends to files. Without a pipe, the worker and the replica can outlive each other.
- * The names begin with `_xce_`, because assigning a variable of the environment would change it for the command, too.
+ * - A shell's status is 137 for `exit 137` and for SIGKILL. `jobs` tells them apart, but only of a command in the
+ *   background and only at the moment of its end. A shell lets such a command ignore INT and QUIT: env(1) undoes that, and
+ *   in bash the trap does. Where neither can be done, the command runs in the foreground.
  * A worker finds the line again by its command line ($0, directory, start, exit file, cgroup).
  */
-const script = `
-_xce_directory=$1 _xce_start=$2 _xce_exit=$3 _xce_cgroup=$4
+export const starterLine = `
+_xce_directory=$1 _xce_start=$2 _xce_exit=$3 _xce_cgroup=$4 _xce_told=
 shift 4
+_xce_claim=$_xce_directory/claim-$_xce_start
 set -C
-: > "$_xce_directory/claim-$_xce_start" || exit 0
+: > "$_xce_claim" || exit 0
 set +C
 [ -z "$_xce_cgroup" ] || echo $$ > "$_xce_cgroup/cgroup.procs"
 trap : 1 2 3 6 10 12 13 14 15 16 20 21 22 23 24 25 26 27 28 29 30 31 ${realTimeSignals()}
-[ ! -f "$_xce_directory/arguments.sh" ] || . "$_xce_directory/arguments.sh"
-"$@" >> "$_xce_directory/stdout.log" 2>> "$_xce_directory/stderr.log"
-echo $? > "$_xce_exit"
+. "$_xce_directory/arguments.sh"
+if [ -z "$_xce_resets\${BASH_VERSION-}" ]; then
+  "$@" >> "$_xce_directory/stdout.log" 2>> "$_xce_directory/stderr.log"
+  _xce_status=$?
+else
+  trap 'jobs > "$_xce_claim"; read -r _xce_told < "$_xce_claim"' 17
+  (trap - 2 3; exec "$@" >> "$_xce_directory/stdout.log" 2>> "$_xce_directory/stderr.log") &
+  while :; do
+    wait $!
+    _xce_status=$?
+    case $_xce_told in '' | *Running* | *Stopped*) ;; *) break ;; esac
+    kill -0 $! 2> /dev/null || break
+  done
+  # bash ends the first wait with the signal CHLD, and tells the status in the second one.
+  [ $_xce_status != 145 ] || { wait $!; _xce_status=$?; }
+fi
+printf '%s %s\\n' $_xce_status "$_xce_told" > "$_xce_exit"
 `
 
 function realTimeSignals(): string {
@@ -50,7 +68,7 @@ export interface Launch {
 export async function launch(files: ReplicaFiles, what: Launch): Promise<ChildProcess> {
   const directory = files.directory(what.replica)
   for (const stream of logStreams) appendFileSync(files.log(what.replica, stream), '', { mode: 0o600 })
-  writeArguments(files.arguments(what.replica), what.environment)
+  writeFileSync(files.arguments(what.replica), argumentLines(what), { mode: 0o600 })
   const words = [
     directory,
     String(what.start),
@@ -58,9 +76,9 @@ export async function launch(files: ReplicaFiles, what: Launch): Promise<ChildPr
     what.cgroup ?? '',
     ...what.command,
   ]
-  const child = spawn('/bin/sh', ['-c', script, marker, ...words], {
+  const child = spawn('/bin/sh', ['-c', starterLine, marker, ...words], {
     cwd: what.workingDirectory,
-    env: what.environment,
+    env: inheritedVariables(what.environment),
     detached: true,
     stdio: 'ignore',
   })
@@ -72,15 +90,61 @@ export async function launch(files: ReplicaFiles, what: Launch): Promise<ChildPr
   return child
 }
 
-/** A shell drops variables whose names it can't express (`spring.profiles.active`), so env(1) gives them to the command. */
-function writeArguments(file: string, environment: Readonly<Record<string, string>>): void {
-  const unusual = Object.entries(environment).filter(([name]) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-  if (unusual.length === 0) {
-    rmSync(file, { force: true })
-    return
+/** The variables that the command inherits through the starter's shell. */
+export function inheritedVariables(environment: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => shellPassesOn(name)))
+}
+
+/**
+ * The lines that let env(1) give the command the variables that no shell may see, and take away those that shells add. The
+ * command gets exactly its own environment, and PWD.
+ */
+export function argumentLines(what: Pick<Launch, 'environment' | 'workingDirectory' | 'command'>): string {
+  const environment = { PWD: what.workingDirectory, ...what.environment }
+  const variables = Object.entries(environment).filter(([name]) => !shellPassesOn(name))
+  const words = [
+    ...['/usr/bin/env', ...(envResetsSignals() ? [resetOption] : [])],
+    ...['OLDPWD', 'SHLVL', '_'].flatMap((name) => ['-u', name]),
+    '--',
+    ...variables.map(([name, value]) => `${name}=${value}`),
+    // env(1) would take such a path for a variable. nice(1) does not look at it, and adds nothing to the niceness here.
+    ...(what.command[0]?.includes('=') === true ? ['/usr/bin/nice', '-n', '0'] : []),
+  ]
+  const quoted = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`)
+  return `_xce_resets=${envResetsSignals() ? 'yes' : ''}\nset -- ${quoted.join(' ')} "$@"\n`
+}
+
+const resetOption = '--default-signal=INT,QUIT'
+let canReset: boolean | null = null
+
+/** Whether this machine's env(1) has the option: coreutils have it since 8.31, of 2019, and busybox does not. */
+function envResetsSignals(): boolean {
+  canReset ??= spawnSync('/usr/bin/env', [resetOption, '/usr/bin/env'], { stdio: 'ignore' }).status === 0
+  return canReset
+}
+
+/**
+ * What env(1) or a shell printed last when the kernel refused to execute a program for a reason that was not seen before,
+ * for example that the disk forbids it (noexec) or that its interpreter looked for another. Null when it was something else.
+ */
+export function refusalOf(stderrLog: string): string | null {
+  try {
+    const last = readEnd(stderrLog, 4_096).trimEnd().split('\n').at(-1) ?? ''
+    return /^(?:\/usr\/bin\/(?:env|nice)|xce-replica: (?:line )?\d+): (.{1,1000})$/.exec(last)?.[1] ?? null
+  } catch {
+    return null
   }
-  const words = unusual.map(([name, value]) => `'${`${name}=${value}`.replaceAll("'", `'\\''`)}'`)
-  writeFileSync(file, `set -- /usr/bin/env ${words.join(' ')} "$@"\n`, { mode: 0o600 })
+}
+
+function readEnd(file: string, bytes: number): string {
+  const descriptor = openSync(file, 'r')
+  try {
+    const buffer = Buffer.alloc(bytes)
+    const length = readSync(descriptor, buffer, 0, bytes, Math.max(0, fstatSync(descriptor).size - bytes))
+    return buffer.toString('utf8', 0, length)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /** True for the line itself, and for its child until that becomes the command. */

@@ -1,9 +1,9 @@
 import type { AllocatedPort } from '../../model/content.ts'
 import { listed } from '../../model/listed.ts'
 import type { Assignment } from '../assignment.ts'
-import { allProcesses, hasVariable, isOfContainer, ownersAmong, type SocketOwner } from '../machine/portOwners.ts'
+import { allProcesses, isOfContainer, ownersAmong, type SocketOwner } from '../machine/portOwners.ts'
 import { readStat } from '../machine/processTable.ts'
-import type { Sessions } from '../machine/sessions.ts'
+import type { Belonging, Sessions } from '../machine/sessions.ts'
 import { type BoundSocket, readSockets } from '../machine/sockets.ts'
 import { portName } from './portCheck.ts'
 
@@ -29,14 +29,14 @@ export interface Listening {
  * only when none of these listens.
  */
 export async function lookAtListeners(
-  { ports, replica }: Pick<Assignment, 'ports' | 'replica'>,
-  session: number,
+  { ports }: Pick<Assignment, 'ports'>,
+  belonging: Belonging,
   sessions: Sessions,
 ): Promise<ListenerLook> {
   const tcp = ports.filter(({ protocol }) => protocol === 'TCP')
   if (tcp.length === 0) return { fault: null, note: null }
   const sockets = (await readSockets('TCP')).filter(({ port }) => tcp.some((own) => own.port === port))
-  const members = new Set((await sessions.membersOf(session)).map(({ pid }) => pid))
+  const members = new Set((await sessions.membersOf(belonging)).map(({ pid }) => pid))
   const seen = new Set(ownersAmong(members, inodesOf(sockets)).keys())
   const isSeen = (port: number): boolean => sockets.some((socket) => socket.port === port && seen.has(socket.inode))
   const unseen = sockets.filter(({ port }) => !isSeen(port))
@@ -46,7 +46,7 @@ export async function lookAtListeners(
     inodesOf(unseen),
   )
   const kindOf = (owner: SocketOwner) =>
-    isOwn(owner.pid, replica, members) ? 'own' : isOfContainer(owner) ? 'ofContainer' : 'other'
+    descendsFrom(members, owner.pid) ? 'own' : isOfContainer(owner) ? 'ofContainer' : 'other'
   return judgeListeners(
     tcp.flatMap((port) => {
       const own = unseen.filter((socket) => socket.port === port.port)
@@ -82,13 +82,9 @@ export function judgeListeners(found: readonly Listening[]): ListenerLook {
   return { fault, note: fault === null ? note : null }
 }
 
-/** The process has this replica's marker in its environment, or descends from one of its session. */
-function isOwn(pid: number, replica: string, members: ReadonlySet<number>): boolean {
-  if (hasVariable(pid, `XCE_REPLICA_ID=${replica}`)) return true
-  for (let at = pid; at > 1; ) {
-    if (members.has(at)) return true
-    at = readStat(at)?.parent ?? 0
-  }
+/** Says whether the process or one of its ancestors is among the members. */
+function descendsFrom(members: ReadonlySet<number>, pid: number): boolean {
+  for (let at = pid; at > 1; at = readStat(at)?.parent ?? 0) if (members.has(at)) return true
   return false
 }
 

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
 import type { Assignment, ReplicaName } from '../assignment.ts'
 import { unknownExit } from '../files/exit.ts'
 import type { ExitFiles } from '../files/exitFiles.ts'
 import type { ReplicaFiles } from '../files/replicaFiles.ts'
 import type { ReplicaRecords, ReplicaState } from '../files/replicaRecords.ts'
 import { bootId } from '../machine/bootClock.ts'
-import type { Sessions } from '../machine/sessions.ts'
+import { markOf, type Sessions } from '../machine/sessions.ts'
 import { type FoundLaunch, findLaunches } from './launch.ts'
 import type { Recovered } from './replica.ts'
 import { adoptedProcess } from './replicaProcess.ts'
@@ -40,7 +39,14 @@ export async function recover(parts: RecoveryParts): Promise<{ assignment: Assig
   }
   const strays = launches.filter((launch) => !known.has(launch))
   const kill = { patienceMillis: 0, spared: null, signal: parts.life }
-  await Promise.all(strays.map((launch) => parts.sessions.clear(launch.pid, kill)))
+  const isRecorded = (replica: ReplicaName) => result.some(({ assignment }) => assignment.replica === replica)
+  await Promise.all(
+    strays.map(({ replica, pid, startTicks }) => {
+      // A recorded replica's own processes have the same mark as a stray start of it.
+      const mark = isRecorded(replica) ? null : markOf('XCE_REPLICA_DIRECTORY', files.home(replica))
+      return parts.sessions.clear({ session: pid, mark, sinceTicks: startTicks }, kill)
+    }),
+  )
   return result
 }
 
@@ -69,21 +75,15 @@ function adopt(parts: RecoveryParts, state: ReplicaState, found: FoundLaunch): R
 }
 
 /**
- * Kills what the ended replica left in its session. The session's number may belong to other processes by now, so every
- * process must have the replica's id in its environment.
+ * Kills what the ended replica left. Its session's number may belong to other processes by now, but not while a process of
+ * the replica is in that session.
  */
 async function clearRemains(parts: RecoveryParts, replica: ReplicaName, session: number): Promise<void> {
-  const members = await parts.sessions.membersOf(session)
-  if (members.length === 0 || !members.every(({ pid }) => hasVariable(pid, `XCE_REPLICA_ID=${replica}`))) return
-  await parts.sessions.clear(session, { patienceMillis: 0, spared: null, signal: parts.life })
-}
-
-function hasVariable(pid: number, variable: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(variable)
-  } catch {
-    return false
-  }
+  const mark = markOf('XCE_REPLICA_DIRECTORY', parts.files.home(replica))
+  const marked = await parts.sessions.membersOf({ session: null, mark, sinceTicks: 0 })
+  const isStillOurs = marked.some((member) => member.session === session)
+  const belonging = { session: isStillOurs ? session : null, mark, sinceTicks: 0 }
+  await parts.sessions.clear(belonging, { patienceMillis: 0, spared: null, signal: parts.life })
 }
 
 function findIn(launches: readonly FoundLaunch[], replica: ReplicaName, start: number): FoundLaunch | undefined {

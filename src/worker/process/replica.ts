@@ -9,6 +9,7 @@ import type { Exit } from '../files/exit.ts'
 import { describeExit } from '../files/exit.ts'
 import type { ReplicaState } from '../files/replicaRecords.ts'
 import { bootSeconds } from '../machine/bootClock.ts'
+import type { ProcessStat } from '../machine/processTable.ts'
 import { watchHealth } from './health.ts'
 import { type TakenPorts, takenPorts } from './portCheck.ts'
 import type { ReplicaProcess } from './replicaProcess.ts'
@@ -44,6 +45,8 @@ export class Replica {
   #drainsBeforeStop = true
   /** Why this worker ended the process, when the reason was not a stop. */
   #killReason: string | null = null
+  /** What a process that ended on its own left running. */
+  #leftBehind: readonly ProcessStat[] = []
   /** Keeps the log from repeating that the lost files can't be written. */
   #isLossLogged = false
   #state: ReplicaState
@@ -87,24 +90,29 @@ export class Replica {
     this.#stop.abort()
   }
 
-  /** Writes the replica's files again when somebody has removed them, and logs that; the replica goes on. */
-  keepFiles(): void {
+  /**
+   * Writes the replica's files again when somebody has removed them, and logs that; the replica goes on. Returns whether
+   * all of them are there.
+   */
+  keepFiles(): boolean {
     try {
       // Its probes run in its own directory. The next start reports when that can't be made.
-      if (!this.ended) this.#starter.directories.make(this.assignment)
+      const fault = this.ended ? null : this.#starter.directories.make(this.assignment)
       const made = this.#starter.records.restore(this.assignment, this.#state)
       this.#isLossLogged = false
-      if (!made) return
-      this.#log.error(
-        'the directory of a replica was gone and is made again; the replica goes on, and what it prints is kept from its next start on',
-      )
+      if (made)
+        this.#log.error(
+          'the directory of a replica was gone and is made again; the replica goes on, and what it prints is kept from its next start on',
+        )
+      return fault === null
     } catch (error) {
-      if (this.#isLossLogged) return
+      if (this.#isLossLogged) return false
       this.#isLossLogged = true
       this.#log.error(
         { err: error },
         'the directory of a replica is gone and could not be made again; the replica goes on',
       )
+      return false
     }
   }
 
@@ -180,6 +188,7 @@ export class Replica {
     })
     const { stop: policy } = assignment
     const { sessions } = this.#starter
+    const belonging = this.#starter.belonging(assignment, running)
     try {
       const cause = await firstOf(running.exited, health.dead, this.#stop.signal, this.#life)
       if (cause === 'stop' && this.#drainsBeforeStop && this.#report.ready)
@@ -189,8 +198,8 @@ export class Replica {
         this.#killReason = health.message
         this.#publish({ ready: false, probe: health.failed })
       }
-      if (cause !== 'exited') return await terminate(running, policy, sessions, this.#life)
-      await sessions.clear(running.pid, { patienceMillis: 0, spared: null, signal: this.#life })
+      if (cause !== 'exited') return await terminate(running, belonging, policy, sessions, this.#life)
+      this.#leftBehind = await sessions.clear(belonging, { patienceMillis: 0, spared: null, signal: this.#life })
       return await orAbort(running.exited, this.#life)
     } finally {
       health.close()
@@ -201,8 +210,11 @@ export class Replica {
   async #decideAfterExit(exit: Exit): Promise<End | null> {
     const { assignment } = this
     const young = processIsYoung(assignment, this.#state)
-    const message = this.#killReason ?? this.#starter.explain(assignment.replica, exit)
+    const message =
+      this.#killReason ?? backgroundFault(exit, this.#leftBehind) ?? this.#starter.explain(assignment.replica, exit)
     this.#killReason = null
+    this.#leftBehind = []
+    this.#starter.cleanUp(assignment.replica)
     this.#log.info({ start: this.#state.start, exitCode: exit.code, exitSignal: exit.signal }, describeExit(exit))
     if (this.#stop.signal.aborted) return ending('STOPPED', exit, null)
     const taken = young ? await takenPorts(assignment.ports) : null
@@ -264,6 +276,18 @@ function ending(endReason: End['endReason'], exit: Exit | null, message: string 
 
 function portTaken(exit: Exit | null, { names, message }: TakenPorts): End {
   return { ...ending('PORT_TAKEN', exit, message), takenPorts: names }
+}
+
+/**
+ * What to do when a program went to the background, as daemons do: its first process ends with 0, and the worker ends the
+ * rest, because nobody would know when that has failed. Null when nothing was left, or when the program failed.
+ */
+function backgroundFault(exit: Exit, left: readonly ProcessStat[]): string | null {
+  if (exit.code !== 0 || left.length === 0) return null
+  const names = [...new Set(left.map(({ name }) => name))]
+  const named = names.slice(0, 5).join(', ') + (names.length > 5 ? ' …' : '')
+  const what = left.length === 1 ? 'a process' : `${left.length} processes`
+  return `The process exited with code 0 and left ${what} in the background (${named}), which the worker ended. Run the program in the foreground: without "&", and without an option such as --daemon.`
 }
 
 /** Resolves with what happens first. Rejects when the worker ends. */

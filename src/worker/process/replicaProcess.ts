@@ -6,8 +6,7 @@ import type { Exit } from '../files/exit.ts'
 import type { ExitFiles } from '../files/exitFiles.ts'
 import { bootSeconds } from '../machine/bootClock.ts'
 import { readStat, ticksPerSecond } from '../machine/processTable.ts'
-import type { Sessions } from '../machine/sessions.ts'
-import { signalGroup } from '../machine/sessions.ts'
+import { type Belonging, type Sessions, signalGroup } from '../machine/sessions.ts'
 import { signalOf } from '../machine/signalName.ts'
 import { type FoundLaunch, isLaunchLine } from './launch.ts'
 
@@ -48,26 +47,30 @@ export interface Termination {
 const statusMillis = 1_000
 
 /**
- * Ends a replica. The whole group gets the signal, and after the grace the whole session gets SIGKILL. The shell line is
- * killed last, because it writes down how the command ended. On return nothing of the session lives.
+ * Ends a replica. The whole group and all else that belongs to it get the signal, and what is left after the grace gets
+ * SIGKILL. The shell line is killed last, because it writes down how the command ended. On return nothing of it lives.
  */
 export async function terminate(
   process: ReplicaProcess,
+  belonging: Belonging,
   how: Termination,
   sessions: Sessions,
   signal: AbortSignal,
 ): Promise<Exit> {
-  await waitForCommand(process, sessions, signal)
+  await waitForCommand(process, belonging, sessions, signal)
   const stop = signalOf(how.signal)
   const kills = stop === 'SIGKILL' || stop === 9
   const graceMillis = kills ? 0 : how.graceSeconds * 1_000
   const deadline = performance.now() + graceMillis
-  if (!kills) signalGroup(process.pid, stop)
+  if (!kills) {
+    signalGroup(process.pid, stop)
+    await sessions.signalOutside(process.pid, belonging, stop)
+  }
   if (kills || !(await within(process.exited, graceMillis, signal))) {
-    await sessions.clear(process.pid, { patienceMillis: 0, spared: process.pid, signal })
+    await sessions.clear(belonging, { patienceMillis: 0, spared: process.pid, signal })
     await within(process.exited, statusMillis, signal)
   }
-  await sessions.clear(process.pid, { patienceMillis: Math.max(0, deadline - performance.now()), spared: null, signal })
+  await sessions.clear(belonging, { patienceMillis: Math.max(0, deadline - performance.now()), spared: null, signal })
   return orAbort(process.exited, signal)
 }
 
@@ -78,9 +81,14 @@ const settledSeconds = 2
  * Waits until a new session runs its command. An earlier signal would reach only the shell line, which catches all
  * signals, so the command would never get it.
  */
-async function waitForCommand(process: ReplicaProcess, sessions: Sessions, signal: AbortSignal): Promise<void> {
+async function waitForCommand(
+  process: ReplicaProcess,
+  belonging: Belonging,
+  sessions: Sessions,
+  signal: AbortSignal,
+): Promise<void> {
   while (bootSeconds() - process.startTicks / ticksPerSecond < settledSeconds) {
-    const members = await sessions.membersOf(process.pid)
+    const members = await sessions.membersOf({ ...belonging, mark: null })
     if (members.length === 0 || members.some(({ pid }) => !isLaunchLine(pid))) return
     await wait(2, undefined, { signal })
   }

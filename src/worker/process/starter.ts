@@ -11,10 +11,10 @@ import { bootSeconds } from '../machine/bootClock.ts'
 import type { Cgroups } from '../machine/cgroup.ts'
 import { findExecutable } from '../machine/executable.ts'
 import { ticksPerSecond } from '../machine/processTable.ts'
-import type { Sessions } from '../machine/sessions.ts'
+import { type Belonging, markOf, type Sessions } from '../machine/sessions.ts'
 import type { ProbeTarget } from '../probe/target.ts'
 import { replicaEnvironment } from './environment.ts'
-import { launch } from './launch.ts'
+import { launch, refusalOf } from './launch.ts'
 import type { ReplicaProcess } from './replicaProcess.ts'
 import { ownProcess } from './replicaProcess.ts'
 
@@ -75,8 +75,18 @@ export class Starter {
     }
   }
 
+  /** How the processes of a start are known. */
+  belonging(assignment: Assignment, { pid, startTicks }: ReplicaProcess): Belonging {
+    return {
+      session: pid,
+      mark: markOf('XCE_REPLICA_DIRECTORY', this.directories.of(assignment.replica)),
+      sinceTicks: startTicks,
+    }
+  }
+
   probeTarget(assignment: Assignment): ProbeTarget {
     return {
+      sessions: this.sessions,
       address: this.#parts.hostAddress ?? '127.0.0.1',
       ports: assignment.ports,
       environment: this.#environment(assignment),
@@ -86,11 +96,13 @@ export class Starter {
 
   /** The sentence that says how a process ended. */
   explain(replica: ReplicaName, exit: Exit): string {
+    const refusal = exit.code === 126 || exit.code === 127 ? refusalOf(this.#parts.files.log(replica, 'stderr')) : null
+    if (refusal !== null) return `The kernel did not execute the command: ${refusal} (exit code ${exit.code}).`
     const why = this.#parts.cgroups?.outOfMemory(replica) === true ? ', because its memory was used up' : ''
     return `The process ${describeExit(exit)}${why}.`
   }
 
-  /** Removes what an ended replica may have left in its cgroup. */
+  /** Removes what a start may have left in its cgroup, also processes that carry no sign of the replica. */
   cleanUp(replica: ReplicaName): void {
     this.#parts.cgroups?.remove(replica)
   }

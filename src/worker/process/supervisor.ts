@@ -5,6 +5,7 @@ import { hasCode } from '../../files/systemError.ts'
 import type { Assignment, ReplicaName, Report } from '../assignment.ts'
 import { isReplicaName, portsOf, samePlacement } from '../assignment.ts'
 import { ExitFiles } from '../files/exitFiles.ts'
+import { FileWatch } from '../files/fileWatch.ts'
 import { rotateLog } from '../files/logRotation.ts'
 import type { LogTail } from '../files/logTail.ts'
 import { tailReplica } from '../files/logTail.ts'
@@ -32,8 +33,6 @@ export interface SupervisorOptions {
   readonly onReport: (report: Report) => void
 }
 
-const rotationMillis = 2_000
-
 /** All replicas of this worker. It knows nothing of servers: it gets assignments and reports the state of replicas. */
 export class Supervisor {
   readonly #options: SupervisorOptions
@@ -50,8 +49,7 @@ export class Supervisor {
   readonly #released = new Set<ReplicaName>()
   /** Assignments that wait until an earlier replica with the same id has ended. */
   readonly #waiting = new Map<ReplicaName, Assignment>()
-  readonly #rotation: NodeJS.Timeout
-  #rotating: Promise<void> | null = null
+  readonly #fileWatch: FileWatch
   #isEnding = false
 
   constructor(options: SupervisorOptions) {
@@ -66,12 +64,7 @@ export class Supervisor {
     const [files, records, exits, sessions] = [this.#files, this.#records, this.#exits, this.#sessions]
     const directories = this.#directories
     this.#starter = new Starter({ files, records, directories, exits, sessions, cgroups, hostAddress, log, life })
-    this.#rotation = setInterval(() => {
-      // On a slow disk the next run waits for the last one.
-      this.#rotating ??= this.#maintainFiles().finally(() => {
-        this.#rotating = null
-      })
-    }, rotationMillis)
+    this.#fileWatch = new FileWatch({ files, log, look: (id) => this.#maintainFiles(id) })
   }
 
   /**
@@ -189,16 +182,16 @@ export class Supervisor {
   /** Ends the supervision; the processes run on and can be recovered. Resolves when nothing of this supervisor is left. */
   async close(): Promise<void> {
     this.#isEnding = true
-    clearInterval(this.#rotation)
     this.#life.abort()
     this.#exits.close()
-    await Promise.all([...this.#runs.values(), this.#rotating, this.#directories.sweep()])
+    await Promise.all([...this.#runs.values(), this.#fileWatch.close(), this.#directories.sweep()])
   }
 
   #addReplica(assignment: Assignment, state: ReplicaState, recovered: Recovered | null): void {
     const id = assignment.replica
     const replica = new Replica(assignment, state, this.#starter, (report) => this.#options.onReport(report))
     this.#replicas.set(id, replica)
+    this.#fileWatch.add(id)
     if (replica.ended) return
     if (recovered === null) this.#options.onReport(replica.report)
     const run = replica.run(recovered).then(() => {
@@ -221,6 +214,7 @@ export class Supervisor {
 
   #forgetReplica(id: ReplicaName, replica: Replica): void {
     this.#replicas.delete(id)
+    this.#fileWatch.remove(id)
     this.#released.delete(id)
     this.#waiting.delete(id)
     const { start } = replica.report
@@ -236,16 +230,17 @@ export class Supervisor {
     }
   }
 
-  async #maintainFiles(): Promise<void> {
-    for (const [id, replica] of [...this.#replicas]) {
-      replica.keepFiles()
-      for (const stream of logStreams) {
-        await rotateLog(this.#files.log(id, stream), this.#files.rotatedLog(id, stream)).catch((error: unknown) => {
-          if (hasCode(error, 'ENOENT')) return // the replica has not started yet
-          this.#options.log.warn({ err: error, replica: id }, 'a log could not be rotated')
-        })
-      }
+  /** Resolves with whether the replica's files are in order, so that nothing has to be done until they change. */
+  async #maintainFiles(id: ReplicaName): Promise<boolean> {
+    let isInOrder = this.#replicas.get(id)?.keepFiles() ?? true
+    for (const stream of logStreams) {
+      await rotateLog(this.#files.log(id, stream), this.#files.rotatedLog(id, stream)).catch((error: unknown) => {
+        if (hasCode(error, 'ENOENT')) return // the replica has not started yet
+        isInOrder = false
+        this.#options.log.warn({ err: error, replica: id }, 'a log could not be rotated')
+      })
     }
+    return isInOrder
   }
 }
 

@@ -35,6 +35,8 @@ const judge = (to: 'UNREACHABLE' | 'LOST' | 'HELD') =>
   ({ kind: 'judgeWorker', workerId: a, to, reason: `So it is ${to}.`, message: `It becomes ${to}.` }) as const
 const returns = { kind: 'returnWorker', workerId: a } as const
 const drains = { kind: 'drainWorker', workerId: a, actor: 'alice' } as const
+const endedReason = 'Its worker has ended, after everything that it ran. It takes replicas when a worker starts there.'
+const ends = { kind: 'endWorker', workerId: a } as const
 const leaves = { kind: 'leaveHost', workerId: a, to: 'n2' } as const
 const schedule = (scheduling: 'OPEN' | 'CORDONED' | 'DRAINING') =>
   ({ kind: 'scheduleHost', name: 'n1', scheduling, actor: 'alice' }) as const
@@ -203,6 +205,19 @@ describe('what becomes of a host (R15)', () => {
         workers: [{ id: a, reachability: 'LOST', reason: 'It has started again on host n2.', fences: true }],
       },
       'Worker a has left host n1 for host n2: its replicas are replaced.',
+      null,
+    ],
+    [
+      'its worker has ended, and ran nothing',
+      ends,
+      { workers: [silent('a', { held: true })] },
+      {
+        ...none,
+        reachability: 'LOST',
+        reason: endedReason,
+        workers: [{ id: a, reachability: 'LOST', reason: endedReason, fences: true, clean: true }],
+      },
+      'Worker a on host n1 has ended: it ran nothing any more.',
       null,
     ],
     [
@@ -400,6 +415,7 @@ describe('nothing is changed (R15) where', () => {
     ['the returned one is not there', returns, { workers: [lost('b')] }],
     ['it is drained already', drains, { workers: [worker('a', { draining: true })] }],
     ['the drained one is not there', drains, { workers: [worker('b')] }],
+    ['it is LOST already when it ends', ends, { workers: [lost('a')] }],
     ['it is LOST already when it leaves', leaves, { workers: [lost('a')] }],
     ['the one that leaves is not there', leaves, { workers: [worker('b')] }],
     ['the host is not being drained', drained, {}],
@@ -494,6 +510,7 @@ test('replicas that need not be counted change nothing', () => {
     judge('HELD'),
     returns,
     drains,
+    ends,
     leaves,
     drained,
     confirms,

@@ -18,6 +18,9 @@ const schema = buildSchema(/* GraphQL */ `
   type DrainedService { project: String! name: String! desiredReplicas: Int! readyReplicas: Int! blockers: [String!]! }
   input DrainWorkerInput { worker: ID! epoch: Int! }
   type DrainWorkerPayload { worker: ID! }
+  input EndWorkerInput { worker: ID! epoch: Int! }
+  type EndWorkerPayload { worker: ID! }
+  union EndWorkerResult = EndWorkerPayload | FencedError | ForbiddenError
   union DrainWorkerResult = DrainWorkerPayload | FencedError | ForbiddenError
   interface Error { code: ErrorCode! message: String! }
   enum ErrorCode { INVALID_INPUT FORBIDDEN FENCED OVERTAKEN }
@@ -57,6 +60,7 @@ const schema = buildSchema(/* GraphQL */ `
     reportFreePorts(input: ReportFreePortsInput!): ReportFreePortsResult!
     answerLogRequest(input: AnswerLogRequestInput!): AnswerLogRequestResult!
     drainWorker(input: DrainWorkerInput!): DrainWorkerResult!
+    endWorker(input: EndWorkerInput!): EndWorkerResult!
   }
   enum Goal { RUN STOP }
   enum PortProtocol { TCP UDP }
@@ -112,6 +116,8 @@ export class WorkerServer {
   epoch = 0
   renewals = 0
   drains = 0
+  /** How often a worker said that it has ended. */
+  ends = 0
   leaseSeconds = 15
   graceSeconds = 60
   /** Answered to registrations and to reports of a taken port. */
@@ -228,6 +234,11 @@ export class WorkerServer {
     return {
       query: { workerDrain: () => ({ isDraining: this.drains > 0, replicas: this.assignments.size, services: [] }) },
       mutation: {
+        endWorker: ({ input }: { input: { epoch: number } }) => {
+          if (!valid(input)) return fenced
+          this.ends += 1
+          return { __typename: 'EndWorkerPayload', worker: 'Worker_1' }
+        },
         drainWorker: ({ input }: { input: { epoch: number } }) => {
           if (!valid(input)) return fenced
           this.drains += 1

@@ -335,6 +335,42 @@ describe('a drain by the worker itself', () => {
   })
 })
 
+describe('the end of a worker, by its own word', () => {
+  const endWorker =
+    'mutation ($input: EndWorkerInput!) { result: endWorker(input: $input) { __typename ... on EndWorkerPayload { host { reachability reason } } ... on Error { code } } }'
+
+  test('is known at once: its host waits for no lease, what it ran is replaced, and it can register again', async () => {
+    const token = await createToken(server.app.database, { subject: 'ends', roles: ['worker'] })
+    const client = new ApiClient(server.url, token)
+    const worker = new HandWorker(client, 'ends', server.client)
+    await cordonOthers('ends')
+    await worker.register()
+    await createService(server.client, 'outlives', 1)
+    const [placed] = await placedReplicas(server.client, 'outlives', 1)
+    await worker.report({ replica: placed?.id ?? '', state: 'RUNNING', ready: true })
+    const claim = { worker: worker.id, epoch: worker.epoch }
+    expect(await client.ask(endWorker, { input: { ...claim, epoch: 0 } })).toMatchObject({ result: { code: 'FENCED' } })
+    expect(await client.ask(endWorker, { input: claim })).toEqual({
+      result: {
+        __typename: 'EndWorkerPayload',
+        host: {
+          reachability: 'LOST',
+          reason: 'Its worker has ended, after everything that it ran. It takes replicas when a worker starts there.',
+        },
+      },
+    })
+    // Its registration is over.
+    expect(await client.ask(endWorker, { input: claim })).toMatchObject({ result: { code: 'FENCED' } })
+    await worker.register()
+    await until(async () => {
+      const alive = await placedReplicas(server.client, 'outlives', 1)
+      return alive.some(({ id }) => id !== placed?.id)
+    }, 'it has another replica')
+    await remove(server.client, 'outlives')
+    await worker.report(...(await aliveReplicas(server.client, 'outlives')).map(ended))
+  })
+})
+
 describe('several workers on one host', () => {
   const workersOf = async (host: string) => {
     const query =

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ProbeAction } from '../../../src/model/content.ts'
+import { Sessions } from '../../../src/worker/machine/sessions.ts'
 import { checkOf } from '../../../src/worker/probe/target.ts'
 import { assignmentOf, httpProbe, Supervision } from '../../support/drivers/supervision.ts'
 import { freePort } from '../../support/fixtures/freePort.ts'
@@ -42,7 +43,10 @@ describe('one probe', () => {
   function probe(action: ProbeAction, seconds = 60): Promise<string | null> {
     const ports = [{ name: 'http', port, protocol: 'TCP' as const }]
     const environment = { PATH: process.env['PATH'] ?? '', XCE_VERSION: '3' }
-    const check = checkOf(action, seconds, { address: '127.0.0.1', ports, environment, workingDirectory: '/tmp' })
+    const check = checkOf(action, seconds, {
+      ...{ address: '127.0.0.1', ports, environment, workingDirectory: '/tmp' },
+      sessions: new Sessions(),
+    })
     return check(new AbortController().signal)
   }
 
@@ -105,7 +109,7 @@ test('a replica on a host with an IPv6 address is probed there', async ({ skip }
   const answers = (address: string) =>
     Promise.all(
       [getRoot, { kind: 'tcp', port: 'http' } as const].map((action) =>
-        checkOf(action, 60, { address, ports, environment: {}, workingDirectory: '/tmp' })(
+        checkOf(action, 60, { address, ports, environment: {}, workingDirectory: '/tmp', sessions: new Sessions() })(
           new AbortController().signal,
         ),
       ),

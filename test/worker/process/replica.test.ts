@@ -83,13 +83,14 @@ describe('a start', () => {
       XCE_SERVICE: 'web',
       XCE_REPLICA_INDEX: '4',
       XCE_REPLICA_ID: assignment.replica,
+      XCE_REPLICA_DIRECTORY: directory,
       XCE_VERSION: '7',
       stat: 'kept',
       'spring.profiles.active': "it's a\ntest",
       PATH: process.env['PATH'],
     })
     const allowed =
-      /^(PATH|HOME|LANG|LANGUAGE|LC_.*|TMPDIR|TZ|USER|LOGNAME|SHELL|PORT|PWD|OLDPWD|SHLVL|_|stat|spring.profiles.active|XCE_(PORT_HTTP_API|HOST_ADDRESS|PROJECT|SERVICE|REPLICA_INDEX|REPLICA_ID|VERSION))$/
+      /^(PATH|HOME|LANG|LANGUAGE|LC_.*|TMPDIR|TZ|USER|LOGNAME|SHELL|PORT|PWD|stat|spring.profiles.active|XCE_(PORT_HTTP_API|HOST_ADDRESS|PROJECT|SERVICE|REPLICA_INDEX|REPLICA_ID|REPLICA_DIRECTORY|VERSION))$/
     expect(Object.keys(env).filter((name) => !allowed.test(name))).toEqual([])
     expect(directory).toBe(path.join(supervision.directory, 'homes', assignment.replica))
     expect([env['HOME'], env['TMPDIR']]).toEqual([directory, directory])

@@ -101,6 +101,7 @@ async function stands(database: Database, host: HostRow, change: HostWrite): Pro
       return workerOf(host, change)?.leaseUntil.getTime() === change.leaseUntil && (await isWell(database, change))
     case 'returnWorker':
     case 'drainWorker':
+    case 'endWorker':
     case 'leaveHost':
       return workerOf(host, change)?.epoch === change.epoch
     case 'freePorts':
