@@ -80,7 +80,9 @@ const ReportReplicasPayload = builder
 
 const AnswerLogRequestPayload = builder.objectRef<{ readonly accepted: boolean }>('AnswerLogRequestPayload').implement({
   description: 'The answer to a log request was passed on, or not.',
-  fields: (t) => ({ accepted: t.exposeBoolean('accepted', { description: 'False: nobody waits for it any more.' }) }),
+  fields: (t) => ({
+    accepted: t.exposeBoolean('accepted', { description: 'False: it is known that nobody waits for it any more.' }),
+  }),
 })
 
 const forWorkers = { skipTypeScopes: true, authScopes: { worker: true } } as const
