@@ -27,6 +27,7 @@ import { scanServices } from '../systems/timers/startUpScan.ts'
 import { Timers } from '../systems/timers/timers.ts'
 import { Sessions } from '../systems/tokens/sessions.ts'
 import { ensureToken } from '../systems/tokens/tokenFile.ts'
+import { ServiceTroubles } from '../systems/warnings/serviceTroubles.ts'
 import { Drains } from '../systems/workers/drains.ts'
 import { WorkerLeases } from '../systems/workers/workerLeases.ts'
 import { WorkerRefusals } from '../systems/workers/workerRefusals.ts'
@@ -132,7 +133,15 @@ async function openContext(
   const metrics = new Metrics()
   const clock = new DatabaseClock()
   await synchronise(clock, database)
-  const committer = new Committer({ database, clock, newId: v7, log, meter: metrics })
+  const troubles = new ServiceTroubles(log)
+  const committer = new Committer({
+    database,
+    clock,
+    newId: v7,
+    log,
+    meter: metrics,
+    onChanged: (change) => troubles.take(change),
+  })
   started('the committer', () => committer.stop())
   const sessions = new Sessions(database)
   const tail = new Tail({ database, committer, log, onTokensChanged: () => sessions.revalidate() })

@@ -44,9 +44,9 @@ export const rooms = {
   },
   'simulate.ts': { rooms: ['simulation/**'], packages: ['node:', 'picocolors'] },
 
-  // The server and the worker share how files are locked and written, and how settings are declared and read.
+  // The server and the worker share how files are locked and written, how settings are declared and read, and how lines are logged.
   files: { rooms: [], packages: ['node:', 'fs-native-extensions'] },
-  settings: { rooms: [], packages: ['zod'] },
+  settings: { rooms: [], packages: ['pino', 'pino-pretty', 'zod'] },
 
   // The store is the only room that opens transactions.
   'store/database': {
@@ -75,7 +75,7 @@ export const rooms = {
   'worker/files': { rooms: ['files', 'worker', 'worker/machine'], packages: ['node:', 'pino'] },
   'worker/settings': {
     rooms: ['model', 'settings', 'worker/machine', 'worker/files'],
-    packages: ['node:', 'pino', 'pino-pretty', 'zod'],
+    packages: ['node:', 'pino', 'zod'],
   },
   'worker/probe': { rooms: ['model', 'worker/machine'], packages: ['node:'] },
   'worker/process': {
@@ -108,8 +108,9 @@ export const rooms = {
     rooms: ['model', 'rules/**', 'simulation', 'store/**', 'feed', 'systems/timers'],
     packages: ['pino'],
   },
+  'systems/warnings': { rooms: ['rules/**'], packages: ['pino'] },
   'systems/workers': {
-    rooms: ['generated', 'model', 'rules/**', 'store/**', 'feed', 'systems/timers', 'systems/logs'],
+    rooms: ['generated', 'model', 'rules/**', 'store/**', 'feed', 'systems/timers', 'systems/logs', 'systems/warnings'],
     upward: ['systems'],
     packages: ['pino'],
   },
@@ -225,8 +226,8 @@ export const rooms = {
 
   // The server puts all parts together.
   server: {
-    rooms: ['config', 'files', 'store/**', 'feed', 'systems/**', 'graphql', 'http'],
-    packages: ['node:', 'pino', 'pino-pretty', 'uuid'],
+    rooms: ['config', 'settings', 'files', 'store/**', 'feed', 'systems/**', 'graphql', 'http'],
+    packages: ['node:', 'pino', 'uuid'],
   },
   'server.ts': { rooms: ['server'], packages: ['node:'] },
 

@@ -10,7 +10,7 @@ import { releases } from './hostUse.ts'
 
 /** Makes one fact per event: all but the last carry only their event, and the last one carries the change too. */
 export function factsOf(draft: Draft, data: ServiceFactData): NewFact[] {
-  const events = eventTextsOf(draft.events)
+  const events = eventTextsOf(draft.base.name, draft.events)
   const last = events.pop() ?? null
   return [...events.map((event): NewFact => ({ kind: 'eventOnly', event })), { kind: 'change', data, event: last }]
 }

@@ -36,25 +36,25 @@ export function recordSharedEvent(draft: Draft, row: Replica, one: string, many:
   })
 }
 
-/** Words the events, in order. */
-export function eventTextsOf(events: readonly DraftEvent[]): EventText[] {
+/** Words the events of a service, in order. */
+export function eventTextsOf(service: string, events: readonly DraftEvent[]): EventText[] {
   return events.map((event) => {
     const { kind, actor, predicate, replicas, hostId } = event
     const [first] = replicas
     const only = replicas.length === 1 && first !== undefined ? first.id : null
     if (predicate === null) return { kind, actor, message: event.message, replicaId: only, hostId }
     const indexes = replicas.map((replica) => replica.index)
-    const message = `${subjectOf(indexes)} ${indexes.length === 1 ? predicate.one : predicate.many}.`
+    const message = `${subjectOf(service, indexes)} ${indexes.length === 1 ? predicate.one : predicate.many}.`
     return { kind, actor, message, replicaId: only, hostId }
   })
 }
 
-/** Names replicas: "Replica 3" or "Replicas 0–4, 7 and 9". */
-export function subjectOf(indexes: readonly number[]): string {
+/** Names replicas: "Replica 3 of web" or "Replicas 0–4, 7 and 9 of web". */
+export function subjectOf(service: string, indexes: readonly number[]): string {
   const ranges = rangesOf([...indexes].sort((a, b) => a - b))
   const last = ranges.pop() ?? ''
   const list = ranges.length === 0 ? last : `${ranges.join(', ')} and ${last}`
-  return `${indexes.length === 1 ? 'Replica' : 'Replicas'} ${list}`
+  return `${indexes.length === 1 ? 'Replica' : 'Replicas'} ${list} of ${service}`
 }
 
 /** Joins sorted indexes to ranges such as "0–4" and "7". Two neighbours are written one by one. */

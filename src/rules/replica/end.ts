@@ -56,7 +56,7 @@ export function endedRow(row: Replica, how: End, now: Instant): Replica {
 }
 
 function endSentence(draft: Draft, row: Replica, how: End): string {
-  const where = `Replica ${row.index} on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}`
+  const where = `Replica ${row.index} of ${draft.base.name} on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}`
   const exit =
     how.exitSignal !== null
       ? ` by signal ${how.exitSignal}`

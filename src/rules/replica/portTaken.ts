@@ -23,7 +23,7 @@ export function portTaken(draft: Draft, row: Replica, how: Omit<End, 'reason'>, 
   recordReplicaEvent(
     draft,
     row,
-    `Replica ${row.index} could not bind its ports (${ports}): they are in quarantine there and it is placed again.`,
+    `Replica ${row.index} of ${draft.base.name} could not bind its ports (${ports}): they are in quarantine there and it is placed again.`,
   )
   const released: Replica = {
     ...row,

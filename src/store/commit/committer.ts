@@ -4,6 +4,7 @@ import { intentsPerCommit } from '../../model/bounds.ts'
 import type { Revision, ServiceId } from '../../model/id.ts'
 import type { NewService, ServiceIntent } from '../../model/intent.ts'
 import { type Meter, noMeter } from '../../model/metrics.ts'
+import type { ServiceChange } from '../../rules/draft/change.ts'
 import type { DatabaseClock } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { DatabaseError, databaseErrorOf, notDone, patienceMillis } from '../database/databaseErrors.ts'
@@ -20,6 +21,8 @@ export interface CommitterOptions {
   readonly newId: () => string
   readonly log: Logger
   readonly meter?: Meter
+  /** Gets each change of a service that this server has committed. */
+  readonly onChanged?: (change: ServiceChange) => void
 }
 
 /** A full disk is only seen by those who write: so long after the last refusal it counts as full. */
@@ -46,7 +49,7 @@ export class Committer {
   #stopping = false
   #fullAt: number | null = null
 
-  constructor({ database, clock, newId, log, meter = noMeter }: CommitterOptions) {
+  constructor({ database, clock, newId, log, meter = noMeter, onChanged }: CommitterOptions) {
     this.#database = database
     this.#clock = clock
     this.#newId = newId
@@ -60,6 +63,7 @@ export class Committer {
       meter,
       cache: this.cache,
       requeue: (entries) => this.#requeue(entries),
+      changed: (change) => onChanged?.(change),
       committed: (head) => this.#announceHead(head),
       full: () => this.#markFull(),
       isStopping: () => this.#stopping,

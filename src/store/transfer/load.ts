@@ -7,14 +7,9 @@ import {
   unreleased,
 } from '../database/migrate.ts'
 import { type DumpEnd, type DumpHeader, decodeLine, endKey, formatVersion, headerKey, TransferError } from './format.ts'
+import { askAllWorkers, raised, setHead } from './restored.ts'
 import { RowInserter } from './rowInserter.ts'
 import { transferred } from './tables.ts'
-
-/**
- * So much is added to the revision. Whatever was committed after the dump, by the servers that it was taken from, had lower ones; so a
- * client's old `after` is too old here, and never taken for a moment of the new history. There is room for 9,000 loads below 2^53.
- */
-export const revisionRaise = 1_000_000_000_000n
 
 export interface Loaded {
   readonly header: DumpHeader
@@ -42,8 +37,9 @@ export async function loadLines(
     await connection.exec('LOCK TABLE "Feed", "Token", "Service" IN ACCESS EXCLUSIVE MODE')
     await clear(connection)
     const rows = await insertRows(connection, reader)
-    const head = BigInt(header.head) + revisionRaise
-    await connection.query('UPDATE "Feed" SET "head" = $1, "floor" = $1 WHERE "id" = 1', [head.toString()])
+    const head = raised(BigInt(header.head))
+    await setHead(connection, head)
+    await askAllWorkers(connection)
     await connection.exec('COMMIT')
     loaded = { header, rows, head }
   } catch (error) {
@@ -51,8 +47,6 @@ export async function loadLines(
     throw error
   }
   await migrate(connection, directory)
-  // What they have told since the dump is not in it.
-  await connection.exec('UPDATE "Worker" SET "restored" = true')
   await connection.exec('ANALYZE')
   return loaded
 }

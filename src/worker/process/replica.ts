@@ -216,7 +216,9 @@ export class Replica {
 
   #finish(end: End): void {
     this.#starter.cleanUp(this.assignment.replica)
-    this.#log.info(end, 'ended')
+    // Nobody asked for any other end.
+    if (end.endReason === 'STOPPED') this.#log.info(end, 'ended')
+    else this.#log.warn(end, 'ended')
     this.#publish({ ...end, state: 'ENDED', ready: false })
     this.#saveState({ ended: this.#report, ready: false, process: null })
   }

@@ -24,7 +24,7 @@ test('R13: a port that is taken is quarantined and the same row is placed anew, 
   expect(change.quota.delta).toBe(0)
   expect(scene.snapshot.slots).toEqual([])
   expect(messagesOf(change)).toEqual([
-    'Replica 0 could not bind its ports (http 20000): they are in quarantine there and it is placed again.',
+    'Replica 0 of web could not bind its ports (http 20000): they are in quarantine there and it is placed again.',
   ])
   expect(change.facts.at(-1)).toMatchObject({ data: { wakesPlacement: true, hosts: [hostId(1)] } })
 })
