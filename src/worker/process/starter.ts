@@ -3,6 +3,7 @@ import type { Assignment, ReplicaName } from '../assignment.ts'
 import type { Exit } from '../files/exit.ts'
 import { describeExit } from '../files/exit.ts'
 import type { ExitFiles } from '../files/exitFiles.ts'
+import type { LogKeeper } from '../files/logKeeper.ts'
 import type { OwnDirectories } from '../files/ownDirectories.ts'
 import type { ReplicaFiles } from '../files/replicaFiles.ts'
 import type { ReplicaRecords, ReplicaState } from '../files/replicaRecords.ts'
@@ -22,6 +23,7 @@ export interface StarterParts {
   readonly files: ReplicaFiles
   readonly records: ReplicaRecords
   readonly directories: OwnDirectories
+  readonly logs: LogKeeper
   readonly exits: ExitFiles
   readonly sessions: Sessions
   readonly cgroups: Cgroups | null
@@ -60,6 +62,7 @@ export class Starter {
     const found = this.#executable(assignment)
     if (found.kind === 'fault') return found.message
     try {
+      this.#parts.logs.watchStart(assignment.replica)
       const child = await launch(this.#parts.files, {
         replica: assignment.replica,
         start,

@@ -1,15 +1,15 @@
 import { setMaxListeners } from 'node:events'
 import { realpathSync } from 'node:fs'
 import type { Logger } from 'pino'
-import { hasCode } from '../../files/systemError.ts'
 import type { Assignment, ReplicaName, Report } from '../assignment.ts'
 import { isReplicaName, portsOf, samePlacement } from '../assignment.ts'
+import { EndedLogs } from '../files/endedLogs.ts'
 import { ExitFiles } from '../files/exitFiles.ts'
-import { rotateLog } from '../files/logRotation.ts'
+import { LogKeeper } from '../files/logKeeper.ts'
 import type { LogTail } from '../files/logTail.ts'
 import { tailReplica } from '../files/logTail.ts'
 import { OwnDirectories } from '../files/ownDirectories.ts'
-import { logStreams, ReplicaFiles } from '../files/replicaFiles.ts'
+import { ReplicaFiles } from '../files/replicaFiles.ts'
 import type { ReplicaState } from '../files/replicaRecords.ts'
 import { ReplicaRecords } from '../files/replicaRecords.ts'
 import { bootId } from '../machine/bootClock.ts'
@@ -42,6 +42,8 @@ export class Supervisor {
   readonly #records: ReplicaRecords
   readonly #directories: OwnDirectories
   readonly #exits: ExitFiles
+  readonly #logs: LogKeeper
+  readonly #ended: EndedLogs
   readonly #sessions = new Sessions()
   readonly #starter: Starter
   readonly #replicas = new Map<ReplicaName, Replica>()
@@ -52,6 +54,8 @@ export class Supervisor {
   readonly #waiting = new Map<ReplicaName, Assignment>()
   readonly #rotation: NodeJS.Timeout
   #rotating: Promise<void> | null = null
+  #pruning: Promise<void> | null = null
+  #prunesAgain = false
   #isEnding = false
 
   constructor(options: SupervisorOptions) {
@@ -61,11 +65,13 @@ export class Supervisor {
     this.#records = new ReplicaRecords(this.#files)
     this.#exits = new ExitFiles(this.#files)
     const { log, hostAddress, cgroups } = options
+    this.#logs = new LogKeeper(this.#files, log)
+    this.#ended = new EndedLogs(this.#files)
     const life = this.#life.signal
     this.#directories = new OwnDirectories(this.#files, log, life)
     const [files, records, exits, sessions] = [this.#files, this.#records, this.#exits, this.#sessions]
-    const directories = this.#directories
-    this.#starter = new Starter({ files, records, directories, exits, sessions, cgroups, hostAddress, log, life })
+    const [directories, logs] = [this.#directories, this.#logs]
+    this.#starter = new Starter({ files, records, directories, logs, exits, sessions, cgroups, hostAddress, log, life })
     this.#rotation = setInterval(() => {
       // On a slow disk the next run waits for the last one.
       this.#rotating ??= this.#maintainFiles().finally(() => {
@@ -192,7 +198,13 @@ export class Supervisor {
     clearInterval(this.#rotation)
     this.#life.abort()
     this.#exits.close()
-    await Promise.all([...this.#runs.values(), this.#rotating, this.#directories.sweep()])
+    await Promise.all([
+      ...this.#runs.values(),
+      this.#rotating,
+      this.#pruning,
+      this.#logs.close(),
+      this.#directories.sweep(),
+    ])
   }
 
   #addReplica(assignment: Assignment, state: ReplicaState, recovered: Recovered | null): void {
@@ -228,9 +240,8 @@ export class Supervisor {
       this.#records.forget(id)
       this.#records.clearStart(id, start)
       this.#records.clearStart(id, start - 1)
-      const isAlive = (candidate: ReplicaName) => this.#replicas.has(candidate)
-      this.#records.prune(isAlive)
-      this.#directories.discard(isAlive)
+      this.#logs.forget(id)
+      this.#pruneEnded()
     } catch (error) {
       this.#options.log.warn({ err: error, replica: id }, 'files of a replica that has ended could not be removed')
     }
@@ -239,11 +250,29 @@ export class Supervisor {
   async #maintainFiles(): Promise<void> {
     for (const [id, replica] of [...this.#replicas]) {
       replica.keepFiles()
-      for (const stream of logStreams) {
-        await rotateLog(this.#files.log(id, stream), this.#files.rotatedLog(id, stream)).catch((error: unknown) => {
-          if (hasCode(error, 'ENOENT')) return // the replica has not started yet
-          this.#options.log.warn({ err: error, replica: id }, 'a log could not be rotated')
-        })
+      await this.#logs.look(id)
+    }
+  }
+
+  /** Removes what ended replicas left beyond the bounds. One run serves all that end while it runs. */
+  #pruneEnded(): void {
+    this.#prunesAgain = true
+    this.#pruning ??= this.#pruneAll().finally(() => {
+      this.#pruning = null
+      if (this.#prunesAgain) this.#pruneEnded()
+    })
+  }
+
+  async #pruneAll(): Promise<void> {
+    const isAlive = (candidate: ReplicaName) => this.#replicas.has(candidate)
+    while (this.#prunesAgain) {
+      this.#prunesAgain = false
+      if (this.#isEnding) return
+      try {
+        await this.#ended.prune(isAlive)
+        this.#directories.discard(isAlive)
+      } catch (error) {
+        this.#options.log.warn({ err: error }, 'files of replicas that have ended could not be removed')
       }
     }
   }
