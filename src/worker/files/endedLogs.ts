@@ -1,22 +1,59 @@
 import { rmSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
+import type { Logger } from 'pino'
 import { hasCode } from '../../files/systemError.ts'
 import type { ReplicaName } from '../assignment.ts'
 import { type EndedLog, logBytes, logsToRemove } from './logBounds.ts'
 import { rotateLog } from './logRotation.ts'
 import { logStreams, type ReplicaFiles } from './replicaFiles.ts'
 
+export interface EndedLogsOptions {
+  readonly files: ReplicaFiles
+  readonly log: Logger
+  readonly isAlive: (replica: ReplicaName) => boolean
+  /** Removes what belongs to the logs that are gone. */
+  readonly onPruned: (isAlive: (replica: ReplicaName) => boolean) => void
+}
+
 /** The logs of replicas that have ended. They are kept for people who ask why, within the bounds of logBounds.ts. */
 export class EndedLogs {
+  readonly #options: EndedLogsOptions
   readonly #files: ReplicaFiles
+  #pruning: Promise<void> | null = null
+  #isAsked = false
+  #isClosed = false
 
-  constructor(files: ReplicaFiles) {
-    this.#files = files
+  constructor(options: EndedLogsOptions) {
+    this.#options = options
+    this.#files = options.files
+  }
+
+  /** Prunes in the background. One run serves all replicas that end while it waits for the disk. */
+  pruneSoon(): void {
+    this.#isAsked = true
+    this.#pruning ??= this.#pruneAsked().finally(() => {
+      this.#pruning = null
+      if (this.#isAsked && !this.#isClosed) this.pruneSoon()
+    })
+  }
+
+  /** Resolves when nothing is pruned any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#pruning
+  }
+
+  async #pruneAsked(): Promise<void> {
+    this.#isAsked = false
+    await this.prune().catch((error: unknown) =>
+      this.#options.log.warn({ err: error }, 'files of replicas that have ended could not be removed'),
+    )
   }
 
   /** Cuts the logs of ended replicas to their size and removes those that are too many. */
-  async prune(isAlive: (replica: ReplicaName) => boolean): Promise<void> {
+  async prune(): Promise<void> {
+    const { isAlive, onPruned } = this.#options
     const ended: EndedLog[] = []
     for (const replica of await readdir(this.#files.replicas)) {
       const log = isAlive(replica) ? null : await this.#measure(replica)
@@ -25,6 +62,7 @@ export class EndedLogs {
     // It may have come back meanwhile, so nothing is awaited between this question and the removal.
     for (const replica of logsToRemove(ended))
       if (!isAlive(replica)) rmSync(this.#files.directory(replica), { recursive: true, force: true })
+    onPruned(isAlive)
   }
 
   /** Null when it was removed meanwhile. */

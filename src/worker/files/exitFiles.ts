@@ -1,6 +1,6 @@
 import { existsSync, type FSWatcher, readFileSync, watch, writeFileSync } from 'node:fs'
 import type { ReplicaName } from '../assignment.ts'
-import { isAlive } from '../machine/processTable.ts'
+import { isAlive, readPids } from '../machine/processTable.ts'
 import type { Exit } from './exit.ts'
 import { exitFromStatus, unknownExit } from './exit.ts'
 import type { ReplicaFiles } from './replicaFiles.ts'
@@ -13,18 +13,27 @@ interface Watched {
   readonly resolve: (exit: Exit) => void
 }
 
+/** How often the process table is listed while there are adopted processes. */
 const checkMillis = 1_000
+
+/**
+ * How often a process is checked that the table still lists: it may be dead and not yet collected, or another process with
+ * the same id.
+ */
+const fullCheckSeconds = 30
 
 /**
  * Notices the end of processes that are not children of this worker. The shell line that started a process writes a file
  * when the process ends, which a watch notices at once. When even that line was killed there is no file, so the process
- * table is checked every second, too.
+ * table is listed every second, too: one call for all processes, because a call for each would cost a worker with 200
+ * replicas 1 % of a core.
  */
 export class ExitFiles {
   readonly #files: ReplicaFiles
   readonly #watched = new Map<string, Watched>()
   #watcher: FSWatcher | null = null
   #timer: NodeJS.Timeout | null = null
+  #checks = 0
 
   constructor(files: ReplicaFiles) {
     this.#files = files
@@ -57,7 +66,7 @@ export class ExitFiles {
       const name = this.#files.exitName(replica, start)
       this.#watched.set(name, { replica, start, pid, startTicks, resolve })
       this.#watcher ??= this.#watchDirectory()
-      this.#timer ??= setInterval(() => this.#checkAll(), checkMillis)
+      this.#timer ??= setInterval(() => this.#checkTable(), checkMillis)
       this.#checkProcess(name) // the process may have ended before the watch began
     })
   }
@@ -79,6 +88,16 @@ export class ExitFiles {
       return watcher
     } catch {
       return null
+    }
+  }
+
+  #checkTable(): void {
+    this.#checks += 1
+    const living = readPids()
+    let at = 0
+    for (const [name, { pid }] of [...this.#watched]) {
+      if (!living.has(pid) || at % fullCheckSeconds === this.#checks % fullCheckSeconds) this.#checkProcess(name)
+      at += 1
     }
   }
 

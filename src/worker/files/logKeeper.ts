@@ -19,7 +19,7 @@ interface Seen {
 
 /**
  * Keeps the logs of living replicas within their bounds. Whoever notices that a log may have grown calls `look`. A log
- * that grows fast is looked at again by itself, before it can have grown by as much as it may; so a writer passes
+ * that grows fast is looked at again automatically, before it can have grown by as much as it may; so a writer passes
  * the bound by what it writes until the next look, which is 50 ms away at most while it writes that fast.
  */
 export class LogKeeper {
@@ -27,7 +27,7 @@ export class LogKeeper {
   readonly #log: Logger
   readonly #mostBytes: number
   readonly #seen = new Map<ReplicaName, Seen>()
-  readonly #looking = new Map<ReplicaName, Promise<void>>()
+  readonly #looking = new Map<ReplicaName, Promise<boolean>>()
   readonly #timers = new Map<ReplicaName, NodeJS.Timeout>()
   #isClosed = false
 
@@ -37,17 +37,24 @@ export class LogKeeper {
     this.#mostBytes = mostBytes
   }
 
-  /** A process of the replica starts. Many programs write most in their first moment, so looks follow at once. */
-  watchStart(replica: ReplicaName): void {
+  /**
+   * A process of the replica starts, or writes after it wrote nothing. It may write very much in its first moment, so
+   * looks follow at once.
+   */
+  watchGrowth(replica: ReplicaName): void {
     this.#watch(replica, shortestMillis)
   }
 
-  /** Looks at both logs and turns those that are full. Resolves when that is done; never rejects. */
-  look(replica: ReplicaName): Promise<void> {
+  /** Looks at both logs and turns those that are full. Resolves with false when that failed; never rejects. */
+  look(replica: ReplicaName): Promise<boolean> {
     const running = this.#looking.get(replica)
     if (running !== undefined) return running
     const look = this.#look(replica)
-      .catch((error: unknown) => this.#log.warn({ err: error, replica }, 'a log could not be rotated'))
+      .then(() => true)
+      .catch((error: unknown) => {
+        this.#log.warn({ err: error, replica }, 'a log could not be rotated')
+        return false
+      })
       .finally(() => this.#looking.delete(replica))
     this.#looking.set(replica, look)
     return look
@@ -133,9 +140,9 @@ export class LogKeeper {
     return { stdout: stdout ?? 0, stderr: stderr ?? 0 }
   }
 
-  /** Looks again and again, each time after twice the time, until the usual look is early enough. */
+  /** Looks again and again, each time after four times the time, until the usual look is early enough. */
   #watch(replica: ReplicaName, millis: number): void {
-    if (millis < slowMillis) this.#lookAfter(replica, millis, () => this.#watch(replica, millis * 2))
+    if (millis < slowMillis) this.#lookAfter(replica, millis, () => this.#watch(replica, millis * 4))
   }
 
   /** `then` follows unless the log grows so fast that another look follows anyway. */
@@ -152,12 +159,12 @@ export class LogKeeper {
   }
 }
 
-/** 0 where there is no file. */
+/** 0 where there is no file, also because something has taken the place of its directory. */
 async function sizeOf(file: string): Promise<number> {
   try {
     return (await stat(file)).size
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return 0
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return 0
     throw error
   }
 }

@@ -62,6 +62,11 @@ export function readCommandLine(pid: number): string[] {
   return text === '' ? [] : text.replace(/\0$/, '').split('\0')
 }
 
+/** The ids of all processes, also of dead ones that are not collected yet. */
+export function readPids(): Set<number> {
+  return new Set(readdirSync('/proc').map(Number).filter(Number.isInteger))
+}
+
 /**
  * All living processes by session. The reads are synchronous: the kernel makes these files in memory, and one consistent
  * pass over some hundred processes takes a few milliseconds, less than the same reads through the thread pool.

@@ -85,24 +85,29 @@ export class Replica {
     this.#stop.abort()
   }
 
-  /** Writes the replica's files again when somebody has removed them, and logs that; the replica goes on. */
-  keepFiles(): void {
+  /**
+   * Writes the replica's files again when somebody has removed them, and logs that; the replica goes on. Returns whether
+   * all of them are there.
+   */
+  keepFiles(): boolean {
     try {
       // Its probes run in its own directory. The next start reports when that can't be made.
-      if (!this.ended) this.#starter.directories.make(this.assignment)
+      const fault = this.ended ? null : this.#starter.directories.make(this.assignment)
       const made = this.#starter.records.restore(this.assignment, this.#state)
       this.#isLossLogged = false
-      if (!made) return
-      this.#log.error(
-        'the directory of a replica was gone and is made again; the replica goes on, and what it prints is kept from its next start on',
-      )
+      if (made)
+        this.#log.error(
+          'the directory of a replica was gone and is made again; the replica goes on, and what it prints is kept from its next start on',
+        )
+      return fault === null
     } catch (error) {
-      if (this.#isLossLogged) return
+      if (this.#isLossLogged) return false
       this.#isLossLogged = true
       this.#log.error(
         { err: error },
         'the directory of a replica is gone and could not be made again; the replica goes on',
       )
+      return false
     }
   }
 

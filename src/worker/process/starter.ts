@@ -62,7 +62,7 @@ export class Starter {
     const found = this.#executable(assignment)
     if (found.kind === 'fault') return found.message
     try {
-      this.#parts.logs.watchStart(assignment.replica)
+      this.#parts.logs.watchGrowth(assignment.replica)
       const child = await launch(this.#parts.files, {
         replica: assignment.replica,
         start,

@@ -5,6 +5,7 @@ import type { Assignment, ReplicaName, Report } from '../assignment.ts'
 import { isReplicaName, portsOf, samePlacement } from '../assignment.ts'
 import { EndedLogs } from '../files/endedLogs.ts'
 import { ExitFiles } from '../files/exitFiles.ts'
+import { FileWatch } from '../files/fileWatch.ts'
 import { LogKeeper } from '../files/logKeeper.ts'
 import type { LogTail } from '../files/logTail.ts'
 import { tailReplica } from '../files/logTail.ts'
@@ -32,8 +33,6 @@ export interface SupervisorOptions {
   readonly onReport: (report: Report) => void
 }
 
-const rotationMillis = 2_000
-
 /** All replicas of this worker. It knows nothing of servers: it gets assignments and reports the state of replicas. */
 export class Supervisor {
   readonly #options: SupervisorOptions
@@ -52,10 +51,7 @@ export class Supervisor {
   readonly #released = new Set<ReplicaName>()
   /** Assignments that wait until an earlier replica with the same id has ended. */
   readonly #waiting = new Map<ReplicaName, Assignment>()
-  readonly #rotation: NodeJS.Timeout
-  #rotating: Promise<void> | null = null
-  #pruning: Promise<void> | null = null
-  #prunesAgain = false
+  readonly #fileWatch: FileWatch
   #isEnding = false
 
   constructor(options: SupervisorOptions) {
@@ -66,18 +62,23 @@ export class Supervisor {
     this.#exits = new ExitFiles(this.#files)
     const { log, hostAddress, cgroups } = options
     this.#logs = new LogKeeper(this.#files, log)
-    this.#ended = new EndedLogs(this.#files)
+    this.#ended = new EndedLogs({
+      files: this.#files,
+      log,
+      isAlive: (replica) => this.#replicas.has(replica),
+      onPruned: (isAlive) => this.#directories.discard(isAlive),
+    })
     const life = this.#life.signal
     this.#directories = new OwnDirectories(this.#files, log, life)
     const [files, records, exits, sessions] = [this.#files, this.#records, this.#exits, this.#sessions]
     const [directories, logs] = [this.#directories, this.#logs]
     this.#starter = new Starter({ files, records, directories, logs, exits, sessions, cgroups, hostAddress, log, life })
-    this.#rotation = setInterval(() => {
-      // On a slow disk the next run waits for the last one.
-      this.#rotating ??= this.#maintainFiles().finally(() => {
-        this.#rotating = null
-      })
-    }, rotationMillis)
+    this.#fileWatch = new FileWatch({
+      files,
+      log,
+      look: (id) => this.#maintainFiles(id),
+      onChange: (id) => logs.watchGrowth(id),
+    })
   }
 
   /**
@@ -195,13 +196,12 @@ export class Supervisor {
   /** Ends the supervision; the processes run on and can be recovered. Resolves when nothing of this supervisor is left. */
   async close(): Promise<void> {
     this.#isEnding = true
-    clearInterval(this.#rotation)
     this.#life.abort()
     this.#exits.close()
     await Promise.all([
       ...this.#runs.values(),
-      this.#rotating,
-      this.#pruning,
+      this.#fileWatch.close(),
+      this.#ended.close(),
       this.#logs.close(),
       this.#directories.sweep(),
     ])
@@ -211,6 +211,7 @@ export class Supervisor {
     const id = assignment.replica
     const replica = new Replica(assignment, state, this.#starter, (report) => this.#options.onReport(report))
     this.#replicas.set(id, replica)
+    this.#fileWatch.add(id)
     if (replica.ended) return
     if (recovered === null) this.#options.onReport(replica.report)
     const run = replica.run(recovered).then(() => {
@@ -233,6 +234,7 @@ export class Supervisor {
 
   #forgetReplica(id: ReplicaName, replica: Replica): void {
     this.#replicas.delete(id)
+    this.#fileWatch.remove(id)
     this.#released.delete(id)
     this.#waiting.delete(id)
     const { start } = replica.report
@@ -241,40 +243,16 @@ export class Supervisor {
       this.#records.clearStart(id, start)
       this.#records.clearStart(id, start - 1)
       this.#logs.forget(id)
-      this.#pruneEnded()
+      this.#ended.pruneSoon()
     } catch (error) {
       this.#options.log.warn({ err: error, replica: id }, 'files of a replica that has ended could not be removed')
     }
   }
 
-  async #maintainFiles(): Promise<void> {
-    for (const [id, replica] of [...this.#replicas]) {
-      replica.keepFiles()
-      await this.#logs.look(id)
-    }
-  }
-
-  /** Removes what ended replicas left beyond the bounds. One run serves all that end while it runs. */
-  #pruneEnded(): void {
-    this.#prunesAgain = true
-    this.#pruning ??= this.#pruneAll().finally(() => {
-      this.#pruning = null
-      if (this.#prunesAgain) this.#pruneEnded()
-    })
-  }
-
-  async #pruneAll(): Promise<void> {
-    const isAlive = (candidate: ReplicaName) => this.#replicas.has(candidate)
-    while (this.#prunesAgain) {
-      this.#prunesAgain = false
-      if (this.#isEnding) return
-      try {
-        await this.#ended.prune(isAlive)
-        this.#directories.discard(isAlive)
-      } catch (error) {
-        this.#options.log.warn({ err: error }, 'files of replicas that have ended could not be removed')
-      }
-    }
+  /** Resolves with whether the replica's files are in order, so that nothing has to be done until they change. */
+  async #maintainFiles(id: ReplicaName): Promise<boolean> {
+    const isInOrder = this.#replicas.get(id)?.keepFiles() ?? true
+    return (await this.#logs.look(id)) && isInOrder
   }
 }
 

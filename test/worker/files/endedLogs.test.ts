@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { EndedLogs } from '../../../src/worker/files/endedLogs.ts'
+import { EndedLogs, type EndedLogsOptions } from '../../../src/worker/files/endedLogs.ts'
 import { endedBytesOfService, keptEndedReplicas, logBytes, logsToRemove } from '../../../src/worker/files/logBounds.ts'
 import { OwnDirectories } from '../../../src/worker/files/ownDirectories.ts'
 import { ReplicaFiles } from '../../../src/worker/files/replicaFiles.ts'
@@ -36,6 +36,12 @@ function ended(number: number, service: string, bytes: number): string {
   return replica
 }
 
+const log = pino({ level: 'silent' })
+const endedLogs = (
+  isAlive: EndedLogsOptions['isAlive'] = () => false,
+  onPruned: EndedLogsOptions['onPruned'] = () => undefined,
+) => new EndedLogs({ files, log, isAlive, onPruned })
+
 const sizeOf = (replica: string) =>
   readdirSync(files.directory(replica)).reduce(
     (sum, name) => sum + statSync(path.join(files.directory(replica), name)).size,
@@ -46,7 +52,7 @@ const left = () => readdirSync(files.replicas).sort()
 test('ten crashes of 57 MiB keep no more than the bound of a service, the newest ones, and push out nothing of another', async () => {
   const other = ended(0, 'other', 3_000)
   const crashes = Array.from({ length: 10 }, (_, number) => ended(number + 1, 'web', 57 * mebibyte))
-  await new EndedLogs(files).prune(() => false)
+  await endedLogs().prune()
   const kept = crashes.filter((replica) => left().includes(replica))
   expect(kept).toEqual(crashes.slice(-6))
   expect(kept.reduce((sum, replica) => sum + sizeOf(replica), 0)).toBeLessThanOrEqual(endedBytesOfService)
@@ -56,11 +62,10 @@ test('ten crashes of 57 MiB keep no more than the bound of a service, the newest
 
 test('logs and own directories of replicas that have ended are kept, but not of all; a living one keeps its own', async () => {
   const ids = Array.from({ length: keptEndedReplicas + 5 }, (_, number) => ended(number, 'web', 10))
-  const directories = new OwnDirectories(files, pino({ level: 'silent' }), new AbortController().signal)
+  const directories = new OwnDirectories(files, log, new AbortController().signal)
   for (const replica of ids) expect(directories.make({ replica, workingDirectory: null })).toBe(null)
   const isAlive = (replica: string) => replica === ids[0]
-  await new EndedLogs(files).prune(isAlive)
-  directories.discard(isAlive)
+  await endedLogs(isAlive, (alive) => directories.discard(alive)).prune()
   expect(left()).toEqual([ids[0], ...ids.slice(5)])
   expect(readdirSync(files.homes).sort()).toEqual(left())
   await directories.sweep()

@@ -92,11 +92,11 @@ test('a log that grows fast is looked at again although nobody asks', async () =
 
 test('looks follow a start, and none follow a replica that is forgotten', async () => {
   const keeper = keep()
-  keeper.watchStart('a')
+  keeper.watchGrowth('a')
   grow('a', 11 * mebibyte)
   await until(() => sizes('a')[0] === 0, 'it is turned')
   keeper.forget('a')
-  keeper.watchStart('b')
+  keeper.watchGrowth('b')
   grow('b', 11 * mebibyte)
   await until(() => sizes('b')[0] === 0, 'the other one is turned')
 })
