@@ -199,6 +199,7 @@ export const rooms = {
       'graphql/kit',
       'graphql/worker',
       'graphql/content',
+      'graphql/replica',
       'graphql/host',
       'graphql/subscribe',
     ],

@@ -4,12 +4,14 @@ import path from 'node:path'
 import type { Logger } from 'pino'
 import { hasCode } from '../../files/systemError.ts'
 import type { ReplicaName } from '../assignment.ts'
-import { type EndedLog, logBytes, logsToRemove } from './logBounds.ts'
+import { type EndedLog, logsToRemove } from './logBounds.ts'
+import type { LogMarks } from './logMarks.ts'
 import { rotateLog } from './logRotation.ts'
-import { logStreams, type ReplicaFiles } from './replicaFiles.ts'
+import { type LogStream, logStreams, type ReplicaFiles } from './replicaFiles.ts'
 
 export interface EndedLogsOptions {
   readonly files: ReplicaFiles
+  readonly marks: LogMarks
   readonly log: Logger
   readonly isAlive: (replica: ReplicaName) => boolean
   /** Removes what belongs to the logs that are gone. */
@@ -65,18 +67,24 @@ export class EndedLogs {
     onPruned(isAlive)
   }
 
+  async #cut(replica: ReplicaName, stream: LogStream): Promise<void> {
+    try {
+      const rotated = await rotateLog(this.#files.log(replica, stream), this.#files.rotatedLog(replica, stream))
+      if (rotated === null) return
+      this.#options.marks.markRotated(replica, stream, rotated)
+      this.#options.marks.forget(replica)
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error
+    }
+  }
+
   /** Null when it was removed meanwhile. */
   async #measure(replica: ReplicaName): Promise<EndedLog | null> {
     try {
       const directory = this.#files.directory(replica)
       const { mtimeMs } = await stat(directory)
       // What a program writes in its last moment is looked at by nobody else.
-      for (const stream of logStreams)
-        await rotateLog(this.#files.log(replica, stream), this.#files.rotatedLog(replica, stream), logBytes).catch(
-          (error: unknown) => {
-            if (!hasCode(error, 'ENOENT')) throw error
-          },
-        )
+      for (const stream of logStreams) await this.#cut(replica, stream)
       let bytes = 0
       for (const name of await readdir(directory)) bytes += (await stat(path.join(directory, name))).size
       const service = await readFile(this.#files.service(replica), 'utf8').catch(() => '')

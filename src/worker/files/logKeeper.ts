@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { hasCode } from '../../files/systemError.ts'
 import type { ReplicaName } from '../assignment.ts'
 import { livingLogBytes, logBytes, nextLookMillis, shortestMillis, slowMillis } from './logBounds.ts'
+import type { LogMarks } from './logMarks.ts'
 import { rotateLog } from './logRotation.ts'
 import { type LogStream, logStreams, type ReplicaFiles } from './replicaFiles.ts'
 
@@ -24,6 +25,7 @@ interface Seen {
  */
 export class LogKeeper {
   readonly #files: ReplicaFiles
+  readonly #marks: LogMarks
   readonly #log: Logger
   readonly #mostBytes: number
   readonly #seen = new Map<ReplicaName, Seen>()
@@ -31,8 +33,9 @@ export class LogKeeper {
   readonly #timers = new Map<ReplicaName, NodeJS.Timeout>()
   #isClosed = false
 
-  constructor(files: ReplicaFiles, log: Logger, mostBytes: number = livingLogBytes) {
+  constructor(files: ReplicaFiles, marks: LogMarks, log: Logger, mostBytes: number = livingLogBytes) {
     this.#files = files
+    this.#marks = marks
     this.#log = log
     this.#mostBytes = mostBytes
   }
@@ -65,6 +68,7 @@ export class LogKeeper {
     clearTimeout(this.#timers.get(replica))
     this.#timers.delete(replica)
     this.#seen.delete(replica)
+    this.#marks.forget(replica)
   }
 
   /** Resolves when no look is under way any more. */
@@ -81,6 +85,7 @@ export class LogKeeper {
     const size = await this.#sizes(replica)
     const grown = logStreams.reduce((sum, stream) => sum + Math.max(0, size[stream] - seen.size[stream]), 0)
     seen.at = performance.now()
+    if (grown > 0) this.#marks.markSeen(replica, size)
     for (const stream of logStreams) await this.#turn(replica, stream, size[stream], seen)
     if (grown > 0) await this.#keepTotal()
     const next = nextLookMillis(grown, sinceMillis, logBytes)
@@ -92,6 +97,7 @@ export class LogKeeper {
     if (size < logBytes) return
     const turned = await rotateLog(this.#files.log(replica, stream), this.#files.rotatedLog(replica, stream))
     if (turned === null) return
+    this.#marks.markRotated(replica, stream, turned)
     seen.size[stream] = 0
     seen.older[stream] = Math.min(turned, logBytes)
     if (turned < tooFastBytes || seen.isTooFast) return
@@ -112,9 +118,12 @@ export class LogKeeper {
       if (largest === null) return
       const { replica, stream, part, bytes } = largest
       total -= bytes[stream]
-      bytes[stream] = 0
       if (part === 'older') await rm(this.#files.rotatedLog(replica, stream), { force: true })
-      else await truncate(this.#files.log(replica, stream), 0)
+      else {
+        await truncate(this.#files.log(replica, stream), 0)
+        this.#marks.markRotated(replica, stream, bytes[stream])
+      }
+      bytes[stream] = 0
     }
   }
 

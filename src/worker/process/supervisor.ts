@@ -7,8 +7,9 @@ import { EndedLogs } from '../files/endedLogs.ts'
 import { ExitFiles } from '../files/exitFiles.ts'
 import { FileWatch } from '../files/fileWatch.ts'
 import { LogKeeper } from '../files/logKeeper.ts'
+import { LogMarks } from '../files/logMarks.ts'
 import type { LogTail } from '../files/logTail.ts'
-import { tailReplica } from '../files/logTail.ts'
+import { emptyTail, tailReplica } from '../files/logTail.ts'
 import { OwnDirectories } from '../files/ownDirectories.ts'
 import { ReplicaFiles } from '../files/replicaFiles.ts'
 import type { ReplicaState } from '../files/replicaRecords.ts'
@@ -41,6 +42,7 @@ export class Supervisor {
   readonly #records: ReplicaRecords
   readonly #directories: OwnDirectories
   readonly #exits: ExitFiles
+  readonly #marks: LogMarks
   readonly #logs: LogKeeper
   readonly #ended: EndedLogs
   readonly #sessions = new Sessions()
@@ -61,9 +63,11 @@ export class Supervisor {
     this.#records = new ReplicaRecords(this.#files)
     this.#exits = new ExitFiles(this.#files)
     const { log, hostAddress, cgroups } = options
-    this.#logs = new LogKeeper(this.#files, log)
+    this.#marks = new LogMarks(this.#files)
+    this.#logs = new LogKeeper(this.#files, this.#marks, log)
     this.#ended = new EndedLogs({
       files: this.#files,
+      marks: this.#marks,
       log,
       isAlive: (replica) => this.#replicas.has(replica),
       onPruned: (isAlive) => this.#directories.discard(isAlive),
@@ -71,8 +75,20 @@ export class Supervisor {
     const life = this.#life.signal
     this.#directories = new OwnDirectories(this.#files, log, life)
     const [files, records, exits, sessions] = [this.#files, this.#records, this.#exits, this.#sessions]
-    const [directories, logs] = [this.#directories, this.#logs]
-    this.#starter = new Starter({ files, records, directories, logs, exits, sessions, cgroups, hostAddress, log, life })
+    const [directories, marks, logs] = [this.#directories, this.#marks, this.#logs]
+    this.#starter = new Starter({
+      files,
+      records,
+      directories,
+      marks,
+      logs,
+      exits,
+      sessions,
+      cgroups,
+      hostAddress,
+      log,
+      life,
+    })
     this.#fileWatch = new FileWatch({
       files,
       log,
@@ -190,7 +206,10 @@ export class Supervisor {
 
   /** The last lines of a replica's logs, also after its end until the logs are removed. */
   async tail(id: ReplicaName, lines: number): Promise<LogTail> {
-    return isReplicaName(id) ? tailReplica(this.#files, id, lines) : { stdout: [], stderr: [], truncated: false }
+    if (!isReplicaName(id)) return emptyTail
+    // What nobody has looked at yet came before this moment.
+    if (this.#replicas.has(id)) await this.#logs.look(id)
+    return tailReplica(this.#files, this.#marks, id, lines)
   }
 
   /** Ends the supervision; the processes run on and can be recovered. Resolves when nothing of this supervisor is left. */

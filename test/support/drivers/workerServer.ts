@@ -41,7 +41,10 @@ const schema = buildSchema(/* GraphQL */ `
   enum ReportedState { STARTING RUNNING ENDED }
   enum ReportedEndReason { EXITED GAVE_UP START_FAILED PORT_TAKEN STOPPED }
   input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!]! }
-  input AnswerLogRequestInput { worker: ID! epoch: Int! request: ID! stdout: [String!]! stderr: [String!]! truncated: Boolean! }
+  input AnswerLogRequestInput { worker: ID! epoch: Int! request: ID! stdout: [String!]! stderr: [String!]! truncated: Boolean! marks: [LogMarkInput!]! starts: [LogStartInput!]! }
+  enum LogStream { STDOUT STDERR }
+  input LogMarkInput { stream: LogStream! line: Int! at: String start: Int }
+  input LogStartInput { start: Int! at: String! }
   type Mutation {
     registerWorker(input: RegisterWorkerInput!): RegisterWorkerResult!
     renewLease(input: RenewLeaseInput!): RenewLeaseResult!
@@ -92,7 +95,14 @@ export class WorkerServer {
   readonly token = 'the-token'
   readonly registrations: RegisterWorkerInput[] = []
   readonly reports: ReportInput[] = []
-  readonly answers: { request: string; stdout: string[]; stderr: string[]; truncated: boolean }[] = []
+  readonly answers: {
+    request: string
+    stdout: string[]
+    stderr: string[]
+    truncated: boolean
+    marks: { stream: string; line: number; at: string | null; start: number | null }[]
+    starts: { start: number; at: string }[]
+  }[] = []
   readonly assignments = new Map<string, Assignment>()
   /** Called when a worker asks for its assignments, before the SNAPSHOT is sent. */
   onFollow = (): void => undefined

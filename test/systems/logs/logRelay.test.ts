@@ -47,6 +47,8 @@ test('the worker is connected to another server, and answers there: the reader g
     stdout: Array.from({ length: 3_000 }, () => randomBytes(40).toString('hex')),
     stderr: ['é "\n'],
     truncated: true,
+    marks: [],
+    starts: [],
   }
   const reading = asked.request(worker, replica, 3_000)
   const request = await until(() => heard[0], 'the other server is asked')
@@ -62,7 +64,7 @@ test('the worker answers at a third server, which has not heard of the request y
   holder.follow(worker, (request) => heard.push(request))
   const reading = asked.request(worker, replica, 1)
   const { id } = await until(() => heard[0], 'the other server is asked')
-  expect(third.answer(worker, id, { stdout: ['a'], stderr: [], truncated: false })).toBe(true)
+  expect(third.answer(worker, id, { stdout: ['a'], stderr: [], truncated: false, marks: [], starts: [] })).toBe(true)
   expect(await reading).toMatchObject({ stdout: ['a'] })
 })
 
@@ -73,7 +75,7 @@ test('an answer of another worker is passed over, at whatever server it is given
   const reading = asked.request(worker, replica, 1)
   const { id } = await until(() => heard[0], 'the other server is asked')
   const other = 'other' as WorkerId
-  const foreign = { stdout: ['of another'], stderr: [], truncated: false }
+  const foreign = { stdout: ['of another'], stderr: [], truncated: false, marks: [], starts: [] }
   expect(asked.answer(other, id, foreign)).toBe(false)
   const passed: string[] = []
   await databases[2]?.listen(`xce_log_answers_${askingServer(id)}`, (message) => passed.push(message))
@@ -86,13 +88,16 @@ test('an answer of another worker is passed over, at whatever server it is given
 test('an id that no server has given is refused', async () => {
   const server = await newServer()
   for (const id of ['', 'id', `${randomUUID()}`, `x~${randomUUID()}`, `${randomUUID()}~${randomUUID()}~`])
-    expect(server.answer(worker, id, { stdout: [], stderr: [], truncated: false })).toBe(false)
+    expect(server.answer(worker, id, { stdout: [], stderr: [], truncated: false, marks: [], starts: [] })).toBe(false)
 })
 
 test('what is no message of a server is passed over', async () => {
   const [asked, holder] = [await newServer(), await newServer()]
   for (const { prisma } of databases.slice(0, 1))
     await prisma.$queryRaw`SELECT count(pg_notify('xce_log_requests', 'nonsense')) AS sent`
-  holder.follow(worker, ({ id }) => void holder.answer(worker, id, { stdout: ['a'], stderr: [], truncated: false }))
+  holder.follow(
+    worker,
+    ({ id }) => void holder.answer(worker, id, { stdout: ['a'], stderr: [], truncated: false, marks: [], starts: [] }),
+  )
   expect(await asked.request(worker, replica, 1)).toMatchObject({ stdout: ['a'] })
 })

@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { EndedLogs, type EndedLogsOptions } from '../../../src/worker/files/endedLogs.ts'
 import { endedBytesOfService, keptEndedReplicas, logBytes, logsToRemove } from '../../../src/worker/files/logBounds.ts'
+import { LogMarks } from '../../../src/worker/files/logMarks.ts'
 import { OwnDirectories } from '../../../src/worker/files/ownDirectories.ts'
 import { ReplicaFiles } from '../../../src/worker/files/replicaFiles.ts'
 import { ReplicaRecords } from '../../../src/worker/files/replicaRecords.ts'
@@ -40,7 +41,7 @@ const log = pino({ level: 'silent' })
 const endedLogs = (
   isAlive: EndedLogsOptions['isAlive'] = () => false,
   onPruned: EndedLogsOptions['onPruned'] = () => undefined,
-) => new EndedLogs({ files, log, isAlive, onPruned })
+) => new EndedLogs({ files, marks: new LogMarks(files), log, isAlive, onPruned })
 
 const sizeOf = (replica: string) =>
   readdirSync(files.directory(replica)).reduce(

@@ -14,6 +14,7 @@ import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { logBytes, nextLookMillis } from '../../../src/worker/files/logBounds.ts'
 import { LogKeeper } from '../../../src/worker/files/logKeeper.ts'
+import { LogMarks } from '../../../src/worker/files/logMarks.ts'
 import { ReplicaFiles } from '../../../src/worker/files/replicaFiles.ts'
 import { until } from '../../support/fixtures/until.ts'
 
@@ -35,7 +36,7 @@ afterEach(async () => {
 
 function keep(mostBytes?: number): LogKeeper {
   const log = pino({ level: 'warn' }, { write: (line) => void warnings.push(JSON.parse(line)) })
-  const keeper = new LogKeeper(files, log, mostBytes)
+  const keeper = new LogKeeper(files, new LogMarks(files), log, mostBytes)
   keepers.push(keeper)
   return keeper
 }
