@@ -19,6 +19,8 @@ const values = [
   'PortDeclaration',
   'PortRange',
   'Probe',
+  'LogLine',
+  'LogStart',
   'ReplicaLog',
   'RestartPolicy',
   'RolloutPlan',
