@@ -20,6 +20,8 @@ const values = [
   'PortDeclaration',
   'PortRange',
   'Probe',
+  'LogLine',
+  'LogStart',
   'ReplicaExit',
   'ReplicaLog',
   'ReplicaProbe',

@@ -1,9 +1,9 @@
 // `npm run demo` shows the main job on real processes, beginning with an empty directory. `-- --exit` makes it end after
 // the story, with status 0 or 1.
 import path from 'node:path'
-import { parseArgs } from 'node:util'
 import pc from 'picocolors'
 import { Api } from './demo/api.ts'
+import { readWords } from './demo/commandLine.ts'
 import { EndpointWatch } from './demo/endpointWatch.ts'
 import { hello } from './demo/request.ts'
 import { rolloutsUnderLoad } from './demo/rollouts.ts'
@@ -125,7 +125,8 @@ function interrupted(server: ServerProcess): Promise<void> {
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { exit: { type: 'boolean', default: false } } })
+  const words = readWords(process.argv.slice(2))
+  if (typeof words === 'number') return words
   let status = 0
   step('Start the server on an empty directory (the embedded database is made first: 5 to 10 seconds)')
   const server = await ServerProcess.start()
@@ -141,7 +142,7 @@ async function main(): Promise<number> {
           throw new Error('Interrupted.')
         }),
       ])
-      if (!values.exit) {
+      if (!words.exit) {
         step(`Everything works. GraphiQL is at ${url}`)
         console.log(
           `Its token (header: {"authorization": "Bearer …"}) is in ${path.join(server.dataDirectory, 'admin-token')}. Ctrl-C stops the server and its replicas.`,

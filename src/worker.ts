@@ -115,7 +115,7 @@ async function runWorker(
 ): Promise<void> {
   const { stateDirectory, addresses, logFile } = settings
   const log = await withRemedy(`The log file ${logFile}`, 'correct that, or choose another with --log-file', () =>
-    openLogger({ level: settings.logLevel, file: logFile, terminal: process.stdout.isTTY }),
+    openLogger({ level: settings.logLevel, format: settings.logFormat, file: logFile, terminal: process.stdout.isTTY }),
   )
   if (logFile !== null) keepLogSmall(logFile, log)
   const cgroups = openCgroups()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { graceSeconds, leaseSeconds } from '../model/bounds.ts'
 import type { Retention } from '../model/retention.ts'
-import { type LogLevel, logLevel, oneOf, onOff, wholeNumber } from '../settings/readers.ts'
+import { type LogFormat, type LogLevel, logFormat, logLevel, oneOf, onOff, wholeNumber } from '../settings/readers.ts'
 import { explain, readEnvironment, type Setting, type Settings, type ValuesOf } from '../settings/setting.ts'
 import { offerSettings } from '../worker/settings/offerSettings.ts'
 import { readWorkerSettings } from '../worker/settings/settings.ts'
@@ -19,6 +19,8 @@ export interface Config {
   readonly localWorker: boolean
   readonly stopReplicasOnExit: boolean
   readonly logLevel: LogLevel
+  /** Null: pretty on a terminal, JSON anywhere else. */
+  readonly logFormat: LogFormat | null
   readonly leaseSeconds: number
   readonly graceSeconds: number
   readonly idleTransactionSeconds: number
@@ -71,6 +73,11 @@ const serverSettings = {
     does: 'on: the local worker’s replicas stop with the server. off: they run on, and the next start finds them.',
   },
   XCE_LOG_LEVEL: { read: logLevel, default: 'info', does: 'The lowest level that is logged.' },
+  XCE_LOG_FORMAT: {
+    read: logFormat,
+    otherwise: 'pretty on a terminal, json anywhere else',
+    does: 'json: each line of the log is a JSON object. pretty: the lines are for people.',
+  },
   XCE_LEASE_SECONDS: {
     read: seconds(1, 3_600),
     default: String(leaseSeconds),
@@ -177,6 +184,7 @@ function configOf(values: Values): Config {
     localWorker: runsLocalWorker(values),
     stopReplicasOnExit: values.XCE_STOP_REPLICAS_ON_EXIT,
     logLevel: values.XCE_LOG_LEVEL,
+    logFormat: values.XCE_LOG_FORMAT,
     leaseSeconds: values.XCE_LEASE_SECONDS,
     graceSeconds: values.XCE_GRACE_SECONDS,
     idleTransactionSeconds: values.XCE_IDLE_TRANSACTION_SECONDS,
@@ -211,8 +219,8 @@ function factsMistakes({ XCE_FACTS_KEPT: kept, XCE_FACTS_KEPT_MOST: most }: Part
 function localWorkerMistakes(env: NodeJS.ProcessEnv, valid: Partial<Values>): readonly string[] {
   if (!runsLocalWorker(valid)) return []
   const passed = localWorkerEnvironment(env, { host: valid.XCE_HOST ?? '', dataDirectory: valid.XCE_DATA_DIR ?? '' })
-  // The server has checked the log level itself.
-  const read = readWorkerSettings({ ...passed, XCE_LOG_LEVEL: undefined })
+  // The server has checked these itself.
+  const read = readWorkerSettings({ ...passed, XCE_LOG_LEVEL: undefined, XCE_LOG_FORMAT: undefined })
   return 'faults' in read ? read.faults : []
 }
 

@@ -4,6 +4,9 @@ import path from 'node:path'
 import type { Environment } from '../settings/setting.ts'
 import { offerSettings } from '../worker/settings/offerSettings.ts'
 
+/** The local worker logs as the server does. */
+const logSettings: readonly string[] = ['XCE_LOG_LEVEL', 'XCE_LOG_FORMAT']
+
 /** The paths of the local worker's files, which are in the server's data directory. */
 export function localWorkerFiles(dataDirectory: string) {
   const at = (name: string) => path.join(dataDirectory, name)
@@ -21,7 +24,7 @@ export function localWorkerEnvironment(
 ): Environment {
   const files = localWorkerFiles(dataDirectory)
   const isPassed = (name: string) =>
-    name in offerSettings || name === 'XCE_LOG_LEVEL' || (name !== 'DATABASE_URL' && !name.startsWith('XCE_'))
+    name in offerSettings || logSettings.includes(name) || (name !== 'DATABASE_URL' && !name.startsWith('XCE_'))
   return {
     ...(isLoopback(host) ? { XCE_WORKER_ADDRESSES: host } : {}),
     ...Object.fromEntries(
@@ -44,7 +47,7 @@ export async function otherSettings(pid: number, environment: Environment): Prom
     text.split('\0').map((entry) => [entry.split('=', 1)[0] ?? '', entry.slice(entry.indexOf('=') + 1)]),
   )
   const describe = (value: string | undefined) => (value ? JSON.stringify(value) : 'not set')
-  return [...Object.keys(offerSettings), 'XCE_LOG_LEVEL'].flatMap((name) =>
+  return [...Object.keys(offerSettings), ...logSettings].flatMap((name) =>
     (running[name] || undefined) === (environment[name] || undefined)
       ? []
       : [`${name} was ${describe(running[name])} and is ${describe(environment[name])}`],

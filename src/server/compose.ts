@@ -29,6 +29,7 @@ import { scanServices } from '../systems/timers/startUpScan.ts'
 import { Timers } from '../systems/timers/timers.ts'
 import { Sessions } from '../systems/tokens/sessions.ts'
 import { ensureToken } from '../systems/tokens/tokenFile.ts'
+import { ServiceTroubles } from '../systems/warnings/serviceTroubles.ts'
 import { Drains } from '../systems/workers/drains.ts'
 import { ReturningWorkers } from '../systems/workers/returningWorkers.ts'
 import { WorkerLeases } from '../systems/workers/workerLeases.ts'
@@ -135,8 +136,17 @@ async function openContext(
   const metrics = new Metrics()
   const clock = new DatabaseClock()
   await synchronise(clock, database)
+  const troubles = new ServiceTroubles(log)
   const { versionsKept } = config.retention
-  const committer = new Committer({ database, clock, newId: v7, log, meter: metrics, versionsKept })
+  const committer = new Committer({
+    database,
+    clock,
+    newId: v7,
+    log,
+    meter: metrics,
+    versionsKept,
+    onChanged: (change) => troubles.take(change),
+  })
   started('the committer', () => committer.stop())
   const sessions = new Sessions(database)
   const tail = new Tail({ database, committer, log, onTokensChanged: () => sessions.revalidate() })

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { type Logger, pino } from 'pino'
-import pretty from 'pino-pretty'
 import { type Config, ConfigError, helpText, readConfig } from '../config/config.ts'
+import { openLog } from '../settings/openLog.ts'
 import { onStopSignals } from '../signals/stopSignals.ts'
 import type { RunningServer, ServerOptions } from './compose.ts'
 import { OutageLog } from './outageLog.ts'
@@ -70,9 +70,9 @@ function settings(): { config: Config; warnings: readonly string[] } {
   }
 }
 
-function makeLog({ logLevel: level }: Config, { logMethod }: OutageLog): Logger {
-  const options = { level, hooks: { logMethod } }
-  return process.stdout.isTTY ? pino(options, pretty({ sync: true, ignore: 'pid,hostname' })) : pino(options)
+function makeLog({ logLevel: level, logFormat: format }: Config, { logMethod }: OutageLog): Logger {
+  const destination = pino.destination({ dest: 1, sync: true })
+  return openLog({ level, hooks: { logMethod } }, { format, isTerminal: process.stdout.isTTY, destination })
 }
 
 /** The first signal stops the server in order; another one, a second later or more, ends the process at once. */

@@ -10,6 +10,9 @@ export function oneOf<const Word extends string>(...words: readonly Word[]) {
 export const logLevel = oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')
 export type LogLevel = z.output<typeof logLevel>
 
+export const logFormat = oneOf('json', 'pretty')
+export type LogFormat = z.output<typeof logFormat>
+
 /** `what` names the number in the message, for example "a port" or "seconds". */
 export function wholeNumber({ min, max }: { readonly min: number; readonly max: number }, what = 'a whole number') {
   const error = `give ${what} from ${min} to ${max}`

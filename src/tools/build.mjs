@@ -9,4 +9,4 @@ export async function build() {
   await run('tsc', '-p', 'tsconfig.build.json')
 }
 
-if (isProgram(import.meta.url)) await runMain(build)
+if (isProgram(import.meta.url)) await runMain('npm run build compiles src/ to dist/.', build)

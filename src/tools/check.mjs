@@ -105,4 +105,4 @@ async function main() {
   if (failed.length > 0) throw new FailedError(`Failed: ${failed.join('; ')}.`)
 }
 
-await runMain(main)
+await runMain('npm run check runs all static checks side by side.', main)

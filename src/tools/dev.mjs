@@ -97,4 +97,7 @@ async function dev() {
   process.exit(0)
 }
 
-await runMain(dev)
+await runMain(
+  'npm run dev compiles src/ on every change and restarts the server with its local worker. Ctrl-C ends everything.',
+  dev,
+)

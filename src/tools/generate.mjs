@@ -32,4 +32,6 @@ function madeFrom() {
   }
 }
 
-if (isProgram(import.meta.url)) await runMain(generate)
+if (isProgram(import.meta.url)) {
+  await runMain('npm run generate makes src/generated/ from prisma/schema.prisma, where that has changed.', generate)
+}

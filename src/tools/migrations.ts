@@ -1,18 +1,23 @@
-// npm run migrations -- check      fails when schema.prisma and the migrations differ, or a migration does not only expand
-// npm run migrations -- new NAME   writes the migration that makes them equal
-// Neither compiles src/, because a schema changes before the code that uses it.
+// This tool does not compile src/, because a schema changes before the code that uses it.
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { migrationsDirectory } from '../store/database/migrate.ts'
 import { migrationMistakes, ShadowDatabase } from './migrationCheck.ts'
 
+const usage = `npm run migrations -- check     fails when prisma/schema.prisma and the migrations differ, or a migration does not only expand
+npm run migrations -- new NAME  writes the migration that makes them equal`
+
 const equal =
   'prisma/schema.prisma and prisma/migrations are equal, and no migration takes away what older servers need.'
 
 async function main([command, name, ...more]: readonly string[]): Promise<number> {
+  if (command === '--help' || command === '-h') {
+    console.log(usage)
+    return 0
+  }
   if (command === 'check' && name === undefined) return tell(await migrationMistakes(), equal)
-  if (command === 'new' && name !== undefined && more.length === 0) return makeMigration(name)
-  console.error('Give "check", or "new" and a name for the migration.')
+  if (command === 'new' && name !== undefined && !name.startsWith('-') && more.length === 0) return makeMigration(name)
+  console.error(`Give "check", or "new" and a name for the migration.\n\n${usage}`)
   return 2
 }
 

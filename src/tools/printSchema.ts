@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs'
-import { printedSchema, schemaFile } from './schemaFile.ts'
+import { readWords } from './commandLine.ts'
 
-// `npm run schema` prints the API to schema.graphql at the top of the project.
+const usage = 'npm run schema prints the API to schema.graphql at the top of the project. It takes no words.'
 
-writeFileSync(schemaFile, printedSchema())
+if (readWords(usage, 0) !== null) {
+  const { printedSchema, schemaFile } = await import('./schemaFile.ts')
+  writeFileSync(schemaFile, printedSchema())
+}

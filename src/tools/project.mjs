@@ -41,10 +41,21 @@ export function isProgram(url) {
 }
 
 /**
- * Runs the program, and ends with status 1 where a step of it failed.
+ * Runs a program that takes no words but --help, and ends with status 1 where a step of it failed.
+ * @param {string} usage says what the program does
  * @param {() => Promise<unknown>} main
  */
-export async function runMain(main) {
+export async function runMain(usage, main) {
+  const words = process.argv.slice(2)
+  if (words.some((word) => word === '--help' || word === '-h')) {
+    console.log(usage)
+    return
+  }
+  if (words.length > 0) {
+    console.error(`It takes no words, not ${JSON.stringify(words[0])}.\n\n${usage}`)
+    process.exitCode = 2
+    return
+  }
   try {
     await main()
   } catch (error) {

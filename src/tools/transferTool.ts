@@ -3,6 +3,7 @@ import { type Logger, pino } from 'pino'
 import pretty from 'pino-pretty'
 import { ConfigError, readConfig } from '../config/config.ts'
 import type { TransferTarget } from '../store/transfer/connect.ts'
+import { readWords } from './commandLine.ts'
 
 /** The version of this product. */
 export const softwareVersion = (
@@ -10,20 +11,27 @@ export const softwareVersion = (
 ).version
 
 /** Runs a tool that takes one file, on the database that the server's settings name. Sets the exit status. */
-export async function runTransferTool(
+export async function runFileTool(
   usage: string,
   run: (file: string, target: TransferTarget, log: Logger) => Promise<string>,
 ): Promise<void> {
-  const [file, ...rest] = process.argv.slice(2)
-  if (file === undefined || file.startsWith('-') || rest.length > 0) {
-    console.error(usage)
-    process.exitCode = 2
-    return
-  }
+  const [file] = readWords(usage, 1) ?? []
+  if (file !== undefined) await runOnDatabase((target, log) => run(file, target, log))
+}
+
+/** Runs a tool that takes no words, on the database that the server's settings name. Sets the exit status. */
+export async function runDatabaseTool(
+  usage: string,
+  run: (target: TransferTarget, log: Logger) => Promise<string>,
+): Promise<void> {
+  if (readWords(usage, 0) !== null) await runOnDatabase(run)
+}
+
+async function runOnDatabase(run: (target: TransferTarget, log: Logger) => Promise<string>): Promise<void> {
   try {
     const { config } = readConfig(process.env)
     const log = pino({ level: 'info' }, pretty({ sync: true, ignore: 'pid,hostname', destination: 2 }))
-    console.log(await run(file, { dataDirectory: config.dataDirectory, url: config.databaseUrl }, log))
+    console.log(await run({ dataDirectory: config.dataDirectory, url: config.databaseUrl }, log))
   } catch (error) {
     for (const mistake of error instanceof ConfigError ? error.mistakes : [sentence(error)]) console.error(mistake)
     process.exitCode = 1

@@ -176,4 +176,6 @@ async function main() {
   if (mistakes.length > 0) throw new FailedError(`${mistakes.length} imports are not as test/lint/rooms.mjs says.`)
 }
 
-if (isProgram(import.meta.url)) await runMain(main)
+if (isProgram(import.meta.url)) {
+  await runMain('npm run lint:layers checks which room of src/ imports which, by test/lint/rooms.mjs.', main)
+}

@@ -43,9 +43,9 @@ export const rooms = {
   },
   'simulate.ts': { rooms: ['simulation/**'], packages: ['node:', 'picocolors'] },
 
-  // The server and the worker share how files are locked and written, and how settings are declared and read.
+  // The server and the worker share how files are locked and written, how settings are declared and read, and how lines are logged.
   files: { rooms: [], packages: ['node:', 'fs-native-extensions'] },
-  settings: { rooms: [], packages: ['zod'] },
+  settings: { rooms: [], packages: ['pino', 'pino-pretty', 'zod'] },
   signals: { rooms: [], packages: [] },
 
   // The store is the only room that opens transactions.
@@ -75,7 +75,7 @@ export const rooms = {
   'worker/files': { rooms: ['files', 'worker', 'worker/machine'], packages: ['node:', 'pino'] },
   'worker/settings': {
     rooms: ['model', 'settings', 'worker/machine', 'worker/files'],
-    packages: ['node:', 'pino', 'pino-pretty', 'zod'],
+    packages: ['node:', 'pino', 'zod'],
   },
   'worker/probe': { rooms: ['model', 'worker', 'worker/machine'], packages: ['node:'] },
   'worker/process': {
@@ -108,8 +108,19 @@ export const rooms = {
     rooms: ['model', 'rules/**', 'simulation', 'store/**', 'feed', 'systems/timers'],
     packages: ['pino'],
   },
+  'systems/warnings': { rooms: ['rules/**'], packages: ['pino'] },
   'systems/workers': {
-    rooms: ['generated', 'model', 'config', 'rules/**', 'store/**', 'feed', 'systems/timers', 'systems/logs'],
+    rooms: [
+      'generated',
+      'model',
+      'config',
+      'rules/**',
+      'store/**',
+      'feed',
+      'systems/timers',
+      'systems/logs',
+      'systems/warnings',
+    ],
     packages: ['pino'],
   },
   systems: { rooms: ['model', 'store/**', 'feed', 'config', 'systems/**'], packages: ['pino'] },
@@ -197,6 +208,7 @@ export const rooms = {
       'graphql/kit',
       'graphql/worker',
       'graphql/content',
+      'graphql/replica',
       'graphql/host',
       'graphql/subscribe',
     ],
@@ -224,8 +236,8 @@ export const rooms = {
 
   // The server puts all parts together.
   server: {
-    rooms: ['config', 'files', 'signals', 'store/**', 'feed', 'systems/**', 'graphql', 'http'],
-    packages: ['node:', 'pino', 'pino-pretty', 'uuid'],
+    rooms: ['config', 'settings', 'files', 'signals', 'store/**', 'feed', 'systems/**', 'graphql', 'http'],
+    packages: ['node:', 'pino', 'uuid'],
   },
   'server.ts': { rooms: ['server'], packages: ['node:'] },
 

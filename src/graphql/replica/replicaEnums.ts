@@ -9,6 +9,11 @@ export const ReplicaState = enumOf<State>('ReplicaState', 'The states of a repli
   ENDED: 'Its end is confirmed.',
 })
 
+export const LogStream = enumOf<'STDOUT' | 'STDERR'>('LogStream', 'A stream of output.', {
+  STDOUT: 'Standard output.',
+  STDERR: 'Standard error.',
+})
+
 export const LeaveReason = enumOf<Leave>(
   'LeaveReason',
   'Why a replica will be replaced although its content is current.',

@@ -17,6 +17,7 @@ import { type Check, type Fault, noneLeft, type PartOf } from '../kit/check.ts'
 import { enumOf } from '../kit/enumOf.ts'
 import { idOf } from '../kit/globalId.ts'
 import { faultOf } from '../kit/values.ts'
+import { LogStream } from '../replica/replicaEnums.ts'
 
 const messageLength = 1_000
 const probeMessageLength = 300
@@ -238,7 +239,7 @@ export const ReportFreePortsInput = builder.inputType('ReportFreePortsInput', {
   description: 'Ports of a worker’s host that are free again.',
   fields: (t) => ({
     worker: t.id({ required: true, description: 'The global id of the worker.' }),
-    epoch: t.int({ required: true, description: 'Of its registration.' }),
+    epoch: t.int({ required: true, description: 'The epoch that registerWorker returned.' }),
     ports: t.field({
       type: [FreePortInput],
       required: true,
@@ -252,6 +253,24 @@ export const ReportFreePortsInput = builder.inputType('ReportFreePortsInput', {
   }),
 })
 
+const LogMarkInput = builder.inputType('LogMarkInput', {
+  description: 'Says when the worker saw a line, and the lines after it.',
+  fields: (t) => ({
+    stream: t.field({ type: LogStream, required: true, description: 'The stream.' }),
+    line: t.int({ required: true, description: 'The index of the line in the answer, from 0.' }),
+    at: t.field({ type: 'DateTime', description: 'When the worker first saw it; null when it does not know.' }),
+    start: t.int({ description: 'The start that wrote it; null when it does not know.' }),
+  }),
+})
+
+const LogStartInput = builder.inputType('LogStartInput', {
+  description: 'A start of the replica.',
+  fields: (t) => ({
+    start: t.int({ required: true, description: 'Its number.' }),
+    at: t.field({ type: 'DateTime', required: true, description: 'When it began.' }),
+  }),
+})
+
 export const AnswerLogRequestInput = builder.inputType('AnswerLogRequestInput', {
   description: 'The answer to a log request of assignmentsChanged.',
   fields: (t) => ({
@@ -261,6 +280,8 @@ export const AnswerLogRequestInput = builder.inputType('AnswerLogRequestInput', 
     stdout: t.stringList({ required: true, description: 'The last lines of standard output, oldest first.' }),
     stderr: t.stringList({ required: true, description: 'The last lines of standard error, oldest first.' }),
     truncated: t.boolean({ required: true, description: 'Whether there was more.' }),
+    marks: t.field({ type: [LogMarkInput], required: true, description: 'When the lines came, in their order.' }),
+    starts: t.field({ type: [LogStartInput], required: true, description: 'The starts, oldest first.' }),
   }),
 })
 

@@ -109,7 +109,9 @@ const ReportReplicasPayload = builder
 const AnswerLogRequestPayload = builder.objectRef<{ readonly accepted: boolean }>('AnswerLogRequestPayload').implement({
   description: 'Whether the answer to a log request was passed on.',
   fields: (t) => ({
-    accepted: t.exposeBoolean('accepted', { description: 'False when nobody waits for the answer any longer.' }),
+    accepted: t.exposeBoolean('accepted', {
+      description: 'False when it is known that nobody waits for the answer any longer.',
+    }),
   }),
 })
 
@@ -226,12 +228,19 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { app, viewer }) => {
       const registration = await findRegistration(app, claimOf(input, viewer))
       if (registration.kind === 'refused') throw errorOf(registration.refusal)
-      const { stdout, stderr, truncated } = input
+      const { stdout, stderr, truncated, marks, starts } = input
       return {
         accepted: app.logRequests.answer(registration.reporter.workerId, String(input.request), {
           stdout,
           stderr,
           truncated,
+          marks: marks.map(({ stream, line, at, start }) => ({
+            stream,
+            line,
+            at: at?.getTime() ?? null,
+            start: start ?? null,
+          })),
+          starts: starts.map(({ start, at }) => ({ start, at: at.getTime() })),
         }),
       }
     },

@@ -45,12 +45,12 @@ export function recordSharedEvent(draft: Draft, row: Replica, cause: string | nu
   draft.events.push({ kind: 'REPLICA', actor: controller, cause, count: 1, predicate, message: '', hostId, replicas })
 }
 
-/** Names replicas: "Replica 3" or "Replicas 0–4, 7 and 9". */
-export function subjectOf(indexes: readonly number[]): string {
+/** Names replicas: "Replica 3 of web" or "Replicas 0–4, 7 and 9 of web". */
+export function subjectOf(service: string, indexes: readonly number[]): string {
   const ranges = rangesOf([...indexes].sort((a, b) => a - b))
   const last = ranges.pop() ?? ''
   const list = ranges.length === 0 ? last : `${ranges.join(', ')} and ${last}`
-  return `${indexes.length === 1 ? 'Replica' : 'Replicas'} ${list}`
+  return `${indexes.length === 1 ? 'Replica' : 'Replicas'} ${list} of ${service}`
 }
 
 /** Joins sorted indexes to ranges such as "0–4" and "7". Two neighbours are written one by one. */

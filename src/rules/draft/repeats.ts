@@ -23,7 +23,7 @@ export function tellEvents(draft: Draft, now: Instant): ToldEvents {
   let specEvent: number | null = null
   for (const [at, event] of draft.events.entries()) {
     for (const part of event.cause === null ? [event] : partsOf(draft, event, event.cause, memory, now)) {
-      events.push(textOf(part))
+      events.push(textOf(draft.base.name, part))
     }
     // A user has ended the replica, so whatever comes next is news.
     if (event.actor !== controller) for (const { id } of event.replicas) memory.set(id, {})
@@ -82,12 +82,17 @@ function remember(draft: Draft, memory: ReadonlyMap<ReplicaId, Repeats>): void {
   }
 }
 
-function textOf({ kind, actor, predicate, message, replicas, hostId, repeat, count }: Part): EventText {
+function textOf(
+  service: string,
+  { kind, actor, predicate, message, replicas, hostId, repeat, count }: Part,
+): EventText {
   const [first] = replicas
   const replicaId = replicas.length === 1 && first !== undefined ? first.id : null
   const indexes = replicas.map((replica) => replica.index)
   const sentence =
-    predicate === null ? message : `${subjectOf(indexes)} ${indexes.length === 1 ? predicate.one : predicate.many}.`
+    predicate === null
+      ? message
+      : `${subjectOf(service, indexes)} ${indexes.length === 1 ? predicate.one : predicate.many}.`
   if (repeat === undefined) return { kind, actor, message: sentence, replicaId, hostId, count }
   const told = `${sentence}${repeatSentence(repeat.cause, repeat.count)}`
   return { kind, actor, message: told, replicaId, hostId, count: repeat.count }

@@ -31,7 +31,10 @@ export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
     recordStopped(draft, ended, reason)
     return
   }
-  const failed = failures.has(reason) && !isDeleting(draft) && rememberFailure(draft, row, { ...how, reason }, ctx)
+  const failed =
+    failures.has(reason) &&
+    !isDeleting(draft) &&
+    rememberFailure(draft, row, { reason, message: how.message ?? exitWords(how) }, ctx)
   if (failed) rememberTrouble(draft, row, ctx.now, draft.slots.get(keyOf(row))?.retryAt)
   recordReplicaEvent(
     draft,
@@ -68,14 +71,16 @@ function endCause({ reason, exitCode, exitSignal }: End): string {
   return `ended ${reason} ${exitSignal ?? exitCode ?? ''}`
 }
 
+/** Returns null when there is no exit status, or when it was not seen. */
+function exitWords({ exitSignal, exitCode }: End): string | null {
+  if (exitSignal !== null) return `signal ${exitSignal}`
+  return exitCode === null ? null : `exit code ${exitCode}`
+}
+
 function endSentence(draft: Draft, row: Replica, how: End): string {
-  const where = `Replica ${row.index} on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}`
-  const exit =
-    how.exitSignal !== null
-      ? ` by signal ${how.exitSignal}`
-      : how.exitCode !== null
-        ? ` with exit code ${how.exitCode}`
-        : ''
+  const where = `Replica ${row.index} of ${draft.base.name} on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}`
+  const words = exitWords(how)
+  const exit = words === null ? '' : ` ${how.exitSignal === null ? 'with' : 'by'} ${words}`
   const why = how.message === null ? '' : `: ${clauseOf(how.message)}`
   switch (how.reason) {
     case 'GAVE_UP':

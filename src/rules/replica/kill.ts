@@ -11,8 +11,15 @@ import { stop } from './stop.ts'
 export function kill(draft: Draft, intent: Extract<ServiceIntent, { kind: 'kill' }>, ctx: Context): Outcome {
   const row = draft.alive.get(intent.replica)
   if (row === undefined) return refused(`The replica has ended: there is nothing to kill.`)
-  if (!isActive(row)) return refused(`Replica ${row.index} is being stopped already: wait for its end.`)
-  recordReplicaEvent(draft, row, null, `${intent.actor} killed replica ${row.index}.`, intent.actor)
+  if (!isActive(row))
+    return refused(`Replica ${row.index} of ${draft.base.name} is being stopped already: wait for its end.`)
+  recordReplicaEvent(
+    draft,
+    row,
+    null,
+    `${intent.actor} killed replica ${row.index} of ${draft.base.name}.`,
+    intent.actor,
+  )
   stop(draft, row, 'KILLED', ctx.now)
   // A row that is on no host ends at once and leaves its quota to the replacement; any other row holds it until its end
   // is confirmed.

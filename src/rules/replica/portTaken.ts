@@ -53,5 +53,5 @@ function sentence(draft: Draft, row: Replica, taken: readonly AllocatedPort[], m
   const what = taken.length === 1 ? 'port' : 'ports'
   const why = message === null ? '' : ` ${message}`
   const quarantine = taken.length === 1 ? 'The port is' : 'They are'
-  return `Replica ${row.index} could not have its ${what} ${ports} on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}.${why} ${quarantine} in quarantine there, and the replica is placed again.`
+  return `Replica ${row.index} of ${draft.base.name} could not have its ${what} ${ports} on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}.${why} ${quarantine} in quarantine there, and the replica is placed again.`
 }

@@ -160,7 +160,7 @@ function recordHealth(draft: Draft, before: Replica, after: Replica): void {
   const note = after.lastProbe?.ok === true ? after.lastProbe.message : null
   // A note says what the worker could not see of the listeners on the replica's ports (R13).
   if (after.ready && !before.ready && note !== null)
-    recordReplicaEvent(draft, after, 'ready', `Replica ${after.index} is ready. ${note}`)
+    recordReplicaEvent(draft, after, 'ready', `Replica ${after.index} of ${draft.base.name} is ready. ${note}`)
   else if (after.ready && !before.ready) recordSharedEvent(draft, after, 'ready', 'is ready', 'are ready')
   else if (!after.ready && before.ready)
     recordSharedEvent(draft, after, 'unready', `is not ready any more${why}`, `are not ready any more${why}`)

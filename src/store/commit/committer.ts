@@ -5,6 +5,7 @@ import type { Room } from '../../model/host.ts'
 import type { Revision, ServiceId } from '../../model/id.ts'
 import type { NewService, ServiceIntent } from '../../model/intent.ts'
 import { type Meter, noMeter } from '../../model/metrics.ts'
+import type { ServiceChange } from '../../rules/draft/change.ts'
 import type { DatabaseClock } from '../database/clock.ts'
 import type { Database } from '../database/database.ts'
 import { DatabaseError, databaseErrorOf, notDone, patienceMillis } from '../database/databaseErrors.ts'
@@ -23,6 +24,8 @@ export interface CommitterOptions {
   readonly meter?: Meter
   /** How many versions and rollouts a service keeps when it gets another one; all if left out. */
   readonly versionsKept?: number
+  /** Gets each change of a service that this server has committed. */
+  readonly onChanged?: (change: ServiceChange) => void
 }
 
 /** Only a writer notices a full disk. It counts as full for this long after the last refusal. */
@@ -50,7 +53,7 @@ export class Committer {
   #stopping = false
   #fullAt: number | null = null
 
-  constructor({ database, clock, newId, log, meter = noMeter, versionsKept }: CommitterOptions) {
+  constructor({ database, clock, newId, log, meter = noMeter, versionsKept, onChanged }: CommitterOptions) {
     this.#database = database
     this.#clock = clock
     this.#newId = newId
@@ -65,6 +68,7 @@ export class Committer {
       cache: this.cache,
       versionsKept: versionsKept ?? null,
       requeue: (entries) => this.#requeue(entries),
+      changed: (change) => onChanged?.(change),
       committed: (head) => this.#announceHead(head),
       full: () => this.#markFull(),
       isStopping: () => this.#stopping,

@@ -7,15 +7,9 @@ import {
   unreleased,
 } from '../database/migrate.ts'
 import { type DumpEnd, type DumpHeader, decodeLine, endKey, formatVersion, headerKey, TransferError } from './format.ts'
+import { askAllWorkers, raised, setHead } from './restored.ts'
 import { RowInserter } from './rowInserter.ts'
 import { transferred } from './tables.ts'
-
-/**
- * This much is added to the revision. Everything that the former servers committed after the dump had lower revisions,
- * so a client's old `after` is too old here and is never mistaken for a moment of the new history. Below 2^53 there is
- * room for 9,000 loads.
- */
-export const revisionRaise = 1_000_000_000_000n
 
 export interface Loaded {
   readonly header: DumpHeader
@@ -44,8 +38,9 @@ export async function loadLines(
     await connection.exec('LOCK TABLE "Feed", "Token", "Service" IN ACCESS EXCLUSIVE MODE')
     await clear(connection)
     const rows = await insertRows(connection, reader)
-    const head = BigInt(header.head) + revisionRaise
-    await connection.query('UPDATE "Feed" SET "head" = $1, "floor" = $1 WHERE "id" = 1', [head.toString()])
+    const head = raised(BigInt(header.head))
+    await setHead(connection, head)
+    await askAllWorkers(connection)
     await connection.exec('COMMIT')
     loaded = { header, rows, head }
   } catch (error) {
@@ -53,8 +48,6 @@ export async function loadLines(
     throw error
   }
   await migrate(connection, directory)
-  // The dump does not have what they have reported since.
-  await connection.exec('UPDATE "Worker" SET "restored" = true')
   await connection.exec('ANALYZE')
   return loaded
 }

@@ -18,11 +18,6 @@ export class LogRequests {
   readonly #newId: () => string
   readonly #followers = new Map<WorkerId, Set<(request: LogRequest) => void>>()
   readonly #waiting = new Map<string, Waiting>()
-  /**
-   * Requests of other servers, in the order in which they expire. The worker may answer at any server, because it can
-   * change servers meanwhile.
-   */
-  readonly #relayed = new Map<string, { readonly request: RelayedRequest; readonly until: number }>()
   readonly #relay: LogRelay | null
 
   /** `relay` reaches the other servers; null means that there are none. */
@@ -56,7 +51,7 @@ export class LogRequests {
   async request(workerId: WorkerId, replica: ReplicaId, tailLines: number): Promise<LogText | null> {
     const followers = this.#followers.get(workerId)
     if (followers === undefined && this.#relay === null) return null
-    const id = this.#newId()
+    const id = this.#relay?.newRequestId() ?? this.#newId()
     return new Promise((resolve) => {
       const timeout = setTimeout(() => this.#answerWaiting(id, null), answerWithinMillis)
       this.#waiting.set(id, {
@@ -75,17 +70,12 @@ export class LogRequests {
   }
 
   /**
-   * Takes a worker's answer. Returns false when nobody waits for it any more, or when another worker has to give it.
+   * Takes a worker's answer, here or for the server that asked: the worker may have changed servers meanwhile. Returns
+   * false when it is known here that nobody waits for it any more, or that another worker has to give it.
    */
   answer(workerId: WorkerId, id: string, text: LogText): boolean {
-    if (this.#waiting.get(id)?.workerId === workerId) {
-      this.#answerWaiting(id, text)
-      return true
-    }
-    const asked = this.#relayed.get(id)
-    if (asked?.request.workerId !== workerId || asked.until < performance.now()) return false
-    this.#relayed.delete(id)
-    this.#relay?.answer(asked.request, text)
+    if (this.#waiting.get(id)?.workerId !== workerId) return this.#relay?.answer(workerId, id, text) ?? false
+    this.#answerWaiting(id, text)
     return true
   }
 
@@ -95,14 +85,7 @@ export class LogRequests {
     await this.#relay?.stop()
   }
 
-  #takeRelayed(request: RelayedRequest): void {
-    const now = performance.now()
-    for (const [id, { until }] of this.#relayed) {
-      if (until >= now) break
-      this.#relayed.delete(id)
-    }
-    const { id, replica, tailLines, workerId } = request
-    this.#relayed.set(id, { request, until: now + answerWithinMillis })
+  #takeRelayed({ id, replica, tailLines, workerId }: RelayedRequest): void {
     for (const listener of this.#followers.get(workerId) ?? []) listener({ id, replica, tailLines })
   }
 

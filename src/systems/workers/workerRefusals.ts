@@ -1,8 +1,5 @@
 import type { Logger } from 'pino'
-
-const againAfterMillis = 600_000
-/** At most this many different workers are logged in that time, because anybody who connects can choose names. */
-const mostAtOnce = 1_000
+import { Seldom } from '../warnings/seldom.ts'
 
 /** The refused worker, as far as it is known. */
 export interface RefusedWorker {
@@ -20,24 +17,15 @@ export interface RefusedWorker {
  */
 export class WorkerRefusals {
   readonly #log: Logger
-  readonly #now: () => number
-  /** When each was logged, the earliest first. */
-  readonly #toldAt = new Map<string, number>()
+  readonly #seldom: Seldom
 
-  constructor(log: Logger, now: () => number = () => performance.now()) {
+  constructor(log: Logger, now?: () => number) {
     this.#log = log
-    this.#now = now
+    this.#seldom = new Seldom(now)
   }
 
   tell(who: RefusedWorker, why: string): void {
-    const now = this.#now()
-    for (const [key, at] of this.#toldAt) {
-      if (at + againAfterMillis > now) break
-      this.#toldAt.delete(key)
-    }
     const key = JSON.stringify([who.worker, who.host, who.subject, who.address, why])
-    if (this.#toldAt.has(key) || this.#toldAt.size >= mostAtOnce) return
-    this.#toldAt.set(key, now)
-    this.#log.warn(who, `A worker is refused. ${why}`)
+    if (this.#seldom.isDue(key)) this.#log.warn(who, `A worker is refused. ${why}`)
   }
 }

@@ -11,6 +11,8 @@ export interface FileWatchOptions {
    * although no file changes. It must not reject.
    */
   readonly look: (replica: ReplicaName) => Promise<boolean>
+  /** A file of a quiet replica has changed. */
+  readonly onChange?: (replica: ReplicaName) => void
   readonly log: Logger
   /** Default `lookMillis`. */
   readonly pauseMillis?: number
@@ -106,6 +108,7 @@ export class FileWatch {
     if (!this.#replicas.has(replica)) return
     this.#replicas.get(replica)?.close()
     this.#replicas.set(replica, null)
+    this.#options.onChange?.(replica)
     this.#schedule()
   }
 
@@ -160,6 +163,15 @@ export class FileWatch {
 
   #sizesOf(replica: ReplicaName): string {
     const { files } = this.#options
-    return logStreams.map((stream) => statSync(files.log(replica, stream), { throwIfNoEntry: false })?.size).join()
+    return logStreams.map((stream) => sizeOf(files.log(replica, stream))).join()
+  }
+}
+
+/** Null where there is none, also because a file has taken the place of its directory. */
+function sizeOf(file: string): number | null {
+  try {
+    return statSync(file).size
+  } catch {
+    return null
   }
 }

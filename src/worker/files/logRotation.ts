@@ -1,27 +1,26 @@
 import { type FileHandle, open, rename, rm, truncate } from 'node:fs/promises'
 import { hasCode } from '../../files/systemError.ts'
-
-/** The size at which a log is rotated: 10 MiB. */
-export const logBytes = 10 * 1_048_576
+import { logBytes } from './logBounds.ts'
 
 /**
  * Keeps a log at two files of at most `limit` bytes: copies its last `limit` bytes to `older` and truncates the file. The
  * writer has the file open for appending and goes on without being told; what it writes between the copy and the
- * truncation is lost. A log is checked every few seconds and may be larger in between. On a full disk the older part is
- * given up, and then the log itself, so that the writer can go on. Returns whether the log was rotated; throws the
- * system's error.
+ * truncation is lost. A log is larger in between than `limit`, because nobody looks at every byte. On a full disk the
+ * older part is given up, and then the log itself, so that the writer can go on. Returns the size that the log had when
+ * it was rotated, and null when it was not; throws the system's error.
  */
-export async function rotateLog(log: string, older: string, limit: number = logBytes): Promise<boolean> {
+export async function rotateLog(log: string, older: string, limit: number = logBytes): Promise<number | null> {
   const source = await open(log, 'r')
+  let size: number
   try {
-    const { size } = await source.stat()
-    if (size < limit) return false
+    size = (await source.stat()).size
+    if (size < limit) return null
     await copyEnd(source, size, older, limit)
   } finally {
     await source.close()
   }
   await truncate(log, 0)
-  return true
+  return size
 }
 
 async function copyEnd(source: FileHandle, size: number, older: string, limit: number): Promise<void> {

@@ -61,6 +61,16 @@ export class ReplicaFiles {
     return path.join(this.directory(replica), 'arguments.sh')
   }
 
+  /** When its starts began and when its logs were seen to grow. */
+  marks(replica: ReplicaName): string {
+    return path.join(this.directory(replica), 'marks.log')
+  }
+
+  /** The service of a replica, so that its logs can be counted with those of its siblings when it has ended. */
+  service(replica: ReplicaName): string {
+    return path.join(this.directory(replica), 'service')
+  }
+
   exitName(replica: ReplicaName, start: number): string {
     return `${replica}.${start}`
   }

@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import path from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { writeWhole } from '../../files/writeWhole.ts'
 import type { Assignment, ReplicaName, Report } from '../assignment.ts'
 import type { ReplicaFiles } from './replicaFiles.ts'
@@ -26,9 +25,6 @@ export interface ReplicaState {
   readonly ended: Report | null
 }
 
-/** The number of ended replicas whose logs are kept. */
-export const keptEndedReplicas = 100
-
 /**
  * The records on disk. They are written synchronously, so that nothing happens between a decision and its record. They
  * survive the worker, but need not survive a power failure: after a start of the machine no replica is left to be found.
@@ -51,6 +47,7 @@ export class ReplicaRecords {
       const start = /^claim-(\d+)$/.exec(name)?.[1]
       if (start !== undefined) this.clearStart(assignment.replica, Number(start))
     }
+    this.#writeService(assignment)
     writeWhole(this.#files.assignment(assignment.replica), JSON.stringify(assignment))
   }
 
@@ -64,6 +61,7 @@ export class ReplicaRecords {
     mkdirSync(this.#files.directory(assignment.replica), { recursive: true, mode: 0o700 })
     if (state.process !== null) writeWhole(this.#files.claim(assignment.replica, state.start), '')
     this.write(assignment.replica, state)
+    this.#writeService(assignment)
     // The assignment comes last because it makes the records complete.
     writeWhole(this.#files.assignment(assignment.replica), JSON.stringify(assignment))
     return true
@@ -91,23 +89,14 @@ export class ReplicaRecords {
     rmSync(this.#files.arguments(replica), { force: true })
   }
 
+  #writeService({ replica, project, service }: Assignment): void {
+    writeFileSync(this.#files.service(replica), `${project}/${service}`, { mode: 0o600 })
+  }
+
   /** Removes the claim and the exit file of a start. */
   clearStart(replica: ReplicaName, start: number): void {
     rmSync(this.#files.claim(replica, start), { force: true })
     rmSync(this.#files.exit(replica, start), { force: true })
-  }
-
-  /** Removes the oldest directories of ended replicas beyond `keptEndedReplicas`. */
-  prune(alive: (replica: ReplicaName) => boolean): void {
-    const ended = readdirSync(this.#files.replicas)
-      .filter((replica) => !alive(replica))
-      .map((replica) => ({
-        replica,
-        at: statSync(path.join(this.#files.replicas, replica), { throwIfNoEntry: false })?.mtimeMs ?? 0,
-      }))
-      .sort((a, b) => b.at - a.at || (a.replica < b.replica ? -1 : 1))
-    for (const { replica } of ended.slice(keptEndedReplicas))
-      rmSync(this.#files.directory(replica), { recursive: true, force: true })
   }
 }
 

@@ -205,7 +205,12 @@ export class WorkerSession {
     const { worker, epoch, leaseSeconds } = this.#registration
     try {
       const tail = await this.#supervisor.tail(request.replica, request.tailLines)
-      const input = { worker, epoch, request: request.id, ...tail }
+      const dated = <Mark extends { readonly at: number | null }>(mark: Mark) => ({
+        ...mark,
+        at: mark.at === null ? null : new Date(mark.at).toISOString(),
+      })
+      const marks = tail.marks.map((mark) => ({ ...dated(mark), stream: mark.stream.toUpperCase() }))
+      const input = { worker, epoch, request: request.id, ...tail, marks, starts: tail.starts.map(dated) }
       const answer = await this.#connection.request<AnswerLogRequestData>(
         answerLogRequest,
         { input },

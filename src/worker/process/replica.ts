@@ -243,8 +243,9 @@ export class Replica {
 
   #finish(end: End): void {
     this.#starter.cleanUp(this.assignment.replica)
-    if (end.endReason === 'PORT_TAKEN') this.#log.warn(end, 'a port is used by something else on this host')
-    else this.#log.info(end, 'ended')
+    // Nobody asked for any other end.
+    if (end.endReason === 'STOPPED') this.#log.info(end, 'ended')
+    else this.#log.warn(end, 'ended')
     this.#publish({ ...end, state: 'ENDED', ready: false })
     this.#saveState({ ended: this.#report, ready: false, process: null })
   }

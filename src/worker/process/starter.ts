@@ -4,6 +4,8 @@ import type { Assignment, ReplicaName } from '../assignment.ts'
 import type { Exit } from '../files/exit.ts'
 import { describeExit } from '../files/exit.ts'
 import type { ExitFiles } from '../files/exitFiles.ts'
+import type { LogKeeper } from '../files/logKeeper.ts'
+import type { LogMarks } from '../files/logMarks.ts'
 import type { OwnDirectories } from '../files/ownDirectories.ts'
 import type { ReplicaFiles } from '../files/replicaFiles.ts'
 import type { ReplicaRecords, ReplicaState } from '../files/replicaRecords.ts'
@@ -23,6 +25,8 @@ export interface StarterParts {
   readonly files: ReplicaFiles
   readonly records: ReplicaRecords
   readonly directories: OwnDirectories
+  readonly marks: LogMarks
+  readonly logs: LogKeeper
   readonly exits: ExitFiles
   readonly sessions: Sessions
   readonly cgroups: Cgroups | null
@@ -61,6 +65,8 @@ export class Starter {
     const found = this.#executable(assignment)
     if (found.kind === 'fault') return found.message
     try {
+      this.#parts.marks.markStart(assignment.replica, start)
+      this.#parts.logs.watchGrowth(assignment.replica)
       const child = await launch(this.#parts.files, {
         replica: assignment.replica,
         start,

@@ -1,16 +1,17 @@
 import { setMaxListeners } from 'node:events'
 import { realpathSync } from 'node:fs'
 import type { Logger } from 'pino'
-import { hasCode } from '../../files/systemError.ts'
 import type { Assignment, ReplicaName, Report } from '../assignment.ts'
 import { isReplicaName, portsOf, samePlacement } from '../assignment.ts'
+import { EndedLogs } from '../files/endedLogs.ts'
 import { ExitFiles } from '../files/exitFiles.ts'
 import { FileWatch } from '../files/fileWatch.ts'
-import { rotateLog } from '../files/logRotation.ts'
+import { LogKeeper } from '../files/logKeeper.ts'
+import { LogMarks } from '../files/logMarks.ts'
 import type { LogTail } from '../files/logTail.ts'
-import { tailReplica } from '../files/logTail.ts'
+import { emptyTail, tailReplica } from '../files/logTail.ts'
 import { OwnDirectories } from '../files/ownDirectories.ts'
-import { logStreams, ReplicaFiles } from '../files/replicaFiles.ts'
+import { ReplicaFiles } from '../files/replicaFiles.ts'
 import type { ReplicaState } from '../files/replicaRecords.ts'
 import { ReplicaRecords } from '../files/replicaRecords.ts'
 import { bootId } from '../machine/bootClock.ts'
@@ -41,6 +42,9 @@ export class Supervisor {
   readonly #records: ReplicaRecords
   readonly #directories: OwnDirectories
   readonly #exits: ExitFiles
+  readonly #marks: LogMarks
+  readonly #logs: LogKeeper
+  readonly #ended: EndedLogs
   readonly #sessions = new Sessions()
   readonly #starter: Starter
   readonly #replicas = new Map<ReplicaName, Replica>()
@@ -59,12 +63,38 @@ export class Supervisor {
     this.#records = new ReplicaRecords(this.#files)
     this.#exits = new ExitFiles(this.#files)
     const { log, hostAddress, cgroups } = options
+    this.#marks = new LogMarks(this.#files)
+    this.#logs = new LogKeeper(this.#files, this.#marks, log)
+    this.#ended = new EndedLogs({
+      files: this.#files,
+      marks: this.#marks,
+      log,
+      isAlive: (replica) => this.#replicas.has(replica),
+      onPruned: (isAlive) => this.#directories.discard(isAlive),
+    })
     const life = this.#life.signal
     this.#directories = new OwnDirectories(this.#files, log, life)
     const [files, records, exits, sessions] = [this.#files, this.#records, this.#exits, this.#sessions]
-    const directories = this.#directories
-    this.#starter = new Starter({ files, records, directories, exits, sessions, cgroups, hostAddress, log, life })
-    this.#fileWatch = new FileWatch({ files, log, look: (id) => this.#maintainFiles(id) })
+    const [directories, marks, logs] = [this.#directories, this.#marks, this.#logs]
+    this.#starter = new Starter({
+      files,
+      records,
+      directories,
+      marks,
+      logs,
+      exits,
+      sessions,
+      cgroups,
+      hostAddress,
+      log,
+      life,
+    })
+    this.#fileWatch = new FileWatch({
+      files,
+      log,
+      look: (id) => this.#maintainFiles(id),
+      onChange: (id) => logs.watchGrowth(id),
+    })
   }
 
   /**
@@ -176,7 +206,10 @@ export class Supervisor {
 
   /** The last lines of a replica's logs, also after its end until the logs are removed. */
   async tail(id: ReplicaName, lines: number): Promise<LogTail> {
-    return isReplicaName(id) ? tailReplica(this.#files, id, lines) : { stdout: [], stderr: [], truncated: false }
+    if (!isReplicaName(id)) return emptyTail
+    // What nobody has looked at yet came before this moment.
+    if (this.#replicas.has(id)) await this.#logs.look(id)
+    return tailReplica(this.#files, this.#marks, id, lines)
   }
 
   /** Ends the supervision; the processes run on and can be recovered. Resolves when nothing of this supervisor is left. */
@@ -184,7 +217,13 @@ export class Supervisor {
     this.#isEnding = true
     this.#life.abort()
     this.#exits.close()
-    await Promise.all([...this.#runs.values(), this.#fileWatch.close(), this.#directories.sweep()])
+    await Promise.all([
+      ...this.#runs.values(),
+      this.#fileWatch.close(),
+      this.#ended.close(),
+      this.#logs.close(),
+      this.#directories.sweep(),
+    ])
   }
 
   #addReplica(assignment: Assignment, state: ReplicaState, recovered: Recovered | null): void {
@@ -222,9 +261,8 @@ export class Supervisor {
       this.#records.forget(id)
       this.#records.clearStart(id, start)
       this.#records.clearStart(id, start - 1)
-      const isAlive = (candidate: ReplicaName) => this.#replicas.has(candidate)
-      this.#records.prune(isAlive)
-      this.#directories.discard(isAlive)
+      this.#logs.forget(id)
+      this.#ended.pruneSoon()
     } catch (error) {
       this.#options.log.warn({ err: error, replica: id }, 'files of a replica that has ended could not be removed')
     }
@@ -232,15 +270,8 @@ export class Supervisor {
 
   /** Resolves with whether the replica's files are in order, so that nothing has to be done until they change. */
   async #maintainFiles(id: ReplicaName): Promise<boolean> {
-    let isInOrder = this.#replicas.get(id)?.keepFiles() ?? true
-    for (const stream of logStreams) {
-      await rotateLog(this.#files.log(id, stream), this.#files.rotatedLog(id, stream)).catch((error: unknown) => {
-        if (hasCode(error, 'ENOENT')) return // the replica has not started yet
-        isInOrder = false
-        this.#options.log.warn({ err: error, replica: id }, 'a log could not be rotated')
-      })
-    }
-    return isInOrder
+    const isInOrder = this.#replicas.get(id)?.keepFiles() ?? true
+    return (await this.#logs.look(id)) && isInOrder
   }
 }
 

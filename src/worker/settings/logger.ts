@@ -1,5 +1,6 @@
 import pino, { type DestinationStream, type Logger } from 'pino'
-import pretty from 'pino-pretty'
+import { openLog } from '../../settings/openLog.ts'
+import type { LogFormat } from '../../settings/readers.ts'
 import { rotateLog } from '../files/logRotation.ts'
 
 /** While the disk takes nothing, at most 1 MiB of log lines waits for it; more is dropped. */
@@ -8,18 +9,17 @@ const rotationMillis = 2_000
 
 export interface LogOptions {
   readonly level: string
+  readonly format: LogFormat | null
   /** Null stands for standard output. */
   readonly file: string | null
   readonly terminal: boolean
 }
 
 /**
- * The worker's log has one line per start, end, stop and connection: for people on a terminal, as JSON anywhere else. A
+ * The worker's log has one line per start, end, stop and connection. A
  * full disk does not end the worker: what could not be written waits for the next line, up to a bound.
  */
-export function openLogger({ level, file, terminal }: LogOptions): Logger {
-  const options = { name: 'worker', level }
-  if (file === null && terminal) return pino(options, pretty({ sync: true, ignore: 'pid,hostname' }))
+export function openLogger({ level, format, file, terminal }: LogOptions): Logger {
   const destination = pino.destination({
     dest: file ?? 1,
     append: true,
@@ -28,7 +28,10 @@ export function openLogger({ level, file, terminal }: LogOptions): Logger {
     maxLength: mostWaitingBytes,
   })
   destination.on('error', () => undefined)
-  return pino(options, destination as DestinationStream)
+  return openLog(
+    { name: 'worker', level },
+    { format, isTerminal: file === null && terminal, destination: destination as DestinationStream },
+  )
 }
 
 /** Keeps the worker's own log at two files until the returned function is called. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { z } from 'zod'
 import { hostNameFault, hostNameRule } from '../../model/name.ts'
 import type { WorkerOffer } from '../../model/workerOffer.ts'
-import { type LogLevel, listOf, logLevel } from '../../settings/readers.ts'
+import { type LogFormat, type LogLevel, listOf, logFormat, logLevel } from '../../settings/readers.ts'
 import { type Environment, readEnvironment, type Settings, textOf } from '../../settings/setting.ts'
 import { findAddresses, findCapacity } from '../machine/machine.ts'
 import { offerSettings } from './offerSettings.ts'
@@ -18,6 +18,8 @@ export interface WorkerSettings extends WorkerOffer {
   readonly tokenFile: string
   readonly stateDirectory: string
   readonly logLevel: LogLevel
+  /** Null: pretty on a terminal, JSON anywhere else. */
+  readonly logFormat: LogFormat | null
   /** Null: the worker logs to standard output. */
   readonly logFile: string | null
 }
@@ -63,6 +65,11 @@ export const workerSettings = {
     default: 'info',
     does: 'The lowest level that is logged: trace, debug, info, warn, error, fatal or silent.',
   },
+  XCE_LOG_FORMAT: {
+    read: logFormat,
+    otherwise: 'pretty on a terminal, json anywhere else',
+    does: 'json: each line of the log is a JSON object. pretty: the lines are for people.',
+  },
 } as const satisfies Settings
 
 /** Known even where another setting has a fault: `--drain` needs nothing else. */
@@ -101,6 +108,7 @@ export function readWorkerSettings(
         Array.from({ length: to - from + 1 }, (_, index) => from + index),
       ),
       logLevel: values.XCE_LOG_LEVEL,
+      logFormat: values.XCE_LOG_FORMAT,
       logFile: values.XCE_WORKER_LOG_FILE,
     },
   }

@@ -35,7 +35,7 @@ describe('what happens again for the same cause is told the 1st, 2nd, 4th, 8th â
     expect(countsOf(events, 'ended with exit code 1')).toEqual(told)
     expect(countsOf(events, 'is placed')).toEqual(told)
     expect(events.find(({ count }) => count === 4)?.message).toBe(
-      'Replica 0 is placed on host node1. This is the 4th time.',
+      'Replica 0 of web is placed on host node1. This is the 4th time.',
     )
     expect(events.length).toBeLessThan(20)
   })
@@ -43,7 +43,7 @@ describe('what happens again for the same cause is told the 1st, 2nd, 4th, 8th â
   test('a replica that turns ready and not ready', () => {
     const scene = readyScene({ replicas: 2 })
     for (let times = 0; times < 33; times++) flap(scene, 1)
-    expect(countsOf(eventsOf(scene), 'Replica 1 is not ready any more')).toEqual([1, 2, 4, 8, 16, 32])
+    expect(countsOf(eventsOf(scene), 'Replica 1 of web is not ready any more')).toEqual([1, 2, 4, 8, 16, 32])
   })
 
   test('a rollout that waits for one replica after the other tells the wait once', () => {
@@ -67,8 +67,8 @@ describe('what happens again for the same cause is told the 1st, 2nd, 4th, 8th â
     flap(scene, 2)
     const both = [0, 1, 2].map((index) => reportOf(scene.row(index), { ready: false }))
     expect(messagesOf(scene.report(both))).toEqual([
-      'Replicas 0 and 1 are not ready any more.',
-      'Replica 2 is not ready any more. This is the 2nd time.',
+      'Replicas 0 and 1 of web are not ready any more.',
+      'Replica 2 of web is not ready any more. This is the 2nd time.',
     ])
   })
 })
@@ -111,7 +111,7 @@ describe('it is news again', () => {
     for (let times = 0; times < 3; times++) flap(scene, 0)
     scene.kill(0)
     scene.place()
-    expect(messagesOf(scene.ready())).toEqual(['Replica 0 is ready.'])
+    expect(messagesOf(scene.ready())).toEqual(['Replica 0 of web is ready.'])
   })
 })
 
@@ -128,7 +128,10 @@ test('R17: the specRevision is that of the change of the spec, also behind event
     },
     { kind: 'scale', replicas: 2, expectedRevision: null, actor: 'alice' },
   )
-  expect(messagesOf(change)).toEqual(['alice scaled web from 1 to 2 replicas.', 'Replica 1 is created (version 1).'])
+  expect(messagesOf(change)).toEqual([
+    'alice scaled web from 1 to 2 replicas.',
+    'Replica 1 of web is created (version 1).',
+  ])
   expect(change.specFact).toBe(1)
 })
 

@@ -33,7 +33,9 @@ describe.each([
     ])
     expect(dataOf(change).replaced.map(({ addresses }) => addresses)).toEqual([told, told])
     expect(dataOf(change).removed).toEqual([])
-    expect(messagesOf(change)[0]).toBe('Replicas 0 and 1 are to be started again: host node1 has moved to 10.9.9.9.')
+    expect(messagesOf(change)[0]).toBe(
+      'Replicas 0 and 1 of web are to be started again: host node1 has moved to 10.9.9.9.',
+    )
     expect(listed(scene)).toEqual([moved.addresses, moved.addresses])
     expect(recorded(scene).slice(0, 2)).toEqual([moved.addresses, moved.addresses])
     expect(change.workerPreconditions).toEqual([

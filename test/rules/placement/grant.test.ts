@@ -36,7 +36,7 @@ test('a grant takes host, CPU, memory, ports and quota of a replica at once', ()
   })
   expect(scene.snapshot.hosts.get(hostId(1))).toEqual({ id: hostId(1), name: 'node1' })
   expect(dataOf(change)).toMatchObject({ hosts: [hostId(1)], upserted: [], wakesPlacement: false })
-  expect(messagesOf(change)).toEqual(['Replicas 0 and 1 are placed on host node1.'])
+  expect(messagesOf(change)).toEqual(['Replicas 0 and 1 of web are placed on host node1.'])
 })
 
 test('a grant for what no longer waits is passed over', () => {

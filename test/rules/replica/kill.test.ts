@@ -19,7 +19,7 @@ test('it stops as KILLED and is replaced at once, with the same index, which is 
     blocker: { reason: 'QUEUED' },
     avoidHostId: null,
   })
-  expect(messagesOf(change)).toEqual(['alice killed replica 0.'])
+  expect(messagesOf(change)).toEqual(['alice killed replica 0 of web.'])
   expect([change.quota.delta, change.specFact]).toEqual([0, null])
   scene.confirmStops()
   expect(scene.store.rows.get(gone.id)).toMatchObject({ state: 'ENDED', endReason: 'KILLED' })

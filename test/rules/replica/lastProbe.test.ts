@@ -31,7 +31,7 @@ describe('R9: why a probe fails', () => {
       'Waiting for web[0] to become ready: its readiness probe has not succeeded yet; see its log on host node1.',
     )
     expect(tell(scene, 0, answered503())).toEqual([
-      'Replica 0 fails its readiness probe: GET /health on port 20001 answered 503 (12 times in 40 s).',
+      'Replica 0 of web fails its readiness probe: GET /health on port 20001 answered 503 (12 times in 40 s).',
     ])
     const at = scene.ctx.now
     const { kind, ok, message, count } = answered503()
@@ -58,14 +58,14 @@ describe('R9: why a probe fails', () => {
   test('a replica that is not ready any more says why in that event', () => {
     const scene = readyScene({ replicas: 1 })
     expect(tell(scene, 0, answered503({ count: 3, seconds: 2 }))).toEqual([
-      'Replica 0 is not ready any more: GET /health on port 20001 answered 503 (3 times).',
+      'Replica 0 of web is not ready any more: GET /health on port 20001 answered 503 (3 times).',
     ])
   })
 
   test('a liveness probe that fails is told while the replica is ready', () => {
     const scene = readyScene({ replicas: 1 })
     expect(tell(scene, 0, answered503({ kind: 'LIVENESS', count: 1 }), true)).toEqual([
-      'Replica 0 fails its liveness probe: GET /health on port 20001 answered 503.',
+      'Replica 0 of web fails its liveness probe: GET /health on port 20001 answered 503.',
     ])
     expect(scene.row(0)).toMatchObject({ ready: true, lastProbe: { kind: 'LIVENESS', ok: false } })
   })
@@ -140,7 +140,7 @@ describe('how a process ended last', () => {
       scene.report([reportOf(scene.row(0), { start: 2, state: 'STARTING', ready: false, ...failed })]),
     )
     expect(events).toEqual([
-      'Replica 0 is restarted in place (start 2): its liveness probe failed 3 times in a row: GET /health answered 503.',
+      'Replica 0 of web is restarted in place (start 2): its liveness probe failed 3 times in a row: GET /health answered 503.',
     ])
     const lastExit = { start: 1, code: 0, signal: null, at: scene.ctx.now, message: failed.message }
     expect(scene.row(0).lastExit).toEqual(lastExit)

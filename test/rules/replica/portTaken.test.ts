@@ -25,7 +25,7 @@ test('R13: a port that is taken is quarantined and the same row is placed anew, 
   expect(change.quota.delta).toBe(0)
   expect(scene.snapshot.slots).toEqual([])
   expect(messagesOf(change)).toEqual([
-    'Replica 0 could not have its port http 20000 on host node1. The port is in quarantine there, and the replica is placed again.',
+    'Replica 0 of web could not have its port http 20000 on host node1. The port is in quarantine there, and the replica is placed again.',
   ])
   expect(change.facts.at(-1)).toMatchObject({ data: { wakesPlacement: true, hosts: [hostId(1)] } })
 })
@@ -40,7 +40,7 @@ test('only the port that is taken goes into quarantine; the others of the replic
   expect(portsOf(change.hosts[0]?.portsQuarantined)).toEqual(['admin'])
   expect(portsOf(change.hosts[0]?.portsReleased)).toEqual(['http', 'dns'])
   expect(messagesOf(change)).toEqual([
-    `Replica 0 could not have its port admin 20001 on host node1. ${message} The port is in quarantine there, and the replica is placed again.`,
+    `Replica 0 of web could not have its port admin 20001 on host node1. ${message} The port is in quarantine there, and the replica is placed again.`,
   ])
 })
 

@@ -94,9 +94,9 @@ describe('R9: readiness', () => {
     scene.report([reportOf(scene.row(0), { ready: false })])
     expect(scene.row(0)).toMatchObject({ state: 'RUNNING', ready: false })
     expect(scene.snapshot.columns.blockers).toMatchObject([{ reason: 'WAITING_FOR_READY', replica: scene.row(0).id }])
-    expect(messagesOf(scene.report([reportOf(scene.row(0))]))).toContain('Replica 0 is ready.')
+    expect(messagesOf(scene.report([reportOf(scene.row(0))]))).toContain('Replica 0 of web is ready.')
     expect(messagesOf(scene.report([reportOf(scene.row(0), { ready: false })]))).toEqual([
-      'Replica 0 is not ready any more.',
+      'Replica 0 of web is not ready any more.',
     ])
     expect(scene.row(0)).toMatchObject({ ready: false, readySince: null, available: false, availableSince: null })
     expect(scene.snapshot.columns.status).toBe('DEGRADED')
@@ -185,8 +185,8 @@ describe('R9: readiness', () => {
     expect(dataOf(change).removed).toEqual([`${row.id}:http:1`])
     expect(dataOf(change).upserted).toMatchObject([{ id: `${row.id}:http:2`, ready: true }])
     expect(messagesOf(change)).toEqual([
-      'Replica 0 is restarted in place (start 2).',
-      'Replica 0 is ready. This is the 2nd time.',
+      'Replica 0 of web is restarted in place (start 2).',
+      'Replica 0 of web is ready. This is the 2nd time.',
     ])
   })
 
@@ -207,17 +207,17 @@ describe('R9: readiness', () => {
 
 describe('ends', () => {
   test.each([
-    ['EXITED', { exitCode: 3 }, 'Replica 0 on host node1 ended with exit code 3.'],
-    ['EXITED', { exitCode: null, exitSignal: 'KILL' }, 'Replica 0 on host node1 ended by signal KILL.'],
+    ['EXITED', { exitCode: 3 }, 'Replica 0 of web on host node1 ended with exit code 3.'],
+    ['EXITED', { exitCode: null, exitSignal: 'KILL' }, 'Replica 0 of web on host node1 ended by signal KILL.'],
     [
       'GAVE_UP',
       { exitCode: 1 },
-      'Replica 0 on host node1 ended with exit code 1 and its restarts in place are used up.',
+      'Replica 0 of web on host node1 ended with exit code 1 and its restarts in place are used up.',
     ],
     [
       'START_FAILED',
       { exitCode: null, message: 'no such file.' },
-      'Replica 0 on host node1 could not be started: no such file.',
+      'Replica 0 of web on host node1 could not be started: no such file.',
     ],
   ] as [ReplicaReport['endReason'], Partial<ReplicaReport>, string][])('%s %o', (endReason, over, sentence) => {
     const scene = readyScene({ replicas: 1 })
@@ -262,7 +262,7 @@ describe('ends', () => {
       exitSignal: 'TERM',
       state: 'ENDED',
     })
-    expect(messagesOf(change)).toEqual(['Replica 1 has stopped: the service was scaled down.'])
+    expect(messagesOf(change)).toEqual(['Replica 1 of web has stopped: the service was scaled down.'])
     expect(change.quota.delta).toBe(-1)
   })
 

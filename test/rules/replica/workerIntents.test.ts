@@ -32,7 +32,7 @@ describe('unreach', () => {
       blockers: [{ reason: 'HOST_UNREACHABLE', count: 3 }],
     })
     expect(messagesOf(change)).toEqual([
-      'Replicas 0–2 can’t be reached: the worker on host node1 is silent.'.replace('’', "'"),
+      'Replicas 0–2 of web can’t be reached: the worker on host node1 is silent.'.replace('’', "'"),
     ])
     expect(change.workerPreconditions).toEqual([
       { workerId: workerOf(hostId(1)), reachability: 'UNREACHABLE', draining: null },
@@ -101,7 +101,7 @@ describe('lose', () => {
       { hostId: hostId(1), allocation: null, cpuMillis: -300, portsReleased: { length: 0 }, portsKept: { length: 3 } },
     ])
     expect(dataOf(change).removed).toHaveLength(3)
-    expect(messagesOf(change)).toEqual(['Replicas 0–2 are lost with the worker on host node1 and replaced.'])
+    expect(messagesOf(change)).toEqual(['Replicas 0–2 of web are lost with the worker on host node1 and replaced.'])
     expect(change.workerPreconditions).toEqual([
       { workerId: workerOf(hostId(1)), reachability: 'LOST', draining: null },
     ])
@@ -275,7 +275,9 @@ describe('drain', () => {
     scene.commit(of('drain', 2))
     const change = scene.commit(of('undrain', 2))
     expect(states(scene)).toEqual(['0 RUNNING ready', '1 RUNNING ready', '2 RUNNING ready', '3 RUNNING ready'])
-    expect(messagesOf(change)[0]).toBe('Replica 0 stays on the worker on host node2, which is no longer being drained.')
+    expect(messagesOf(change)[0]).toBe(
+      'Replica 0 of web stays on the worker on host node2, which is no longer being drained.',
+    )
     expect(change.workerPreconditions).toEqual([{ workerId: workerOf(hostId(2)), reachability: null, draining: false }])
     expect(scene.ask(of('undrain', 2))).toEqual({ kind: 'done', changed: false })
   })

@@ -27,7 +27,7 @@ describe('the creation is rollout 1', () => {
       blocker: { reason: 'WAITING_FOR_READY', replica: scene.row(1).id },
     })
     expect(messagesOf(scene.ready())).toEqual([
-      'Replica 1 is ready.',
+      'Replica 1 of web is ready.',
       'Rollout 1 of web to version 1 is complete: 2 replicas are available.',
     ])
     expect(scene.snapshot.rollout).toMatchObject({

@@ -26,19 +26,19 @@ describe('R8: the blocker tells what has gone wrong so far, whatever it waits fo
     const scene = rolling()
     expect(blockerOf(scene)).toBe('Waiting for web[3] and 1 more to become ready.')
     scene.end(4)
-    expect(blockerOf(scene)).toBe('Waiting for web[4] to be placed; web[4] has failed once: read its log.')
+    expect(blockerOf(scene)).toBe('Waiting for web[4] to be placed; web[4] has failed once (exit code 1): read its log.')
     scene.place()
     expect(blockerOf(scene)).toBe(
-      'Waiting for web[3] and 1 more to become ready; web[4] has failed once: read its log.',
+      'Waiting for web[3] and 1 more to become ready; web[4] has failed once (exit code 1): read its log.',
     )
     scene.end(4)
     expect(blockerOf(scene)).toBe(
-      'Waiting for web[4], which has failed 2 times and is tried again 10 s after the last failure: read its log; resetBackoff tries it at once.',
+      'Waiting for web[4], which has failed 2 times and is tried again 10 s after the last failure (exit code 1): read its log; resetBackoff tries it at once.',
     )
     scene.wait(10).tick()
     scene.place()
     expect(blockerOf(scene)).toBe(
-      'Waiting for web[3] and 1 more to become ready; web[4] has failed 2 times: read its log.',
+      'Waiting for web[3] and 1 more to become ready; web[4] has failed 2 times (exit code 1): read its log.',
     )
   })
 
@@ -61,7 +61,7 @@ describe('R8: the blocker tells what has gone wrong so far, whatever it waits fo
     scene.place()
     scene.ready()
     expect(blockerOf(scene)).toBe(
-      'Waiting for web[3] and 1 more to have been ready for 30 s; web[4] has failed once: read its log.',
+      'Waiting for web[3] and 1 more to have been ready for 30 s; web[4] has failed once (exit code 1): read its log.',
     )
     scene.wait(30).tick()
     expect(blockerOf(scene)).not.toContain('read its log')

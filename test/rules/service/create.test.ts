@@ -28,7 +28,7 @@ test('a service is created whole: version 1, rollout 1, its rows, and all column
   ])
   expect(messagesOf(change)).toEqual([
     'alice created service web with 2 replicas.',
-    'Replicas 0 and 1 are created (version 1).',
+    'Replicas 0 and 1 of web are created (version 1).',
   ])
   expect(dataOf(change)).toMatchObject({ before: {}, after: change.columns, wakesPlacement: true })
 })

@@ -22,7 +22,7 @@ test('R2: growing starts rows at the smallest free indexes; they wait for placem
   ])
   expect(messagesOf(change)).toEqual([
     'alice scaled web from 2 to 4 replicas.',
-    'Replicas 2 and 3 are created (version 1).',
+    'Replicas 2 and 3 of web are created (version 1).',
   ])
   expect(change.quota.delta).toBe(0)
   expect(dataOf(change).wakesPlacement).toBe(true)
@@ -54,7 +54,7 @@ test('R11: shrinking stops what would be missed least, first', () => {
     [3, 'ENDED', 'SCALED_DOWN', 'SCALED_DOWN'],
     [4, 'ENDED', 'SCALED_DOWN', 'SCALED_DOWN'],
   ])
-  expect(messagesOf(change)).toContain('Replicas 3 and 4 have stopped: the service was scaled down.')
+  expect(messagesOf(change)).toContain('Replicas 3 and 4 of web have stopped: the service was scaled down.')
 })
 
 test('R12: the address of a replica that is stopped is no longer ready with that commit, and serves on while it drains', () => {

@@ -45,18 +45,18 @@ describe('the sentence of one replica and of several has the value and the next 
     scene.place()
     scene.end(0)
     const backoff =
-      'Waiting for web[0], which has failed 2 times and is tried again 10 s after the last failure: read its log; resetBackoff tries it at once.'
+      'Waiting for web[0], which has failed 2 times and is tried again 10 s after the last failure (exit code 1): read its log; resetBackoff tries it at once.'
     expect(messages(scene)).toEqual([backoff])
     expect(scene.row(0).blocker?.message).toBe(backoff)
     scene.wait(10).tick()
     scene.place()
     scene.end(0)
     expect(messages(scene)).toEqual([
-      'Waiting for web[0], which has failed 3 times and is tried again 20 s after the last failure: read its log; resetBackoff tries it at once.',
+      'Waiting for web[0], which has failed 3 times and is tried again 20 s after the last failure (exit code 1): read its log; resetBackoff tries it at once.',
     ])
     scene.wait(20).tick()
     scene.place()
-    expect(messages(scene)).toEqual(['Waiting for web[0], which has failed 3 times: read its log.'])
+    expect(messages(scene)).toEqual(['Waiting for web[0], which has failed 3 times (exit code 1): read its log.'])
     scene.ready()
     expect(messages(scene)).toEqual(['web[0] had failed 3 times and is available now: that is forgotten after 600 s.'])
   })
@@ -84,7 +84,7 @@ describe('the sentence of one replica and of several has the value and the next 
     scene.place()
     for (const index of [0, 1]) scene.end(index)
     expect(messages(scene)).toEqual([
-      'Waiting for web[0] and 1 more, which have failed again and again: read their logs; resetBackoff tries them at once.',
+      'Waiting for web[0] and 1 more, which have failed again and again (web[0]: exit code 1): read their logs; resetBackoff tries them at once.',
     ])
   })
 

@@ -50,6 +50,7 @@ export class LinkedWorker {
       memoryMiB: 1_024,
       portRange: { from: 20_000, to: 32_000 },
       reservedPorts: [22_222],
+      logFormat: null,
       logLevel: 'silent',
       logFile: null,
       ...options.settings,

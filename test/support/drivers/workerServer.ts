@@ -52,7 +52,10 @@ const schema = buildSchema(/* GraphQL */ `
   input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! probe: ProbeReportInput endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!]! takenPorts: [String!]! = [] }
   input ReportFreePortsInput { worker: ID! epoch: Int! ports: [FreePortInput!]! }
   input FreePortInput { port: Int! protocol: PortProtocol! }
-  input AnswerLogRequestInput { worker: ID! epoch: Int! request: ID! stdout: [String!]! stderr: [String!]! truncated: Boolean! }
+  input AnswerLogRequestInput { worker: ID! epoch: Int! request: ID! stdout: [String!]! stderr: [String!]! truncated: Boolean! marks: [LogMarkInput!]! starts: [LogStartInput!]! }
+  enum LogStream { STDOUT STDERR }
+  input LogMarkInput { stream: LogStream! line: Int! at: String start: Int }
+  input LogStartInput { start: Int! at: String! }
   type Mutation {
     registerWorker(input: RegisterWorkerInput!): RegisterWorkerResult!
     renewLease(input: RenewLeaseInput!): RenewLeaseResult!
@@ -107,7 +110,14 @@ export class WorkerServer {
   readonly token = 'the-token'
   readonly registrations: RegisterWorkerInput[] = []
   readonly reports: ReportInput[] = []
-  readonly answers: { request: string; stdout: string[]; stderr: string[]; truncated: boolean }[] = []
+  readonly answers: {
+    request: string
+    stdout: string[]
+    stderr: string[]
+    truncated: boolean
+    marks: { stream: string; line: number; at: string | null; start: number | null }[]
+    starts: { start: number; at: string }[]
+  }[] = []
   readonly assignments = new Map<string, Assignment>()
   /** Called when a worker asks for its assignments, before the SNAPSHOT is sent. */
   onFollow = (): void => undefined

@@ -60,6 +60,7 @@ test('a worker of before that runs on is told with the settings that are others 
     PATH: process.env['PATH'],
     XCE_WORKER_PORT_RANGE: '31000-31099',
     XCE_LOG_LEVEL: 'warn',
+    XCE_LOG_FORMAT: 'pretty',
     XCE_PORT: '1',
   }
   const first = localWorker({ env: before })

@@ -5,7 +5,7 @@ import type { LogRequest } from '../../../src/systems/logs/logText.ts'
 
 const worker = 'worker' as WorkerId
 const replica = 'replica' as ReplicaId
-const text = { stdout: ['a'], stderr: [], truncated: false }
+const text = { stdout: ['a'], stderr: [], truncated: false, marks: [], starts: [] }
 
 function newRequests(): LogRequests {
   let ids = 0

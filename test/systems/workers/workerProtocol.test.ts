@@ -408,7 +408,16 @@ describe('several workers on one host', () => {
     const answer =
       'mutation ($input: AnswerLogRequestInput!) { answerLogRequest(input: $input) { ... on AnswerLogRequestPayload { accepted } } }'
     const said = (worker: HandWorker) => ({
-      input: { worker: worker.id, epoch: worker.epoch, request, stdout: ['b'], stderr: [], truncated: false },
+      input: {
+        worker: worker.id,
+        epoch: worker.epoch,
+        request,
+        stdout: ['b'],
+        stderr: [],
+        truncated: false,
+        marks: [],
+        starts: [],
+      },
     })
     expect(await server.client.ask(answer, said(a))).toEqual({ answerLogRequest: { accepted: false } })
     expect(await server.client.ask(answer, said(b))).toEqual({ answerLogRequest: { accepted: true } })
@@ -676,6 +685,8 @@ describe('assignments', () => {
       stdout: ['a', 'b'],
       stderr: [],
       truncated: true,
+      marks: [],
+      starts: [],
     }
     const answer =
       'mutation ($input: AnswerLogRequestInput!) { answerLogRequest(input: $input) { ... on AnswerLogRequestPayload { accepted } } }'

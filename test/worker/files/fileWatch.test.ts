@@ -107,3 +107,18 @@ test('a replica that is removed is not looked after any more', async () => {
   await rounds(5)
   expect(looksAt('Replica_a')).toBe(before)
 })
+
+test('a file in the place of a replica’s directory ends nothing: others are looked after, and so is it when it is mended', async () => {
+  add('Replica_a')
+  rmSync(files.directory('Replica_a'), { recursive: true })
+  writeFileSync(files.directory('Replica_a'), '')
+  await rounds(5)
+  rmSync(files.directory('Replica_a'))
+  const before = looksAt('Replica_a')
+  mkdirSync(files.directory('Replica_a'))
+  writeFileSync(files.log('Replica_a', 'stdout'), 'x')
+  await until(() => {
+    appendFileSync(files.log('Replica_a', 'stdout'), 'x')
+    return looksAt('Replica_a') > before
+  }, 'it is looked after')
+})

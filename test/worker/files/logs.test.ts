@@ -1,13 +1,10 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { logBytes, rotateLog } from '../../../src/worker/files/logRotation.ts'
+import { logBytes } from '../../../src/worker/files/logBounds.ts'
+import { rotateLog } from '../../../src/worker/files/logRotation.ts'
 import { tailBytes, tailFiles } from '../../../src/worker/files/logTail.ts'
-import { OwnDirectories } from '../../../src/worker/files/ownDirectories.ts'
-import { ReplicaFiles } from '../../../src/worker/files/replicaFiles.ts'
-import { keptEndedReplicas, ReplicaRecords } from '../../../src/worker/files/replicaRecords.ts'
 import { assignmentOf, Supervision } from '../../support/drivers/supervision.ts'
 import { program } from '../../support/fixtures/processes.ts'
 import { until } from '../../support/fixtures/until.ts'
@@ -69,12 +66,12 @@ describe('the last lines', () => {
 describe('a rotation', () => {
   test('is made from the limit on, and keeps the last bytes', async () => {
     writeFileSync(log, numbered(0, 1_000))
-    expect(await rotateLog(log, older, 100_000)).toBe(false)
-    expect(await rotateLog(log, older, 50)).toBe(true)
+    expect(await rotateLog(log, older, 100_000)).toBe(null)
+    expect(await rotateLog(log, older, 50)).toBe(numbered(0, 1_000).length)
     expect(statSync(log).size).toBe(0)
     expect(readFileSync(older, 'utf8')).toBe(numbered(0, 1_000).slice(-50))
     appendFileSync(log, 'more\n'.repeat(20))
-    expect(await rotateLog(log, older, 50)).toBe(true)
+    expect(await rotateLog(log, older, 50)).toBe(100)
     expect(readFileSync(older, 'utf8')).toBe('more\n'.repeat(10))
   })
 
@@ -95,26 +92,4 @@ describe('a rotation', () => {
     expect(stdout.at(-1)).toMatch(new RegExp(`^line ${lines - 1} \\.+$`))
     await supervision.dispose()
   })
-})
-
-test('logs and own directories of replicas that have ended are kept, but not of all', async () => {
-  const files = new ReplicaFiles(directory)
-  const records = new ReplicaRecords(files)
-  const ids = Array.from({ length: keptEndedReplicas + 5 }, (_, index) => `Replica_${String(index).padStart(4, '0')}`)
-  const directories = new OwnDirectories(files, pino({ level: 'silent' }), new AbortController().signal)
-  for (const replica of ids) {
-    records.create(assignmentOf({ replica }))
-    expect(directories.make({ replica, workingDirectory: null })).toBe(null)
-    records.forget(replica)
-  }
-  const alive = ids[0] ?? ''
-  records.prune((replica) => replica === alive)
-  directories.discard((replica) => replica === alive)
-  const left = ids.filter((replica) => statSync(files.directory(replica), { throwIfNoEntry: false }) !== undefined)
-  expect(left).toHaveLength(keptEndedReplicas + 1)
-  expect(left).toContain(alive)
-  expect(left).toContain(ids.at(-1))
-  expect(readdirSync(files.homes).sort()).toEqual(left)
-  await directories.sweep()
-  expect(readdirSync(files.removed)).toEqual([])
 })

@@ -3,6 +3,7 @@ import { groupBy } from '../../../model/groupBy.ts'
 import type { Revision, ServiceId, WorkerId } from '../../../model/id.ts'
 import type { Meter } from '../../../model/metrics.ts'
 import type { ServiceSnapshot } from '../../../model/service.ts'
+import type { ServiceChange } from '../../../rules/draft/change.ts'
 import type { Context } from '../../../rules/draft/context.ts'
 import type { DatabaseClock } from '../../database/clock.ts'
 import type { Database } from '../../database/database.ts'
@@ -30,6 +31,7 @@ export interface ServiceWriterOptions {
   readonly versionsKept: number | null
   /** Puts entries back in front of the queue. */
   readonly requeue: (entries: readonly ServiceEntry[]) => void
+  readonly changed: (change: ServiceChange) => void
   readonly committed: (head: Revision) => void
   /** Says that the database has no room for a commit. */
   readonly full: () => void
@@ -233,6 +235,7 @@ export class ServiceWriter {
         revision: facts.length > 0 ? before + BigInt(facts.length) : next.revision,
         specRevision: spec === null ? next.specRevision : before + BigInt(spec),
       })
+      this.#o.changed(change)
     }
     const unfinished: ServiceEntry[] = []
     for (const { entry, outcome } of answered) {
