@@ -8,8 +8,8 @@ export interface EndpointFrame {
   readonly kind: 'SNAPSHOT' | 'DELTA' | 'BOOKMARK' | 'GONE'
   readonly serviceId: ServiceId
   readonly revision: Revision
-  /** The whole table at `revision`, whatever the view; null on BOOKMARK and GONE. */
-  readonly addresses: readonly EndpointAddress[] | null
+  /** The whole table at `revision`, whatever the view. */
+  readonly addresses: readonly EndpointAddress[]
   /** The net of the interval as the view shows it; on a SNAPSHOT everything in the view is added. */
   readonly added: readonly EndpointAddress[]
   readonly removed: readonly EndpointAddress[]
@@ -17,8 +17,12 @@ export interface EndpointFrame {
 
 /** A SNAPSHOT, then a DELTA for every change that the view shows; several changes in one frame are told as their net. */
 export function endpointFrames(serviceId: ServiceId, view: EndpointView): ServiceFrames<EndpointFrame> {
-  const empty = (kind: 'BOOKMARK' | 'GONE', revision: Revision): EndpointFrame => {
-    return { kind, serviceId, revision, addresses: null, added: [], removed: [] }
+  const unchanged = (
+    kind: 'BOOKMARK' | 'GONE',
+    revision: Revision,
+    addresses: readonly EndpointAddress[],
+  ): EndpointFrame => {
+    return { kind, serviceId, revision, addresses, added: [], removed: [] }
   }
   return {
     snapshot: (revision, addresses) => {
@@ -33,7 +37,7 @@ export function endpointFrames(serviceId: ServiceId, view: EndpointView): Servic
       if (net.added.length === 0 && net.removed.length === 0) return null
       return { kind: 'DELTA', serviceId, revision, addresses, ...net }
     },
-    bookmark: (revision) => empty('BOOKMARK', revision),
-    gone: (revision) => empty('GONE', revision),
+    bookmark: (revision, addresses) => unchanged('BOOKMARK', revision, addresses),
+    gone: (revision) => unchanged('GONE', revision, []),
   }
 }

@@ -2,7 +2,7 @@ import type { BlockReason as Reason } from '../../generated/prisma/enums.ts'
 import type { Blocker as BlockerValue } from '../../model/blocker.ts'
 import { builder } from './builder.ts'
 import { enumOf } from './enumOf.ts'
-import { findOrNull } from './findOrNull.ts'
+import { rowType } from './rowType.ts'
 
 export const BlockReason = enumOf<Reason>('BlockReason', 'Why something waits.', {
   QUEUED: 'Waits for its turn to be placed.',
@@ -36,14 +36,11 @@ export const Blocker = builder.objectRef<BlockerValue>('Blocker').implement({
       description: 'When it ends by itself; null where that is not known.',
       resolve: (blocker) => blocker.until,
     }),
-    replica: t.prismaField({
-      type: 'Replica',
+    replica: t.field({
+      type: rowType('Replica'),
       nullable: true,
       description: 'The one replica it is about; null where there is none to name.',
-      resolve: (query, blocker, _args, { app }) =>
-        blocker.replica === null
-          ? null
-          : findOrNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id: blocker.replica } })),
+      resolve: ({ replica }, _args, { rows }) => rows.load('Replica', replica),
     }),
   }),
 })

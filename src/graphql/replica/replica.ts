@@ -8,6 +8,7 @@ import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { badUserInput } from '../kit/requestErrors.ts'
+import { rowType } from '../kit/rowType.ts'
 import { Worker } from '../worker/worker.ts'
 import { EndReason, LeaveReason, ReplicaState } from './replicaEnums.ts'
 import { ReplicaFilter, replicaFilterSql } from './replicaFilter.ts'
@@ -34,12 +35,21 @@ export const Replica = builder.prismaNode('Replica', {
   nullable: true,
   description: 'One ordinary job of a service. What ends is replaced by a new replica, as a rule with the same index.',
   fields: (t) => ({
-    service: t.relation('service', { description: 'The service.' }),
+    service: t.field({
+      type: rowType('Service'),
+      description: 'The service.',
+      resolve: ({ serviceId }, _args, { rows }) => rows.require('Service', serviceId),
+    }),
     index: t.exposeInt('index', {
       description:
         'From 0; one active replica of the service has it. During a surge it can be ≥ the desired replicas: it is no shard number.',
     }),
-    version: t.relation('version', { description: 'The version under which it was started.' }),
+    version: t.field({
+      type: rowType('ServiceVersion'),
+      description: 'The version under which it was started.',
+      resolve: ({ serviceId, versionNumber }, _args, { rows }) =>
+        rows.requireNumbered('ServiceVersion', serviceId, versionNumber),
+    }),
     state: t.field({
       type: ReplicaState,
       description: 'How far it is. It only moves forward.',
@@ -63,17 +73,17 @@ export const Replica = builder.prismaNode('Replica', {
       description: 'Why it will be replaced although its content is current; null when it will not.',
       resolve: (replica) => replica.leaving,
     }),
-    host: t.relation('host', { nullable: true, description: 'The host it was placed on; null before.' }),
-    worker: t.loadable({
+    host: t.field({
+      type: rowType('Host'),
+      nullable: true,
+      description: 'The host it was placed on; null before.',
+      resolve: ({ hostId }, _args, { rows }) => rows.load('Host', hostId),
+    }),
+    worker: t.field({
       type: Worker,
       nullable: true,
       description: 'The worker that it was placed on last; null before, and when that one is forgotten.',
-      loaderOptions: { cache: false },
-      load: async (ids: string[], { app }) => {
-        const workers = await app.database.prisma.worker.findMany({ where: { id: { in: ids } } })
-        return ids.map((id) => workers.find((worker) => worker.id === id) ?? null)
-      },
-      resolve: (replica) => replica.workerId,
+      resolve: ({ workerId }, _args, { rows }) => rows.load('Worker', workerId),
     }),
     ports: t.field({
       type: [AllocatedPort],

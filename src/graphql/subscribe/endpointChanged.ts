@@ -11,9 +11,8 @@ const EndpointChange = builder.objectRef<EndpointFrame>('EndpointChange').implem
     ...frameFields(t),
     endpoint: t.field({
       type: Endpoint,
-      nullable: true,
-      description: 'The whole table at the revision. Null on BOOKMARK and GONE.',
-      resolve: ({ addresses, serviceId, revision }) => (addresses === null ? null : { serviceId, revision, addresses }),
+      description: 'The whole table at the revision; on GONE it is empty.',
+      resolve: ({ addresses, serviceId, revision }) => ({ serviceId, revision, addresses }),
     }),
     added: t.field({
       type: [EndpointAddress],

@@ -1,5 +1,6 @@
 import { rolloutFrames, type ServiceFrame } from '../../feed/frames/serviceFrames.ts'
 import { builder } from '../kit/builder.ts'
+import { Rollout } from '../rollout/rollout.ts'
 import { frameFields } from './frameFields.ts'
 import { afterArg, followService, serviceArgs } from './sources.ts'
 
@@ -7,17 +8,13 @@ const RolloutChange = builder.objectRef<ServiceFrame>('RolloutChange').implement
   description: 'A frame of rolloutChanged. It covers every change after the previous frame, up to its own revision.',
   fields: (t) => ({
     ...frameFields(t),
-    rollout: t.prismaField({
-      type: 'Rollout',
-      nullable: true,
-      description: "The service's current rollout, read now: never older than the revision. Null on BOOKMARK and GONE.",
-      resolve: async (query, { kind, serviceId }, _args, { app }) => {
-        if (kind === 'GONE' || kind === 'BOOKMARK') return null
-        const { prisma } = app.database
-        const service = await prisma.service.findUnique({ where: { id: serviceId }, select: { rolloutNumber: true } })
-        if (service === null) return null
-        const key = { serviceId, number: service.rolloutNumber }
-        return prisma.rollout.findUnique({ ...query, where: { serviceId_number: key } })
+    rollout: t.field({
+      type: Rollout,
+      description:
+        "The service's current rollout, read now: never older than the revision. On GONE it is the last one.",
+      resolve: async ({ serviceId }, _args, { rows }) => {
+        const { rolloutNumber } = await rows.require('Service', serviceId)
+        return rows.requireNumbered('Rollout', serviceId, rolloutNumber)
       },
     }),
   }),

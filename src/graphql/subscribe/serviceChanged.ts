@@ -1,5 +1,6 @@
 import { type ServiceFrame, serviceFrames } from '../../feed/frames/serviceFrames.ts'
 import { builder } from '../kit/builder.ts'
+import { Service } from '../service/service.ts'
 import { frameFields } from './frameFields.ts'
 import { afterArg, followService, ownServiceArgs } from './sources.ts'
 
@@ -7,14 +8,10 @@ const ServiceChange = builder.objectRef<ServiceFrame>('ServiceChange').implement
   description: 'A frame of serviceChanged. It covers every change after the previous frame, up to its own revision.',
   fields: (t) => ({
     ...frameFields(t),
-    service: t.prismaField({
-      type: 'Service',
-      nullable: true,
-      description: 'The service, read now: never older than the revision. Null on BOOKMARK and GONE.',
-      resolve: (query, { kind, serviceId }, _args, { app }) =>
-        kind === 'GONE' || kind === 'BOOKMARK'
-          ? null
-          : app.database.prisma.service.findUnique({ ...query, where: { id: serviceId } }),
+    service: t.field({
+      type: Service,
+      description: 'The service, read now: never older than the revision. On GONE it is as it ended.',
+      resolve: ({ serviceId }, _args, { rows }) => rows.require('Service', serviceId),
     }),
   }),
 })

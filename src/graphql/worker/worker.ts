@@ -1,6 +1,7 @@
 import type { Reachability as Reach } from '../../generated/prisma/enums.ts'
 import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
+import { rowType } from '../kit/rowType.ts'
 
 export const Reachability = enumOf<Reach>('Reachability', 'What the system sees of a host or worker.', {
   REACHABLE: 'Its lease is kept.',
@@ -14,7 +15,11 @@ export const Worker = builder.prismaNode('Worker', {
   description: 'The program that runs replicas on a host, probes them and restarts them in place.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name it gave; unique.' }),
-    host: t.relation('host', { description: 'The host it runs on.' }),
+    host: t.field({
+      type: rowType('Host'),
+      description: 'The host it runs on.',
+      resolve: ({ hostId }, _args, { rows }) => rows.require('Host', hostId),
+    }),
     reachability: t.field({
       type: Reachability,
       description: 'What the system sees of it.',

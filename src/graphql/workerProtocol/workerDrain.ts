@@ -43,11 +43,10 @@ const WorkerDrain = builder.objectRef<DrainState>('WorkerDrain').implement({
 const DrainWorkerPayload = builder.objectRef<{ readonly hostId: string }>('DrainWorkerPayload').implement({
   description: 'The worker is being drained.',
   fields: (t) => ({
-    host: t.prismaField({
+    host: t.field({
       type: Host,
       description: 'Its host, read after the change.',
-      resolve: (query, { hostId: id }, _args, { app }) =>
-        app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: ({ hostId }, _args, { rows }) => rows.require('Host', hostId),
     }),
   }),
 })

@@ -39,11 +39,10 @@ interface Registration {
 const RegisterWorkerPayload = builder.objectRef<Registration>('RegisterWorkerPayload').implement({
   description: 'A registration.',
   fields: (t) => ({
-    worker: t.prismaField({
+    worker: t.field({
       type: Worker,
       description: 'The worker.',
-      resolve: (query, { workerId: id }, _args, { app }) =>
-        app.database.prisma.worker.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: ({ workerId }, _args, { rows }) => rows.require('Worker', workerId),
     }),
     epoch: t.exposeInt('epoch', { description: 'Named in everything that the worker says from now on.' }),
     leaseSeconds: t.exposeInt('leaseSeconds', { description: 'Seconds within which the lease has to be renewed.' }),

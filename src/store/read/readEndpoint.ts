@@ -8,25 +8,28 @@ import { loadWithHead } from './snapshot.ts'
 export interface EndpointReading {
   readonly revision: Revision
   readonly addresses: readonly EndpointAddress[]
+  /** The service was deleted: its table is empty for ever. */
+  readonly isGone: boolean
 }
 
 /** A service's table: head and rows are read in one statement. Null: there is no such service (any more). */
 export async function readEndpoint(database: Database, serviceId: ServiceId): Promise<EndpointReading | null> {
-  return (await readEndpoints(database, [serviceId])).get(serviceId) ?? null
+  const table = (await readEndpoints(database, [serviceId])).get(serviceId)
+  return table === undefined || table.isGone ? null : table
 }
 
-/** The tables of several services, all of one statement. Services that don't exist (any more) are left out. */
+/** The tables of several services, all of one statement. Services that are not kept are left out. */
 export async function readEndpoints(
   database: Database,
   serviceIds: readonly ServiceId[],
 ): Promise<ReadonlyMap<ServiceId, EndpointReading>> {
   const tables = new Map<ServiceId, EndpointReading>()
   for (const { head, snapshot } of await loadWithHead(database.prisma, serviceIds)) {
-    if (snapshot.columns.deletedAt !== null) continue
     const addresses = [...snapshot.replicas.values()].flatMap((replica) =>
       addressesOf(replica, replica.hostId === null ? null : (snapshot.hosts.get(replica.hostId) ?? null)),
     )
-    tables.set(snapshot.id, { revision: head, addresses: addresses.sort(compareAddresses) })
+    const isGone = snapshot.columns.deletedAt !== null
+    tables.set(snapshot.id, { revision: head, addresses: addresses.sort(compareAddresses), isGone })
   }
   return tables
 }
