@@ -99,7 +99,7 @@ export class EventStreams {
       headers: { get: (name) => String(request.headers[name] ?? '') || null },
       body,
       raw: request,
-      context: { response, gate: new StreamGate(response), token },
+      context: { response, gate: new StreamGate(response, this.#app.feed.waiting), token },
     })
     // The headers are set one by one, so that the server knows an event stream by them when it stops.
     for (const [name, value] of Object.entries(headers ?? {})) if (value !== undefined) response.setHeader(name, value)

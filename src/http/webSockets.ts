@@ -19,6 +19,7 @@ import type { ServerContext } from '../systems/serverContext.ts'
 import { authenticate } from './authenticate.ts'
 import { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
+import type { FullStream } from './slowReaders.ts'
 import { mostBytesWaiting, SocketDrain, SocketSink } from './socketSink.ts'
 import type { SuspendDetector } from './suspendDetector.ts'
 
@@ -91,7 +92,7 @@ export class WebSockets {
   #opened(socket: WebSocket, stream: Duplex, request: IncomingMessage): void {
     const connection: Connection = {
       socket,
-      drain: new SocketDrain(stream),
+      drain: new SocketDrain(stream, this.#app.feed.waiting, slowReaderOf(socket)),
       request,
       viewer: null,
       unfollow: () => undefined,
@@ -106,7 +107,7 @@ export class WebSockets {
             socket.send(data, () => resolve())
             if (socket.bufferedAmount <= mostBytesWaiting) return
             this.#app.feed.counts.closed++
-            socket.close(closeCode.slowReader, 'Too many bytes wait: read faster, and resume with `after`.')
+            slowReaderOf(socket).closeSlow()
           }),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) =>
@@ -145,6 +146,15 @@ export class WebSockets {
   }
 }
 
+function slowReaderOf(socket: WebSocket): FullStream {
+  return {
+    get waitingBytes() {
+      return socket.bufferedAmount
+    },
+    closeSlow: () => socket.close(closeCode.slowReader, 'Too many bytes wait: read faster, and resume with `after`.'),
+  }
+}
+
 function greetingOf({ config: { leaseSeconds, graceSeconds } }: ServerContext): Greeting & Record<string, unknown> {
   return { workerProtocol: serverProtocols, workerLease: { leaseSeconds, graceSeconds } }
 }
@@ -163,8 +173,9 @@ function makeProtocol(app: ServerContext, schema: GraphQLSchema): Server<Connect
     const { errors, ...rest } = result
     return errors === undefined ? rest : { ...rest, errors: errors.map((error) => maskError(error, app.log).toJSON()) }
   }
-  /** The rest of a message `next`: the payload and the message's end. */
-  const encode = ({ result }: Executed) => Buffer.from(`${JSON.stringify(shown(result))}}`)
+  /** The rest of a message `next` after the payload's data. */
+  const endingOf = ({ errors }: Executed) =>
+    Buffer.from(errors.length === 0 ? '}}' : `,"errors":${JSON.stringify(shown({ errors }).errors)}}}`)
   return makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initWithinMillis,
     onConnect: async ({ connectionParams, extra }) => {
@@ -204,7 +215,7 @@ function makeProtocol(app: ServerContext, schema: GraphQLSchema): Server<Connect
         variableValues: payload.variables,
         contextValue: {
           ...createContext(app, extra.viewer),
-          sink: new SocketSink(extra.socket, extra.drain, id, encode),
+          sink: new SocketSink(extra.socket, extra.drain, id, endingOf),
         },
       }
     },

@@ -2,7 +2,7 @@ import { type EndpointFrame, endpointFrames } from '../../feed/frames/endpointFr
 import { Endpoint, EndpointAddress } from '../endpoint/endpoint.ts'
 import { builder } from '../kit/builder.ts'
 import { frameFields } from './frameFields.ts'
-import { afterArg, followService, serviceArgs } from './sources.ts'
+import { followService, frameArgs, serviceArgs } from './sources.ts'
 
 const EndpointChange = builder.objectRef<EndpointFrame>('EndpointChange').implement({
   description:
@@ -39,11 +39,11 @@ builder.subscriptionField('endpointChanged', (t) =>
         defaultValue: false,
         description: 'Also addresses of replicas that are not ready.',
       }),
-      ...afterArg,
+      ...frameArgs,
     },
-    subscribe: (_root, { project, service, port, includeNotReady, after }, context) => {
+    subscribe: (_root, { project, service, port, includeNotReady, ...wishes }, context) => {
       const view = { port: port ?? null, includeNotReady: includeNotReady ?? false }
-      return followService(context, { project, name: service }, after, 'endpoint', (id) => endpointFrames(id, view))
+      return followService(context, { project, name: service }, wishes, 'endpoint', (id) => endpointFrames(id, view))
     },
     resolve: (frame) => frame,
   }),

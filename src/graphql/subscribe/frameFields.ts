@@ -15,7 +15,7 @@ type FrameFieldBuilder<Shape> = PothosSchemaTypes.ObjectFieldBuilder<(typeof bui
 const ChangeKind = enumOf<Kind>('ChangeKind', 'What a frame of a subscription is.', {
   SNAPSHOT: 'Everything, as it is at the revision: forget what was known before.',
   DELTA: 'What changed since the previous frame.',
-  BOOKMARK: 'Nothing changed; the position moved on.',
+  BOOKMARK: 'Nothing changed; the position moved on. It comes only to those who ask for it.',
   GONE: 'It was deleted, or may not be seen any more: the subscription ends.',
 })
 

@@ -2,7 +2,7 @@ import { type ServiceFrame, serviceFrames } from '../../feed/frames/serviceFrame
 import { builder } from '../kit/builder.ts'
 import { Service } from '../service/service.ts'
 import { frameFields } from './frameFields.ts'
-import { afterArg, followService, ownServiceArgs } from './sources.ts'
+import { followService, frameArgs, ownServiceArgs } from './sources.ts'
 
 const ServiceChange = builder.objectRef<ServiceFrame>('ServiceChange').implement({
   description: 'A frame of serviceChanged. It covers every change after the previous frame, up to its own revision.',
@@ -23,10 +23,10 @@ builder.subscriptionField('serviceChanged', (t) =>
       'Follows a service: a SNAPSHOT first, then a DELTA for every change of it or its replicas. No such service: the error NOT_FOUND; deleted later: GONE, and the subscription ends.',
     args: {
       ...ownServiceArgs,
-      ...afterArg,
+      ...frameArgs,
     },
-    subscribe: (_root, { project, name, after }, context) =>
-      followService(context, { project, name }, after, 'service', serviceFrames),
+    subscribe: (_root, { project, name, ...wishes }, context) =>
+      followService(context, { project, name }, wishes, 'service', serviceFrames),
     resolve: (frame) => frame,
   }),
 )
