@@ -33,6 +33,7 @@ describe('settings', () => {
         endedReplicas: { keptHours: 168, mostKept: 100_000 },
         versionsKept: 100,
       },
+      slowReadersMiB: 64,
       metrics: 'token',
     })
     expect(warnings).toEqual([])
