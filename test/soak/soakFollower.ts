@@ -6,7 +6,8 @@ import type { SoakLog } from './soakLog.ts'
 import { SoakStream } from './soakStream.ts'
 import type { Tally } from './tally.ts'
 
-interface Heard {
+/** A frame with all its parts. */
+export interface Heard {
   readonly kind: Frame['kind']
   readonly revision: bigint
   readonly told: readonly string[]
@@ -53,7 +54,7 @@ export class SoakFollower {
   check(log: SoakLog): void {
     const unknown = this.#heard.findIndex(({ revision }) => revision > log.head)
     for (const heard of this.#heard.splice(0, unknown === -1 ? this.#heard.length : unknown)) {
-      const fault = this.#faultOf(heard, log)
+      const fault = faultOf(this.#kind, this.#service, this.#judged, heard, log)
       if (fault !== null)
         this.#tally.fault(
           `A subscriber of ${this.name}: ${heard.kind} ${heard.revision} after ${this.#judged} ${fault}.`,
@@ -68,23 +69,6 @@ export class SoakFollower {
     return this.#kind.expected(log, this.#service, this.#judged, log.head)
   }
 
-  #faultOf({ kind, revision, told }: Heard, log: SoakLog): string | null {
-    const from = this.#judged
-    if (from === null) return kind === 'SNAPSHOT' ? null : 'is the first frame'
-    const { isOfService, expected } = this.#kind
-    if (kind === 'SNAPSHOT') {
-      const isNext = isOfService && isCreatedIn(log, this.#service, from, revision)
-      return isNext ? null : 'begins anew, although what was missed is kept'
-    }
-    if (revision < from || (kind === 'DELTA' && revision === from)) return 'goes back'
-    if (kind === 'GONE') return isGoneIn(log, this.#service, from, revision) ? null : 'is about a service that is there'
-    const wanted = expected(log, this.#service, from, revision)
-    const said = kind === 'DELTA' ? told : []
-    return JSON.stringify(said) === JSON.stringify(wanted)
-      ? null
-      : `tells ${JSON.stringify(said)}, and there was ${JSON.stringify(wanted)}`
-  }
-
   #take(frame: Frame): void {
     this.#parts.push(frame)
     if (frame['last'] === false) return
@@ -95,4 +79,26 @@ export class SoakFollower {
     // Another service may come to have the name.
     this.#revision = kind === 'GONE' ? null : revision
   }
+}
+
+/** What is wrong with a frame that follows the revision `from` (null: none), or null. */
+export function faultOf(
+  { isOfService, expected }: SoakKind,
+  service: string,
+  from: bigint | null,
+  { kind, revision, told }: Heard,
+  log: SoakLog,
+): string | null {
+  if (from === null) return kind === 'SNAPSHOT' ? null : 'is the first frame'
+  if (kind === 'SNAPSHOT') {
+    const isNext = isOfService && isCreatedIn(log, service, from, revision)
+    return isNext ? null : 'begins anew, although what was missed is kept'
+  }
+  if (revision < from || (kind === 'DELTA' && revision === from)) return 'goes back'
+  if (kind === 'GONE') return isGoneIn(log, service, from, revision) ? null : 'is about a service that is there'
+  const wanted = expected(log, service, from, revision)
+  const said = kind === 'DELTA' ? told : []
+  return JSON.stringify(said) === JSON.stringify(wanted)
+    ? null
+    : `tells ${JSON.stringify(said)}, and there was ${JSON.stringify(wanted)}`
 }
