@@ -26,6 +26,8 @@ export interface Config {
   readonly idleTransactionSeconds: number
   readonly databaseSilenceSeconds: number
   readonly retention: Retention
+  /** At most so many MiB wait for slow readers. */
+  readonly slowReadersMiB: number
   /** Decides who may read /metrics: holders of a token with the role metrics or admin, or anybody who reaches the port. */
   readonly metrics: 'token' | 'open'
 }
@@ -135,6 +137,11 @@ const serverSettings = {
     default: '100',
     does: 'Number of newest versions and rollouts to keep of each service.',
   },
+  XCE_SLOW_READERS_MIB: {
+    read: wholeNumber({ min: 8, max: 65_536 }, 'MiB'),
+    default: '64',
+    does: 'Memory for what waits for slow subscribers. When it is used up, they get a SNAPSHOT instead, and connections that take nothing are closed.',
+  },
   XCE_METRICS: {
     read: oneOf('token', 'open'),
     default: 'token',
@@ -202,6 +209,7 @@ function configOf(values: Values): Config {
       },
       versionsKept: values.XCE_VERSIONS_KEPT,
     },
+    slowReadersMiB: values.XCE_SLOW_READERS_MIB,
     metrics: values.XCE_METRICS,
   }
 }

@@ -14,7 +14,9 @@ export class CatchUp<Frame, Made> {
       if (frame === undefined) throw new Error('The frame has no part.')
       return make(frame)
     })
-    first.catch(() => undefined)
+    // Those that catch up ask for it in the same turn. Whoever asks later has it made again.
+    const forget = () => void setImmediate(() => this.#making.delete(0))
+    first.then(forget, forget)
     this.#making.set(0, first)
   }
 

@@ -10,6 +10,7 @@ import { ServiceTopic } from './serviceTopic.ts'
 import { SharedRead, SharedReads } from './sharedRead.ts'
 import type { Tail } from './tail.ts'
 import { Topic } from './topic.ts'
+import { WaitingBytes } from './waitingBytes.ts'
 
 /** One change that concerns a host's assignments. */
 export interface HostTopicChange {
@@ -42,8 +43,10 @@ export interface ServiceSubscription extends Subscription<ServiceTopic> {
 export interface FeedOptions {
   readonly database: Database
   readonly tail: Pick<Tail, 'head' | 'subscribe'>
-  /** A subscriber gets a BOOKMARK after so long a silence; 15 s when it is left out (R16). */
+  /** A subscriber that asked for BOOKMARKs gets one after so long a silence; 15 s when it is left out (R16). */
   readonly bookmarkMillis?: number
+  /** At most so many bytes wait for slow readers of this server; 64 MiB when it is left out (R16). */
+  readonly waitingBytes?: number
 }
 
 /** A list keeps more changes than a service does, because they are small and all services make them. */
@@ -59,6 +62,7 @@ export class Feed {
   readonly database: Database
   readonly bookmarkMillis: number
   readonly counts = new FeedCounts()
+  readonly waiting: WaitingBytes
   /** Looks services up by name once for all subscriptions that begin at the same time. */
   readonly lookUps = new SharedReads<ServiceId | null>()
   /** The groups of subscriptions that are alike, by the key that says what makes them so. */
@@ -74,8 +78,9 @@ export class Feed {
   #unsubscribe: (() => void) | null = null
   readonly #reaching = new Set<{ readonly revision: Revision; readonly resolve: () => void }>()
 
-  constructor({ database, tail, bookmarkMillis = 15_000 }: FeedOptions) {
+  constructor({ database, tail, bookmarkMillis = 15_000, waitingBytes = 67_108_864 }: FeedOptions) {
     this.database = database
+    this.waiting = new WaitingBytes(waitingBytes, () => this.counts.closed++)
     this.bookmarkMillis = bookmarkMillis
     this.#tail = tail
   }

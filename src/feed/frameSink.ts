@@ -1,3 +1,11 @@
+/** A frame as it was made once for all who share it. */
+export interface SharedFrame {
+  /** Bytes that it takes as it is sent. It is written for this, once. */
+  readonly size: number
+  /** Keeps nothing but what was written, because it waits for somebody. */
+  keepBytes(): void
+}
+
 /** A sink takes a subscriber's frames. `Made` is a frame as it was made once for all who share it. */
 export interface FrameSink<Made> {
   /** Whether it takes a frame now. */

@@ -5,21 +5,25 @@ import type { Entry } from './changeLog.ts'
 import type { FeedCounts } from './feedCounts.ts'
 import { FeedRefusal, serviceGone } from './feedRefusal.ts'
 import type { Follower, OpenFollower, Recalled } from './follower.ts'
-import type { FrameSink } from './frameSink.ts'
+import type { FrameSink, SharedFrame } from './frameSink.ts'
 import { Member, type MemberGroup } from './member.ts'
 import { untilDatabaseAnswers } from './untilDatabaseAnswers.ts'
+import type { WaitingBytes } from './waitingBytes.ts'
 
 /** A group needs only this of the feed. */
 interface GroupFeed {
   readonly counts: FeedCounts
-  /** A group is silent for this long before its members get a BOOKMARK. */
+  readonly waiting: WaitingBytes
+  /** A group is silent for this long before its members get a BOOKMARK, if they asked for it. */
   readonly bookmarkMillis: number
   /** Resolves when every fact up to `revision` is in the topics. */
   reach(revision: Revision): Promise<void>
 }
 
-export interface GroupOptions<Frame, Change, Made> {
+export interface GroupOptions<Frame, Change, Made extends SharedFrame> {
   readonly feed: GroupFeed
+  /** Whether its members get BOOKMARKs. */
+  readonly bookmarks: boolean
   readonly open: OpenFollower<Frame, Change>
   /** Makes a frame for all members alike. A failure ends those that it was for, but for the database's trouble, which is waited out. */
   readonly make: (frame: Frame) => Promise<Made>
@@ -27,7 +31,7 @@ export interface GroupOptions<Frame, Change, Made> {
   readonly onEnd: () => void
 }
 
-interface Joiner<Change, Made> {
+interface Joiner<Change, Made extends SharedFrame> {
   readonly member: Member<Made>
   /** Null: a SNAPSHOT. */
   readonly after: Revision | null
@@ -44,8 +48,9 @@ const catchUpsAtOnce = 4
  * one instant a step takes what changed since the last one and admits those who wait to join, at that very position; then it makes the frame
  * and hands it out. Changes that come meanwhile are the next step's, as one frame. While the database does not answer, the step waits.
  */
-export class Group<Frame, Change, Made> implements MemberGroup<Made> {
+export class Group<Frame, Change, Made extends SharedFrame> implements MemberGroup<Made> {
   readonly counts: FeedCounts
+  readonly waiting: WaitingBytes
   readonly #options: GroupOptions<Frame, Change, Made>
   #follower: Follower<Frame, Change>
   readonly #begun: Promise<void>
@@ -59,20 +64,18 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
   #isIdle = false
   #isRunning = false
   #isEnded = false
-  readonly #bookmark: NodeJS.Timeout
+  readonly #bookmark: NodeJS.Timeout | null
   readonly #closing = new AbortController()
 
   constructor(options: GroupOptions<Frame, Change, Made>) {
     this.#options = options
     this.counts = options.feed.counts
+    this.waiting = options.feed.waiting
     this.counts.groups++
     this.#follower = options.open(() => this.#requestStep())
     this.#begun = this.#untilDatabaseAnswers(() => this.#follower.begin())
     this.#begun.catch(() => undefined)
-    this.#bookmark = setInterval(() => {
-      this.#isIdle = true
-      this.#requestStep()
-    }, options.feed.bookmarkMillis)
+    this.#bookmark = options.bookmarks ? setInterval(() => this.#becomeIdle(), options.feed.bookmarkMillis) : null
   }
 
   get ended(): boolean {
@@ -118,6 +121,11 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     } catch (error) {
       member.end(error)
     }
+  }
+
+  #becomeIdle(): void {
+    this.#isIdle = true
+    this.#requestStep()
   }
 
   #requestStep(): void {
@@ -224,11 +232,12 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
 
   async #handOutFrame(made: Made, members: readonly Member<Made>[]): Promise<void> {
     this.#isIdle = false
-    this.#bookmark.refresh()
+    this.#bookmark?.refresh()
     for (const [index, member] of members.entries()) {
       if (index > 0 && index % membersPerTurn === 0) await otherWork()
       member.push(made)
     }
+    if (this.waiting.holds(made)) made.keepBytes()
   }
 
   /** Reads changes that the group has not sent yet and memory no longer has. */
@@ -273,6 +282,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
       const made = await this.#makePart(frame)
       this.counts.groupFrames++
       for (const member of began) member.finish(made)
+      if (this.waiting.holds(made)) made.keepBytes()
     }
     // Who had no frame yet hears that there is nothing.
     for (const { member } of this.#joining) if (!member.began) member.end(new FeedRefusal(serviceGone))
@@ -284,7 +294,7 @@ export class Group<Frame, Change, Made> implements MemberGroup<Made> {
     if (this.#isEnded) return
     this.#isEnded = true
     this.counts.groups--
-    clearInterval(this.#bookmark)
+    if (this.#bookmark !== null) clearInterval(this.#bookmark)
     this.#closing.abort()
     this.#follower.close()
     this.#options.onEnd()

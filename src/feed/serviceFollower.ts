@@ -12,7 +12,7 @@ import { type ServiceTopicChange, serviceChangeOf } from './serviceTopic.ts'
 export interface ServiceFrames<Frame> {
   snapshot(revision: Revision, addresses: readonly EndpointAddress[]): Frame
   delta(revision: Revision, changes: readonly ServiceTopicChange[], addresses: readonly EndpointAddress[]): Frame | null
-  bookmark(revision: Revision): Frame
+  bookmark(revision: Revision, addresses: readonly EndpointAddress[]): Frame
   gone(revision: Revision): Frame
   expand?(frame: Frame): Promise<readonly Frame[]>
 }
@@ -96,7 +96,7 @@ class ServiceFollower<Frame> implements Follower<Frame, ServiceTopicChange> {
   }
 
   bookmark(revision: Revision): Frame {
-    return this.#frames.bookmark(revision)
+    return this.#frames.bookmark(revision, this.#topic.addresses)
   }
 
   gone(revision: Revision): Frame {

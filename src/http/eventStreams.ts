@@ -131,7 +131,7 @@ export class EventStreams {
       headers: { get: (name) => String(request.headers[name] ?? '') || null },
       body,
       raw: request,
-      context: { response, gate: new StreamGate(response), token, operations },
+      context: { response, gate: new StreamGate(response, this.#app.feed.waiting), token, operations },
     })
     // The library refuses some requests without a word.
     if (answer === null && status >= 400) return sendRefusal(response, status, `${statusText}.`)

@@ -1,18 +1,30 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { setImmediate as otherWork } from 'node:timers/promises'
+import type { FullStream, WaitingBytes } from './slowReaders.ts'
 
 /**
  * Lets results into an event stream only while it takes more bytes. Those that had to wait enter one after the other, so that each sees
- * what the one before it has written.
+ * what the one before it has written. Meanwhile what waits on the stream counts in the server's budget.
  */
-export class StreamGate {
+export class StreamGate implements FullStream {
   readonly #response: ServerResponse
+  readonly #budget: WaitingBytes
   #waiting = 0
   #turn: Promise<void> = Promise.resolve()
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, budget: WaitingBytes) {
     this.#response = response
+    this.#budget = budget
+  }
+
+  get waitingBytes(): number {
+    return this.#response.writableLength
+  }
+
+  /** No end is sent, so that its reader comes back with `after`. */
+  closeSlow(): void {
+    this.#response.destroy()
   }
 
   /** Resolves when it is this caller's turn, and when the stream is closed. */
@@ -25,13 +37,15 @@ export class StreamGate {
   }
 
   async #untilDrained(): Promise<void> {
-    while (this.#response.writableNeedDrain) {
+    while (this.#response.writableNeedDrain && !this.#response.destroyed) {
+      this.#budget.full(this)
       const waited = new AbortController()
       const options = { signal: waited.signal }
       await Promise.race([once(this.#response, 'drain', options), once(this.#response, 'close', options)]).catch(
         () => undefined,
       )
       waited.abort()
+      this.#budget.drained(this)
     }
     await otherWork()
   }

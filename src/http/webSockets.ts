@@ -19,6 +19,7 @@ import type { ServerContext } from '../systems/serverContext.ts'
 import { authenticate, tokenOf } from './authenticate.ts'
 import { Documents } from './documents.ts'
 import { maskError } from './maskError.ts'
+import type { FullStream } from './slowReaders.ts'
 import { SocketOperations } from './socketOperations.ts'
 import { mostBytesWaiting, SocketDrain, SocketSink } from './socketSink.ts'
 import type { SuspendDetector } from './suspendDetector.ts'
@@ -94,7 +95,7 @@ export class WebSockets {
   #openConnection(socket: WebSocket, stream: Duplex, request: IncomingMessage): void {
     const connection: Connection = {
       socket,
-      drain: new SocketDrain(stream),
+      drain: new SocketDrain(stream, this.#app.feed.waiting, slowReaderOf(socket)),
       request,
       operations: null,
       viewer: null,
@@ -110,7 +111,7 @@ export class WebSockets {
             socket.send(data, () => resolve())
             if (socket.bufferedAmount <= mostBytesWaiting) return
             this.#app.feed.counts.closed++
-            socket.close(closeCode.slowReader, 'Too many bytes wait: read faster, and resume with `after`.')
+            slowReaderOf(socket).closeSlow()
           }),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) => {
@@ -153,6 +154,15 @@ export class WebSockets {
   }
 }
 
+function slowReaderOf(socket: WebSocket): FullStream {
+  return {
+    get waitingBytes() {
+      return socket.bufferedAmount
+    },
+    closeSlow: () => socket.close(closeCode.slowReader, 'Too many bytes wait: read faster, and resume with `after`.'),
+  }
+}
+
 function greetingOf({ config: { leaseSeconds, graceSeconds } }: ServerContext): Greeting & Record<string, unknown> {
   return { workerProtocol: serverProtocols, workerLease: { leaseSeconds, graceSeconds } }
 }
@@ -171,8 +181,9 @@ function makeProtocol(app: ServerContext, schema: GraphQLSchema): Server<Connect
     const { errors, ...rest } = result
     return errors === undefined ? rest : { ...rest, errors: errors.map((error) => maskError(error, app.log).toJSON()) }
   }
-  /** Writes what follows the id in a message `next`: the payload and the message's end. */
-  const encode = ({ result }: Executed) => Buffer.from(`${JSON.stringify(withMaskedErrors(result))}}`)
+  /** Writes what follows the payload's data in a message `next`. */
+  const endingOf = ({ errors }: Executed) =>
+    Buffer.from(errors.length === 0 ? '}}' : `,"errors":${JSON.stringify(withMaskedErrors({ errors }).errors)}}}`)
   return makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initWithinMillis,
     onConnect: async ({ connectionParams, extra }) => {
@@ -210,7 +221,7 @@ function makeProtocol(app: ServerContext, schema: GraphQLSchema): Server<Connect
         variableValues: payload.variables,
         contextValue: {
           ...createContext(app, extra.viewer),
-          sink: new SocketSink(extra.socket, extra.drain, id, encode),
+          sink: new SocketSink(extra.socket, extra.drain, id, endingOf),
         },
       }
     },

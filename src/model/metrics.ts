@@ -96,6 +96,7 @@ export const gauges = {
   },
   subscribers: { name: 'xce_feed_subscribers', help: 'Open subscriptions.' },
   groups: { name: 'xce_feed_groups', help: 'Groups of alike subscriptions: each is executed once per change.' },
+  waitingBytes: { name: 'xce_feed_waiting_bytes', help: 'Bytes that wait for slow subscribers.' },
   topics: { name: 'xce_feed_topics', help: 'Services, hosts and lists that somebody subscribes to.' },
   timersDue: { name: 'xce_timers_due', help: 'Timers that are due and have not been run, by any server.' },
   waiting: {

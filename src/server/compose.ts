@@ -50,7 +50,7 @@ export interface ContextOptions {
   readonly log: Logger
   /** Filters `log` while the database is away; without it every failure is logged. */
   readonly outageLog?: OutageLog
-  /** The silence after which a subscriber gets a BOOKMARK; 15 s when omitted (R16). */
+  /** The silence after which a subscriber that asked for it gets a BOOKMARK; 15 s when omitted (R16). */
   readonly bookmarkMillis?: number
 }
 
@@ -153,7 +153,8 @@ async function openContext(
   await tail.start()
   started('the tail', () => tail.stop())
   started('the tail’s measures', measureTail(tail, clock, metrics))
-  const feed = new Feed({ database, tail, ...(bookmarkMillis === undefined ? {} : { bookmarkMillis }) })
+  const waitingBytes = config.slowReadersMiB * 1_048_576
+  const feed = new Feed({ database, tail, waitingBytes, ...(bookmarkMillis === undefined ? {} : { bookmarkMillis }) })
   feed.start()
   started('the feed', () => feed.stop())
   const logRequests = new LogRequests(

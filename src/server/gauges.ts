@@ -12,6 +12,7 @@ export function gaugeReaders({ database, committer, tail, feed }: ServerContext)
     feedLive: () => (tail.live ? 1 : 0),
     subscribers: () => counts.subscribers,
     groups: () => counts.groups,
+    waitingBytes: () => feed.waiting.bytes,
     topics: () => feed.topics,
     // A database that does not answer must not hide the other gauges.
     timersDue: () => countDue(database).catch(() => Number.NaN),

@@ -35,6 +35,7 @@ describe('settings', () => {
         endedReplicas: { keptHours: 168, mostKept: 100_000 },
         versionsKept: 100,
       },
+      slowReadersMiB: 64,
       metrics: 'token',
     })
     expect(warnings).toEqual([])

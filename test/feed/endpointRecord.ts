@@ -4,7 +4,7 @@ import type { Frame } from './subscriber.ts'
 
 /** What a subscriber whose frames are recorded asks for. */
 export const endpointDocument = `subscription ($service: String!, $includeNotReady: Boolean, $after: Revision) {
-  endpointChanged(service: $service, includeNotReady: $includeNotReady, after: $after) {
+  endpointChanged(service: $service, includeNotReady: $includeNotReady, after: $after, bookmarks: true) {
     kind revision endpoint { id revision addresses(includeNotReady: true) { id ready } } added { id ready } removed { id }
   }
 }`
@@ -15,7 +15,7 @@ interface Address {
 }
 
 export interface EndpointFrame extends Frame {
-  readonly endpoint: { readonly id: string; readonly revision: string; readonly addresses: readonly Address[] } | null
+  readonly endpoint: { readonly id: string; readonly revision: string; readonly addresses: readonly Address[] }
   readonly added: readonly Address[]
   readonly removed: readonly Address[]
 }
@@ -23,8 +23,8 @@ export interface EndpointFrame extends Frame {
 interface Seen {
   readonly kind: Frame['kind']
   readonly revision: bigint
-  /** The frame's own whole table; null where it has none. */
-  readonly whole: string | null
+  /** The frame's own whole table. */
+  readonly whole: string
   /** What the subscriber has after it. */
   readonly table: string
 }
@@ -69,9 +69,9 @@ export class EndpointRecord {
       if (!this.#table.delete(id)) this.#faults.push(`${id} is removed at ${revision} and was not there`)
     for (const { id, ready } of added) this.#table.set(id, ready)
     this.#revision = BigInt(revision)
-    const whole =
-      endpoint &&
-      JSON.stringify([...endpoint.addresses].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ id, ready }) => [id, ready]))
+    const whole = JSON.stringify(
+      [...endpoint.addresses].sort((a, b) => (a.id < b.id ? -1 : 1)).map(({ id, ready }) => [id, ready]),
+    )
     this.frames.push({ kind, revision: this.#revision, whole, table: this.tableText })
   }
 
@@ -87,8 +87,7 @@ export class EndpointRecord {
       const truth = tableAt(revision)
       const wholeTruth = JSON.stringify(shownOf(truth, { port: null, includeNotReady: true }))
       const viewTruth = JSON.stringify(shownOf(truth, this.view))
-      if (whole !== null && whole !== wholeTruth)
-        say(`${kind} ${revision} has the table ${whole}, and it was ${wholeTruth}`)
+      if (whole !== wholeTruth) say(`${kind} ${revision} has the table ${whole}, and it was ${wholeTruth}`)
       if (table !== viewTruth) say(`after ${kind} ${revision} the subscriber has ${table}, and it was ${viewTruth}`)
     }
   }

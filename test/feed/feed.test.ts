@@ -27,7 +27,7 @@ type Frames = AsyncGenerator<EndpointFrame, undefined, undefined>
 function follow(id: ServiceId, includeNotReady = false, after: bigint | null = null): Frames {
   const { feed } = server.app
   const open = serviceFollower(feed, id, endpointFrames(id, { port: null, includeNotReady }))
-  return new SharedSource(feed, id, after, open)[Symbol.asyncIterator]()
+  return new SharedSource(feed, id, { after }, open)[Symbol.asyncIterator]()
 }
 
 async function nextFrame(stream: Frames): Promise<EndpointFrame> {
@@ -142,7 +142,7 @@ describe('frames of an endpoint', () => {
     await remove(server.client, 'deleted')
     expect(await nextFrame(stream)).toMatchObject({ kind: 'DELTA', added: [], removed: [{ index: 0 }] })
     await worker.report({ replica: replica?.id ?? '', state: 'ENDED', endReason: 'STOPPED' })
-    expect(await nextFrame(stream)).toMatchObject({ kind: 'GONE', addresses: null })
+    expect(await nextFrame(stream)).toMatchObject({ kind: 'GONE', addresses: [] })
     expect(await stream.next()).toEqual({ value: undefined, done: true })
   })
 

@@ -222,7 +222,9 @@ describe('rolloutChanged', () => {
     expect(done).toMatchObject({ kind: 'DELTA', rollout: { number: 1, availableReplicas: 1 } })
     await remove(server.client, 'rolled')
     await worker.report({ replica: replica?.id ?? '', state: 'ENDED', endReason: 'STOPPED' })
-    expect(await newsUntil(subscriber, ({ kind }) => kind === 'GONE')).toMatchObject({ rollout: null })
+    expect(await newsUntil(subscriber, ({ kind }) => kind === 'GONE')).toMatchObject({
+      rollout: { number: 1, state: 'COMPLETED' },
+    })
     expect(await subscriber.next()).toMatchObject({ type: 'complete' })
   })
 })
@@ -231,7 +233,7 @@ describe('a BOOKMARK', () => {
   test('comes when nothing else does, at a position from which one can resume', async () => {
     await createService(server.client, 'idle', 0)
     const document =
-      'subscription ($after: Revision) { endpointChanged(service: "idle", after: $after) { kind revision endpoint { id } added { id } } }'
+      'subscription ($after: Revision) { endpointChanged(service: "idle", after: $after, bookmarks: true) { kind revision endpoint { id } added { id } } }'
     const subscriber = await follow(document)
     expect((await subscriber.frame()).kind).toBe('SNAPSHOT')
     await createService(server.client, 'idle-other', 0)
@@ -240,16 +242,27 @@ describe('a BOOKMARK', () => {
       const frame = await subscriber.frame()
       return BigInt(frame.revision) >= head ? frame : null
     }, 'a bookmark has the new position')
-    expect(bookmark).toMatchObject({ kind: 'BOOKMARK', endpoint: null, added: [] })
+    expect(bookmark).toMatchObject({ kind: 'BOOKMARK', endpoint: { id: expect.any(String) }, added: [] })
     const resumed = await follow(document, { after: bookmark.revision })
     expect(await resumed.frame()).toMatchObject({ kind: 'BOOKMARK' })
   })
 
-  test('comes to a worker too', async () => {
+  test('does not come to who did not ask for it', async () => {
+    await createService(server.client, 'quiet', 0)
+    const document = 'subscription { serviceChanged(name: "quiet") { kind service { name } } }'
+    const silent = await follow(document)
+    const asking = await follow(document.replace('"quiet"', '"quiet", bookmarks: true'))
+    for (const kind of ['SNAPSHOT', 'BOOKMARK', 'BOOKMARK'])
+      expect(await asking.frame()).toEqual({ kind, service: { name: 'quiet' } })
+    expect(await silent.frame()).toMatchObject({ kind: 'SNAPSHOT' })
+    expect(silent.waiting).toBe(0)
+  })
+
+  test('comes to a worker that asks for it too', async () => {
     const second = new HandWorker(server.client, 'idle-worker')
     await second.register()
     const subscriber = await follow(
-      'subscription ($worker: ID!, $epoch: Int!, $after: Revision) { assignmentsChanged(worker: $worker, epoch: $epoch, after: $after) { kind revision last assignments { replica } removed } }',
+      'subscription ($worker: ID!, $epoch: Int!, $after: Revision) { assignmentsChanged(worker: $worker, epoch: $epoch, after: $after, bookmarks: true) { kind revision last assignments { replica } removed } }',
       { worker: second.id, epoch: second.epoch },
     )
     expect((await subscriber.frame()).kind).toBe('SNAPSHOT')

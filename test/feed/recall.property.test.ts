@@ -147,7 +147,7 @@ class Subscriber {
     this.name = name
     this.after = after
     this.#kind = kinds[name] as Kind
-    this.#stream = new SharedSource(scene.feed, name, after, this.#kind.open(scene))[Symbol.asyncIterator]()
+    this.#stream = new SharedSource(scene.feed, name, { after }, this.#kind.open(scene))[Symbol.asyncIterator]()
   }
 
   /** Reads until a frame is at `revision` or beyond it. */

@@ -19,7 +19,7 @@ const ofAll = ['servicesChanged', 'hostChanged', 'eventAdded'] as const
 function documentOf(field: string, service: string, after: string | null = null): string {
   const ofOne = ofService.some((own) => own === field)
   const named = ofOne ? [`${field === 'serviceChanged' ? 'name' : 'service'}: ${JSON.stringify(service)}`] : []
-  return `subscription ($after: Revision = ${JSON.stringify(after)}) { ${field}(${[...named, 'after: $after'].join(', ')}) { kind revision } }`
+  return `subscription ($after: Revision = ${JSON.stringify(after)}) { ${field}(${[...named, 'after: $after', 'bookmarks: true'].join(', ')}) { kind revision } }`
 }
 
 /** Frames until there is one of this kind; before it come only those that may. */

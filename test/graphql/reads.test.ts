@@ -2,7 +2,9 @@ import {
   type GraphQLField,
   type GraphQLObjectType,
   getNamedType,
+  getNullableType,
   isLeafType,
+  isListType,
   isObjectType,
   isRequiredArgument,
   parse,
@@ -58,6 +60,18 @@ describe.each([
     expect(statements).toBe(2)
     expect(rows).toBeLessThanOrEqual(101 + 100 * 6)
   })
+
+  test('the hosts of 500 replicas: one statement more, and the rows of the hosts', async () => {
+    const ask = (selection: string) =>
+      readsOf(many().app.database, () =>
+        many().data(`{ services(first: 100) { nodes { replicas(first: 5) { nodes { index ${selection} } } } } }`),
+      )
+    const plain = await ask('')
+    const hosts = await ask('host { name } service { name } version { number }')
+    expect(hosts.statements).toBe(plain.statements + 3)
+    expect(hosts.returned).toBeLessThanOrEqual(plain.returned + 20 + 100 + 100)
+    expect(hosts.bytes).toBeLessThan(plain.bytes + 220 * 2_048)
+  })
 })
 
 describe('where there are 20 of everything', () => {
@@ -87,6 +101,20 @@ describe('where there are 20 of everything', () => {
       if ((large ?? 0) > (small ?? 0) + 9) perParent.push(`${name}: ${small} statements for 2 parents, ${large} for 20`)
     }
     expect(perParent).toEqual([])
+  })
+
+  test('an object that others lead to costs its own row: those that lead to it are not read again', async () => {
+    const dear: string[] = []
+    for (const [name, leaf, field] of referencesOfNodes()) {
+      const ask = (selection: string) =>
+        readsOf(api().app.database, () => api().data(`{ ${name}(first: 20) { nodes { ${selection} } } }`))
+      const without = await ask(leaf)
+      const { returned, bytes, statements } = await ask(`${leaf} ${field} { __typename }`)
+      // At most one row of each, in at most two statements: a rollout's and an endpoint's service first.
+      if (returned > without.returned + 20 || statements > without.statements + 2 || bytes > without.bytes + 20 * 8_192)
+        dear.push(`${name}.${field}: ${returned - without.returned} rows, ${bytes - without.bytes} bytes more`)
+    }
+    expect(dear).toEqual([])
   })
 })
 
@@ -121,6 +149,18 @@ function documentsOfAllFields(): ReadonlyMap<string, string> {
     }
   }
   return documents
+}
+
+/** Each field of a connection's nodes that is one object, after a field of the same nodes that is none. */
+function referencesOfNodes(): readonly (readonly [root: string, leaf: string, field: string])[] {
+  return Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((root) => {
+    const fields = Object.values(nodeOf(root)?.getFields() ?? {}).filter(canBeAsked)
+    const leaf = fields.find(({ type }) => isLeafType(getNamedType(type)))?.name ?? '__typename'
+    return fields
+      .filter(({ type }) => !isListType(getNullableType(type)) && isObjectType(getNamedType(type)))
+      .filter((field) => nodeOf(field) === null)
+      .map(({ name }) => [root.name, leaf, name] as const)
+  })
 }
 
 /** The nodes' type, where the field is a connection. */

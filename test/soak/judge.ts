@@ -7,6 +7,8 @@ import { loadSnapshots } from '../../src/store/read/snapshot.ts'
 import { checkState } from '../property/serviceInvariants.ts'
 import { FactAudit } from '../support/models/audit/factAudit.ts'
 import type { Chaos } from './chaos.ts'
+import type { SoakFollower } from './soakFollower.ts'
+import { SoakLog } from './soakLog.ts'
 import type { SoakSubscriber } from './soakSubscriber.ts'
 import { count, type Tally } from './tally.ts'
 
@@ -42,18 +44,29 @@ export class Judge {
   readonly #tally: Tally
   readonly #chaos: Chaos
   readonly #subscribers: readonly SoakSubscriber[]
+  readonly #followers: readonly SoakFollower[]
   readonly #audit: FactAudit
+  /** For what is followed besides endpoints. */
+  readonly log: SoakLog
   /** Each endpoint's tables by the name of its services, one after the other. */
   readonly #tables = new Map<string, Moment[]>()
   readonly #ended = new Set<string>()
   #faults = 0
   #events = 0n
 
-  constructor(database: Database, tally: Tally, chaos: Chaos, subscribers: readonly SoakSubscriber[]) {
+  constructor(
+    database: Database,
+    tally: Tally,
+    chaos: Chaos,
+    subscribers: readonly SoakSubscriber[],
+    followers: readonly SoakFollower[],
+  ) {
     this.#database = database
     this.#tally = tally
     this.#chaos = chaos
     this.#subscribers = subscribers
+    this.#followers = followers
+    this.log = new SoakLog(database)
     this.#audit = new FactAudit(database, (revision, name, { table }) => {
       const moments = this.#tables.get(name) ?? []
       this.#tables.set(name, moments)
@@ -75,6 +88,8 @@ export class Judge {
     await this.#judgeEnds()
     await this.#judgeHosts()
     for (const subscriber of this.#subscribers) subscriber.check((name, at) => this.tableAt(name, at), this.revision)
+    await this.log.take()
+    for (const follower of this.#followers) follower.check(this.log)
     this.#forget()
   }
 
@@ -140,8 +155,11 @@ export class Judge {
     }
   }
 
-  /** Tables that nobody asks for any more. */
+  /** Tables and facts that nobody asks for any more. */
   #forget(): void {
+    const judged = this.#followers.flatMap((follower) => follower.judged ?? [])
+    const [oldest = this.log.head] = judged.sort((a, b) => (a < b ? -1 : 1))
+    this.log.forget(oldest)
     const waiting = this.#subscribers.flatMap(({ record }) => record.frames[0]?.revision ?? [])
     const [least = this.revision] = [...waiting, this.revision].sort((a, b) => (a < b ? -1 : 1))
     for (const moments of this.#tables.values()) {

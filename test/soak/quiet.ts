@@ -5,6 +5,7 @@ import { until } from '../support/fixtures/until.ts'
 import { replicaOf } from './chaos.ts'
 import type { Cluster } from './cluster.ts'
 import type { Judge } from './judge.ts'
+import type { SoakFollower } from './soakFollower.ts'
 import type { SoakSubscriber } from './soakSubscriber.ts'
 
 const restSeconds = 150
@@ -17,6 +18,7 @@ export async function judgeQuiet(
   database: Database,
   judge: Judge,
   subscribers: readonly SoakSubscriber[],
+  followers: readonly SoakFollower[],
   cluster: Cluster,
 ): Promise<readonly string[]> {
   const faults: string[] = []
@@ -32,6 +34,16 @@ export async function judgeQuiet(
     const shown = () => JSON.stringify(shownOf(judge.tableAt(record.service, judge.revision), record.view))
     await until(() => record.tableText === shown(), 'its last frame', 60).catch(() =>
       say(`A subscriber of ${record.service} ends with ${record.tableText}, and it is ${shown()}.`),
+    )
+  }
+  for (const follower of followers) {
+    const hasAll = async () => {
+      await judge.log.take()
+      follower.check(judge.log)
+      return follower.missing(judge.log).length === 0
+    }
+    await until(hasAll, 'its last frame', 60).catch(() =>
+      say(`A subscriber of ${follower.name} ends without ${JSON.stringify(follower.missing(judge.log))}.`),
     )
   }
   faults.push(...(await unanswered(database, judge)))

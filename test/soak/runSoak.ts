@@ -19,6 +19,8 @@ import { Judge } from './judge.ts'
 import { judgeQuiet } from './quiet.ts'
 import { ServiceUser } from './serviceUser.ts'
 import { type SizeSample, takeSize } from './size.ts'
+import { SoakFollower } from './soakFollower.ts'
+import { soakKinds } from './soakKinds.ts'
 import { SoakSubscriber } from './soakSubscriber.ts'
 import { Tally } from './tally.ts'
 
@@ -103,11 +105,17 @@ async function soak(
   const subscribers = users.flatMap(({ name }) =>
     [false, true].map((includeNotReady) => new SoakSubscriber(name, includeNotReady, clients, rng.fork(), tally)),
   )
-  const judge = new Judge(database, tally, chaos, subscribers)
+  const followers = (Object.keys(soakKinds) as (keyof typeof soakKinds)[]).flatMap((kind) => {
+    // Two of each list, and one of each service.
+    const names = soakKinds[kind].isOfService ? users.map(({ name }) => name) : ['', '']
+    return names.map((name) => new SoakFollower(kind, name, clients, rng.fork(), tally))
+  })
+  const judge = new Judge(database, tally, chaos, subscribers, followers)
 
   const ending = new AbortController()
   setMaxListeners(0, ending.signal)
-  const following = subscribers.map((subscriber) => subscriber.run())
+  const streams = [...subscribers, ...followers].map(({ stream }) => stream)
+  const following = streams.map((stream) => stream.run())
   const acting = [
     ...users.map((user) => user.run(ending.signal, mostMillis.service)),
     operator.run(ending.signal, mostMillis.host),
@@ -136,12 +144,12 @@ async function soak(
     if (tally.faults.length > 0) return
     await operator.settle()
     for (const user of users) await user.settle()
-    for (const fault of await judgeQuiet(database, judge, subscribers, cluster)) tally.fault(fault)
+    for (const fault of await judgeQuiet(database, judge, subscribers, followers, cluster)) tally.fault(fault)
     for (const user of users) await user.verify()
     sizes.push(await takeSize(database))
     onSample()
   } finally {
-    for (const subscriber of subscribers) await subscriber.stop()
+    for (const stream of streams) await stream.stop()
     await Promise.all(following)
   }
 }

@@ -9,8 +9,8 @@ export interface EndpointFrame {
   readonly serviceId: ServiceId
   readonly revision: Revision
   readonly view: EndpointView
-  /** The whole table at `revision`, whatever the view; null on BOOKMARK and GONE. */
-  readonly addresses: readonly EndpointAddress[] | null
+  /** The whole table at `revision`, whatever the view. */
+  readonly addresses: readonly EndpointAddress[]
   /** The net of the interval as the view shows it; on a SNAPSHOT everything in the view is added. */
   readonly added: readonly EndpointAddress[]
   readonly removed: readonly EndpointAddress[]
@@ -18,8 +18,12 @@ export interface EndpointFrame {
 
 /** A SNAPSHOT, then a DELTA for every change that the view shows; several changes in one frame are told as their net. */
 export function endpointFrames(serviceId: ServiceId, view: EndpointView): ServiceFrames<EndpointFrame> {
-  const empty = (kind: 'BOOKMARK' | 'GONE', revision: Revision): EndpointFrame => {
-    return { kind, serviceId, revision, view, addresses: null, added: [], removed: [] }
+  const unchanged = (
+    kind: 'BOOKMARK' | 'GONE',
+    revision: Revision,
+    addresses: readonly EndpointAddress[],
+  ): EndpointFrame => {
+    return { kind, serviceId, revision, view, addresses, added: [], removed: [] }
   }
   return {
     snapshot: (revision, addresses) => {
@@ -34,7 +38,7 @@ export function endpointFrames(serviceId: ServiceId, view: EndpointView): Servic
       if (net.added.length === 0 && net.removed.length === 0) return null
       return { kind: 'DELTA', serviceId, revision, view, addresses, ...net }
     },
-    bookmark: (revision) => empty('BOOKMARK', revision),
-    gone: (revision) => empty('GONE', revision),
+    bookmark: (revision, addresses) => unchanged('BOOKMARK', revision, addresses),
+    gone: (revision) => unchanged('GONE', revision, []),
   }
 }

@@ -14,6 +14,7 @@ import { ServiceSettingsInput, settingsFaults, settingsWithDefaults } from '../c
 import { builder } from '../kit/builder.ts'
 import { type Fault, noneLeft } from '../kit/check.ts'
 import { appliedOf, userMutation } from '../kit/mutation.ts'
+import { rowType } from '../kit/rowType.ts'
 import { checkCommand, nameField, pathFaults, pathLengthFaults, whole } from '../kit/values.ts'
 
 const ApplyProfilePayload = builder
@@ -21,11 +22,10 @@ const ApplyProfilePayload = builder
   .implement({
     description: 'The profile was applied.',
     fields: (t) => ({
-      profile: t.prismaField({
-        type: 'ProfileRevision',
+      profile: t.field({
+        type: rowType('ProfileRevision'),
         description: 'The newest revision.',
-        resolve: (query, { profileRevisionId: id }, _args, { app }) =>
-          app.database.prisma.profileRevision.findUniqueOrThrow({ ...query, where: { id } }),
+        resolve: ({ profileRevisionId }, _args, { rows }) => rows.require('ProfileRevision', profileRevisionId),
       }),
       created: t.exposeBoolean('created', {
         description:

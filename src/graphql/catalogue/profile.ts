@@ -9,6 +9,7 @@ import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
+import { rowType } from '../kit/rowType.ts'
 import { storable } from '../kit/storableText.ts'
 
 const revisions: Listing = {
@@ -33,7 +34,11 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
   nullable: true,
   description: 'One state of an application profile. It never changes, because a change makes the next revision.',
   fields: (t) => ({
-    profile: t.relation('profile', { description: 'The profile.' }),
+    profile: t.field({
+      type: rowType('Profile'),
+      description: 'The profile.',
+      resolve: ({ profileId }, _args, { rows }) => rows.require('Profile', profileId),
+    }),
     revision: t.exposeInt('revision', { description: '1, 2, 3 … in its profile.' }),
     command: t.stringList({
       description: 'The program and its arguments; no shell.',
@@ -120,14 +125,11 @@ const ApplicationProfile = builder.prismaNode('Profile', {
       resolve: (profile) => profile.kind,
     }),
     name: t.exposeString('name', { description: 'A DNS-1123 label of at most 50 characters; unique.' }),
-    current: t.prismaField({
-      type: 'ProfileRevision',
+    current: t.field({
+      type: ProfileRevision,
       description: 'The newest revision.',
-      resolve: (query, { id: profileId, currentRevision: revision }, _args, { app }) =>
-        app.database.prisma.profileRevision.findUniqueOrThrow({
-          ...query,
-          where: { profileId_revision: { profileId, revision } },
-        }),
+      resolve: ({ id, currentRevision }, _args, { rows }) =>
+        rows.requireNumbered('ProfileRevision', id, currentRevision),
     }),
     revisions: t.connection(
       {

@@ -62,11 +62,10 @@ const ApplyProjectPayload = builder
   .implement({
     description: 'The project was applied.',
     fields: (t) => ({
-      project: t.prismaField({
-        type: 'Project',
+      project: t.field({
+        type: Project,
         description: 'The project.',
-        resolve: (query, { projectId: id }, _args, { app }) =>
-          app.database.prisma.project.findUniqueOrThrow({ ...query, where: { id } }),
+        resolve: ({ projectId }, _args, { rows }) => rows.require('Project', projectId),
       }),
     }),
   })

@@ -48,11 +48,10 @@ builder.queryFields((t) => ({
 const ApplyQueuePayload = builder.objectRef<Extract<ClusterOutcome, { kind: 'queue' }>>('ApplyQueuePayload').implement({
   description: 'The queue was applied.',
   fields: (t) => ({
-    queue: t.prismaField({
-      type: 'Queue',
+    queue: t.field({
+      type: Queue,
       description: 'The queue.',
-      resolve: (query, { queueId: id }, _args, { app }) =>
-        app.database.prisma.queue.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: ({ queueId }, _args, { rows }) => rows.require('Queue', queueId),
     }),
   }),
 })

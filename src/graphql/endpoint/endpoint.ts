@@ -2,12 +2,14 @@ import { bounds } from '../../model/bounds.ts'
 import { type EndpointAddress as Address, type EndpointView, inView } from '../../model/endpoint.ts'
 import type { Revision, ServiceId } from '../../model/id.ts'
 import { withoutNulls } from '../../model/withoutNulls.ts'
+import type { Database } from '../../store/database/database.ts'
 import { readEndpoints } from '../../store/read/readEndpoint.ts'
 import { PortProtocol } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
-import { findOrNull } from '../kit/findOrNull.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
 import { findService } from '../kit/lookup.ts'
+import { present } from '../kit/rowLoaders.ts'
+import { rowType } from '../kit/rowType.ts'
 
 /** A service's whole table, exact at its revision. Its id is the service's. */
 export interface EndpointTable {
@@ -31,12 +33,11 @@ export const EndpointAddress = builder.objectRef<Address>('EndpointAddress').imp
       description: "The replica's global id. It is given also when the replica is no longer kept.",
       resolve: (address) => encodeGlobalId('Replica', address.replicaId),
     }),
-    replica: t.prismaField({
-      type: 'Replica',
+    replica: t.field({
+      type: rowType('Replica'),
       nullable: true,
       description: 'The replica, read now; null when it is no longer kept.',
-      resolve: (query, { replicaId: id }, _args, { app }) =>
-        findOrNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } })),
+      resolve: ({ replicaId }, _args, { rows }) => rows.load('Replica', replicaId),
     }),
     index: t.exposeInt('index', { description: "The replica's index." }),
     start: t.exposeInt('start', { description: "The number of the present start of the replica's process: 1, 2, 3 …" }),
@@ -66,24 +67,17 @@ export const EndpointAddress = builder.objectRef<Address>('EndpointAddress').imp
 export const Endpoint = builder.loadableNodeRef('Endpoint', {
   id: { resolve: (table: EndpointTable) => table.serviceId, description: 'The global id.' },
   loaderOptions: { cache: false },
-  load: async (ids: string[], { app }): Promise<(EndpointTable | null)[]> => {
-    const tables = await readEndpoints(app.database, ids as ServiceId[])
-    return ids.map((id) => {
-      const serviceId = id as ServiceId
-      const table = tables.get(serviceId)
-      return table === undefined ? null : { serviceId, ...table }
-    })
-  },
+  load: async (ids: string[], { app }): Promise<(EndpointTable | null)[]> =>
+    (await tablesOf(app.database, ids)).map((table) => (table === null || table.isGone ? null : table)),
 })
 Endpoint.implement({
   description:
     "The addresses of a service's replicas. Subscribe with endpointChanged instead of asking again and again.",
   fields: (t) => ({
-    service: t.prismaField({
-      type: 'Service',
+    service: t.field({
+      type: rowType('Service'),
       description: 'The service, read now.',
-      resolve: (query, { serviceId: id }, _args, { app }) =>
-        app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: ({ serviceId }, _args, { rows }) => rows.require('Service', serviceId),
     }),
     revision: t.expose('revision', {
       type: 'Revision',
@@ -109,6 +103,20 @@ Endpoint.implement({
     }),
   }),
 })
+
+/** The tables of services that their callers have read already: of one that has been deleted since then the table is empty. */
+export async function tablesOfServices(database: Database, ids: readonly string[]): Promise<EndpointTable[]> {
+  return (await tablesOf(database, ids)).map((table) => present('Service', table))
+}
+
+async function tablesOf(database: Database, ids: readonly string[]) {
+  const tables = await readEndpoints(database, ids as readonly ServiceId[])
+  return ids.map((id) => {
+    const serviceId = id as ServiceId
+    const table = tables.get(serviceId)
+    return table === undefined ? null : { serviceId, ...table }
+  })
+}
 
 builder.queryField('endpoint', (t) =>
   t.field({

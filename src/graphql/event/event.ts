@@ -5,7 +5,7 @@ import { noneLeft } from '../kit/check.ts'
 import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
-import { findOrNull } from '../kit/findOrNull.ts'
+import { rowType } from '../kit/rowType.ts'
 import { refuseUnstorable } from '../kit/storableText.ts'
 
 const events: Listing = {
@@ -42,27 +42,24 @@ export const Event = builder.prismaNode('Event', {
         'How often it has happened so far. A repeat for the same cause has an event only at the 2nd, 4th, 8th … time.',
     }),
     actor: t.exposeString('actor', { description: 'The subject that caused it; "xce" when the rules did.' }),
-    service: t.prismaField({
-      type: 'Service',
+    service: t.field({
+      type: rowType('Service'),
       nullable: true,
       description: 'The service that it is about; null when it is about none, or when the service is no longer kept.',
-      resolve: (query, { serviceId: id }, _args, { app }) =>
-        id === null ? null : findOrNull(app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } })),
+      resolve: ({ serviceId }, _args, { rows }) => rows.load('Service', serviceId),
     }),
-    replica: t.prismaField({
-      type: 'Replica',
+    replica: t.field({
+      type: rowType('Replica'),
       nullable: true,
       description:
         'The replica that it is about; null when it is about none or several, or when the replica is no longer kept.',
-      resolve: (query, { replicaId: id }, _args, { app }) =>
-        id === null ? null : findOrNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } })),
+      resolve: ({ replicaId }, _args, { rows }) => rows.load('Replica', replicaId),
     }),
-    host: t.prismaField({
-      type: 'Host',
+    host: t.field({
+      type: rowType('Host'),
       nullable: true,
       description: 'The host that it is about; null when it is about none, or when the host is no longer kept.',
-      resolve: (query, { hostId: id }, _args, { app }) =>
-        id === null ? null : findOrNull(app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } })),
+      resolve: ({ hostId }, _args, { rows }) => rows.load('Host', hostId),
     }),
   }),
 })

@@ -1,5 +1,6 @@
 import { type Host as HostRow, Prisma, type Replica as ReplicaRow } from '../../generated/prisma/client.ts'
 import type { Reachability as Reach, HostScheduling as Scheduling } from '../../generated/prisma/enums.ts'
+import { groupBy } from '../../model/groupBy.ts'
 import { PortRange } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
@@ -7,7 +8,7 @@ import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
 import { storable } from '../kit/storableText.ts'
 import { Replica, ReplicaConnection } from '../replica/replica.ts'
-import { Reachability } from '../worker/worker.ts'
+import { Reachability, Worker } from '../worker/worker.ts'
 
 const hosts: Listing = {
   name: 'Query.hosts',
@@ -77,9 +78,17 @@ export const Host = builder.prismaNode('Host', {
       nullable: true,
       description: 'A sentence that says why it is not both open and reachable; null when it is.',
     }),
-    workers: t.relation('workers', {
+    workers: t.loadableList({
+      type: Worker,
       description: 'The workers that registered on it, in the order of their names.',
-      query: { orderBy: { name: 'asc' } },
+      loaderOptions: { cache: false },
+      load: async (ids: string[], { app }) => {
+        const where = { hostId: { in: ids } }
+        const workers = await app.database.prisma.worker.findMany({ where, orderBy: { name: 'asc' } })
+        const byHost = groupBy(workers, ({ hostId }) => hostId)
+        return ids.map((id) => byHost.get(id) ?? [])
+      },
+      resolve: (host) => host.id,
     }),
     cpuMillis: t.exposeInt('cpuMillis', {
       description: 'The CPU that its workers offer, in thousandths of a core. LOST workers offer nothing.',

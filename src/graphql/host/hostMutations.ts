@@ -7,6 +7,7 @@ import { builder } from '../kit/builder.ts'
 import { noneLeft } from '../kit/check.ts'
 import { appliedOf, type Call, titleOf, userMutation } from '../kit/mutation.ts'
 import { errorOf } from '../kit/refusalError.ts'
+import { rowType } from '../kit/rowType.ts'
 import { storable } from '../kit/storableText.ts'
 
 // What operators decide about hosts (R15). Each decision is one write, and then one commit of every service that has
@@ -43,11 +44,10 @@ function payloadOf(mutation: string, done: string) {
   return builder.objectRef<{ readonly hostId: HostId }>(`${titleOf(mutation)}Payload`).implement({
     description: done,
     fields: (t) => ({
-      host: t.prismaField({
-        type: 'Host',
+      host: t.field({
+        type: rowType('Host'),
         description: 'The host, read after the change.',
-        resolve: (query, { hostId: id }, _args, { app }) =>
-          app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } }),
+        resolve: ({ hostId }, _args, { rows }) => rows.require('Host', hostId),
       }),
     }),
   })

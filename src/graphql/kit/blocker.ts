@@ -2,7 +2,7 @@ import type { BlockReason as Reason } from '../../generated/prisma/enums.ts'
 import type { Blocker as BlockerValue } from '../../model/blocker.ts'
 import { builder } from './builder.ts'
 import { enumOf } from './enumOf.ts'
-import { findOrNull } from './findOrNull.ts'
+import { rowType } from './rowType.ts'
 
 export const BlockReason = enumOf<Reason>('BlockReason', 'Why something waits.', {
   QUEUED: 'It waits for its turn to be placed.',
@@ -44,14 +44,11 @@ export const Blocker = builder.objectRef<BlockerValue>('Blocker').implement({
       description: "The instant at which it will end without anybody's action; null when that is not known.",
       resolve: (blocker) => blocker.until,
     }),
-    replica: t.prismaField({
-      type: 'Replica',
+    replica: t.field({
+      type: rowType('Replica'),
       nullable: true,
       description: 'The replica that it is about; null when it is about none or several.',
-      resolve: (query, blocker, _args, { app }) =>
-        blocker.replica === null
-          ? null
-          : findOrNull(app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id: blocker.replica } })),
+      resolve: ({ replica }, _args, { rows }) => rows.load('Replica', replica),
     }),
   }),
 })

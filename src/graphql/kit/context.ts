@@ -1,6 +1,7 @@
 import type { ServerContext } from '../../systems/serverContext.ts'
 import { PageLoaders } from './connection/pageLoaders.ts'
 import type { ResultSink } from './resultSink.ts'
+import { RowLoaders } from './rowLoaders.ts'
 
 /** The caller, as its token says. */
 export interface Viewer {
@@ -23,12 +24,14 @@ export interface GraphQLContext {
   /** Null when there is no valid token; every operation is then refused. */
   readonly viewer: Viewer | null
   readonly pages: PageLoaders
+  readonly rows: RowLoaders
   /** A transport that sets this gets a subscription's frames directly, not as the executor's results. */
   readonly sink?: ResultSink
 }
 
 export function createContext(app: ServerContext, viewer: Viewer | null): GraphQLContext {
-  return { app, viewer, pages: new PageLoaders(app.database.prisma) }
+  const { prisma } = app.database
+  return { app, viewer, pages: new PageLoaders(prisma), rows: new RowLoaders(prisma) }
 }
 
 export function hasRole(viewer: Viewer | null, role: string): boolean {

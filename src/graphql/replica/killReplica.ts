@@ -5,15 +5,15 @@ import { noneLeft } from '../kit/check.ts'
 import { idOf } from '../kit/globalId.ts'
 import { resultOrThrow, userMutation } from '../kit/mutation.ts'
 import { errorOf } from '../kit/refusalError.ts'
+import { rowType } from '../kit/rowType.ts'
 
 const KillReplicaPayload = builder.objectRef<{ readonly replicaId: ReplicaId }>('KillReplicaPayload').implement({
   description: 'The replica is being stopped.',
   fields: (t) => ({
-    replica: t.prismaField({
-      type: 'Replica',
+    replica: t.field({
+      type: rowType('Replica'),
       description: 'The replica, read after the change.',
-      resolve: (query, { replicaId: id }, _args, { app }) =>
-        app.database.prisma.replica.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: ({ replicaId }, _args, { rows }) => rows.require('Replica', replicaId),
     }),
   }),
 })

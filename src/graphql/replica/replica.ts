@@ -9,6 +9,7 @@ import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { badUserInput } from '../kit/requestErrors.ts'
+import { rowType } from '../kit/rowType.ts'
 import { Worker } from '../worker/worker.ts'
 import { EndReason, LeaveReason, LogStream, ReplicaState } from './replicaEnums.ts'
 import { ReplicaFilter, replicaFilterSql } from './replicaFilter.ts'
@@ -77,12 +78,21 @@ export const Replica = builder.prismaNode('Replica', {
   description:
     'One ordinary job of a service. A replica that ends is replaced by a new one, as a rule with the same index.',
   fields: (t) => ({
-    service: t.relation('service', { description: 'The service.' }),
+    service: t.field({
+      type: rowType('Service'),
+      description: 'The service.',
+      resolve: ({ serviceId }, _args, { rows }) => rows.require('Service', serviceId),
+    }),
     index: t.exposeInt('index', {
       description:
         'Its number within the service, from 0. Only one active replica of the service has it. It is not a shard number, because during a surge it can be equal to or higher than the desired replicas.',
     }),
-    version: t.relation('version', { description: 'The version under which it was started.' }),
+    version: t.field({
+      type: rowType('ServiceVersion'),
+      description: 'The version under which it was started.',
+      resolve: ({ serviceId, versionNumber }, _args, { rows }) =>
+        rows.requireNumbered('ServiceVersion', serviceId, versionNumber),
+    }),
     state: t.field({
       type: ReplicaState,
       description: 'Its state, which only moves forward.',
@@ -110,21 +120,18 @@ export const Replica = builder.prismaNode('Replica', {
       description: 'Why it will be replaced although its content is current; null when it will not.',
       resolve: (replica) => replica.leaving,
     }),
-    host: t.relation('host', {
+    host: t.field({
+      type: rowType('Host'),
       nullable: true,
       description: 'The host that it was placed on; null before its placement.',
+      resolve: ({ hostId }, _args, { rows }) => rows.load('Host', hostId),
     }),
-    worker: t.loadable({
+    worker: t.field({
       type: Worker,
       nullable: true,
       description:
         'The worker that it was placed on last; null before its placement, and when that worker is no longer kept.',
-      loaderOptions: { cache: false },
-      load: async (ids: string[], { app }) => {
-        const workers = await app.database.prisma.worker.findMany({ where: { id: { in: ids } } })
-        return ids.map((id) => workers.find((worker) => worker.id === id) ?? null)
-      },
-      resolve: (replica) => replica.workerId,
+      resolve: ({ workerId }, _args, { rows }) => rows.load('Worker', workerId),
     }),
     ports: t.field({
       type: [AllocatedPort],

@@ -5,6 +5,7 @@ import { builder } from '../kit/builder.ts'
 import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
+import { rowType } from '../kit/rowType.ts'
 
 const rollouts: Listing = {
   name: 'Query.rollouts',
@@ -31,12 +32,24 @@ export const Rollout = builder.prismaNode('Rollout', {
     'The move of a service from one version to another. The creation of a service is its rollout 1, whose `from` is null.',
   fields: (t) => ({
     number: t.exposeInt('number', { description: '1, 2, 3 … in its service.' }),
-    service: t.relation('service', { description: 'The service.' }),
-    from: t.relation('from', {
+    service: t.field({
+      type: rowType('Service'),
+      description: 'The service.',
+      resolve: ({ serviceId }, _args, { rows }) => rows.require('Service', serviceId),
+    }),
+    from: t.field({
+      type: rowType('ServiceVersion'),
       nullable: true,
       description: 'The last completed version before it; null for the creation.',
+      resolve: ({ serviceId, fromVersion }, _args, { rows }) =>
+        rows.loadNumbered('ServiceVersion', serviceId, fromVersion),
     }),
-    to: t.relation('to', { description: 'The target version.' }),
+    to: t.field({
+      type: rowType('ServiceVersion'),
+      description: 'The target version.',
+      resolve: ({ serviceId, toVersion }, _args, { rows }) =>
+        rows.requireNumbered('ServiceVersion', serviceId, toVersion),
+    }),
     state: t.field({ type: RolloutState, description: 'Its state.', resolve: (rollout) => rollout.state }),
     automatic: t.exposeBoolean('automatic', { description: 'Whether it is an automatic rollback.' }),
     hold: t.field({

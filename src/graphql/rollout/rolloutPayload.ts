@@ -1,5 +1,6 @@
 import type { RolloutId, ServiceId } from '../../model/id.ts'
 import { builder } from '../kit/builder.ts'
+import { rowType } from '../kit/rowType.ts'
 
 export interface RolloutResult {
   readonly serviceId: ServiceId
@@ -12,25 +13,19 @@ export function rolloutPayload(name: string, description: string, rollout: strin
   return builder.objectRef<RolloutResult>(name).implement({
     description,
     fields: (t) => ({
-      service: t.prismaField({
-        type: 'Service',
+      service: t.field({
+        type: rowType('Service'),
         description: 'The service, read after the change.',
-        resolve: (query, { serviceId: id }, _args, { app }) =>
-          app.database.prisma.service.findUniqueOrThrow({ ...query, where: { id } }),
+        resolve: ({ serviceId }, _args, { rows }) => rows.require('Service', serviceId),
       }),
-      rollout: t.prismaField({
-        type: 'Rollout',
+      rollout: t.field({
+        type: rowType('Rollout'),
         description: rollout,
-        resolve: async (query, { serviceId, rolloutId }, _args, { app: { database } }) => {
-          const { prisma } = database
-          const begun =
-            rolloutId === null ? null : await prisma.rollout.findUnique({ ...query, where: { id: rolloutId } })
+        resolve: async ({ serviceId, rolloutId }, _args, { rows }) => {
+          const begun = await rows.load('Rollout', rolloutId)
           if (begun !== null) return begun
-          const { rolloutNumber: number } = await prisma.service.findUniqueOrThrow({
-            where: { id: serviceId },
-            select: { rolloutNumber: true },
-          })
-          return prisma.rollout.findUniqueOrThrow({ ...query, where: { serviceId_number: { serviceId, number } } })
+          const { rolloutNumber } = await rows.require('Service', serviceId)
+          return rows.requireNumbered('Rollout', serviceId, rolloutNumber)
         },
       }),
     }),

@@ -5,13 +5,14 @@ import type {
   ServiceVersion as VersionRow,
 } from '../../generated/prisma/client.ts'
 import type { ServiceStatus as Status } from '../../generated/prisma/enums.ts'
-import { Endpoint } from '../endpoint/endpoint.ts'
+import { Endpoint, tablesOfServices } from '../endpoint/endpoint.ts'
 import { Event, EventConnection } from '../event/event.ts'
 import { Blocker } from '../kit/blocker.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
+import { rowType } from '../kit/rowType.ts'
 import { Replica, ReplicaConnection } from '../replica/replica.ts'
 import { ReplicaFilter, replicaFilterSql } from '../replica/replicaFilter.ts'
 import { Rollout, RolloutConnection } from '../rollout/rollout.ts'
@@ -67,18 +68,26 @@ export const Service = builder.prismaNode('Service', {
     name: t.exposeString('name', {
       description: 'A DNS-1123 label of at most 50 characters; unique in its project until its last replica has ended.',
     }),
-    project: t.relation('project', { description: 'The project whose quota it uses.' }),
-    queue: t.relation('queue', { description: 'The queue, whose priority decides when its replicas are placed.' }),
+    project: t.field({
+      type: rowType('Project'),
+      description: 'The project whose quota it uses.',
+      resolve: ({ projectId }, _args, { rows }) => rows.require('Project', projectId),
+    }),
+    queue: t.field({
+      type: rowType('Queue'),
+      description: 'The queue, whose priority decides when its replicas are placed.',
+      resolve: ({ queueId }, _args, { rows }) => rows.require('Queue', queueId),
+    }),
     owner: t.exposeString('owner', { description: 'The subject that created it.' }),
-    profile: t.relation('profileRevision', { description: "The profile's revision of its target version." }),
-    version: t.prismaField({
-      type: 'ServiceVersion',
+    profile: t.field({
+      type: rowType('ProfileRevision'),
+      description: "The profile's revision of its target version.",
+      resolve: ({ profileRevisionId }, _args, { rows }) => rows.require('ProfileRevision', profileRevisionId),
+    }),
+    version: t.field({
+      type: ServiceVersion,
       description: 'The target version, which it should run.',
-      resolve: (query, { id: serviceId, versionNumber: number }, _args, { app }) =>
-        app.database.prisma.serviceVersion.findUniqueOrThrow({
-          ...query,
-          where: { serviceId_number: { serviceId, number } },
-        }),
+      resolve: ({ id, versionNumber }, _args, { rows }) => rows.requireNumbered('ServiceVersion', id, versionNumber),
     }),
     versions: t.connection(
       {
@@ -127,11 +136,10 @@ export const Service = builder.prismaNode('Service', {
       },
       ReplicaConnection,
     ),
-    rollout: t.prismaField({
-      type: 'Rollout',
+    rollout: t.field({
+      type: Rollout,
       description: 'The current rollout, which may have finished already.',
-      resolve: (query, { id: serviceId, rolloutNumber: number }, _args, { app }) =>
-        app.database.prisma.rollout.findUniqueOrThrow({ ...query, where: { serviceId_number: { serviceId, number } } }),
+      resolve: ({ id, rolloutNumber }, _args, { rows }) => rows.requireNumbered('Rollout', id, rolloutNumber),
     }),
     rollouts: t.connection(
       {
@@ -141,11 +149,12 @@ export const Service = builder.prismaNode('Service', {
       },
       RolloutConnection,
     ),
-    endpoint: t.field({
+    endpoint: t.loadable({
       type: Endpoint,
-      description: 'The addresses of its replicas.',
-      resolve: ({ id, revision, deletedAt }) =>
-        deletedAt === null ? id : ({ serviceId: id, revision, addresses: [] } as never),
+      description: 'The addresses of its replicas; none once it is gone.',
+      loaderOptions: { cache: false },
+      load: (ids: string[], { app }) => tablesOfServices(app.database, ids),
+      resolve: ({ id }) => id,
     }),
     events: t.connection(
       {

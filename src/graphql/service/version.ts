@@ -2,6 +2,7 @@ import type { VersionCause as Cause } from '../../generated/prisma/enums.ts'
 import { EnvironmentVariable, PortDeclaration } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
+import { rowType } from '../kit/rowType.ts'
 
 const VersionCause = enumOf<Cause>('VersionCause', 'The causes of a version.', {
   CREATE: 'The creation of the service.',
@@ -16,9 +17,17 @@ export const ServiceVersion = builder.prismaNode('ServiceVersion', {
   nullable: true,
   description: "What a service runs: a profile's revision merged with the service's own command and environment.",
   fields: (t) => ({
-    service: t.relation('service', { description: 'The service.' }),
+    service: t.field({
+      type: rowType('Service'),
+      description: 'The service.',
+      resolve: ({ serviceId }, _args, { rows }) => rows.require('Service', serviceId),
+    }),
     number: t.exposeInt('number', { description: '1, 2, 3 … in its service.' }),
-    profile: t.relation('profileRevision', { description: "The profile's revision that it was made from." }),
+    profile: t.field({
+      type: rowType('ProfileRevision'),
+      description: "The profile's revision that it was made from.",
+      resolve: ({ profileRevisionId }, _args, { rows }) => rows.require('ProfileRevision', profileRevisionId),
+    }),
     command: t.stringList({
       description: 'The program and its arguments; no shell.',
       resolve: (version) => version.content.command,

@@ -2,7 +2,7 @@ import { type EndpointFrame, endpointFrames } from '../../feed/frames/endpointFr
 import { Endpoint, EndpointAddress } from '../endpoint/endpoint.ts'
 import { builder } from '../kit/builder.ts'
 import { frameFields } from './frameFields.ts'
-import { afterArg, followService, serviceArgs } from './sources.ts'
+import { followService, frameArgs, serviceArgs } from './sources.ts'
 
 const EndpointChange = builder.objectRef<EndpointFrame>('EndpointChange').implement({
   description:
@@ -11,11 +11,9 @@ const EndpointChange = builder.objectRef<EndpointFrame>('EndpointChange').implem
     ...frameFields(t),
     endpoint: t.field({
       type: Endpoint,
-      nullable: true,
       description:
-        "The table at the revision. Its addresses are those of the subscription's port, and not ready ones where the subscription includes them, unless their own arguments say otherwise. Null on BOOKMARK and GONE.",
-      resolve: ({ addresses, serviceId, revision, view }) =>
-        addresses === null ? null : { serviceId, revision, addresses, view },
+        "The table at the revision; on GONE it is empty. Its addresses are those of the subscription's port, and those that are not ready when the subscription includes them, unless their own arguments say otherwise.",
+      resolve: ({ addresses, serviceId, revision, view }) => ({ serviceId, revision, addresses, view }),
     }),
     added: t.field({
       type: [EndpointAddress],
@@ -42,11 +40,11 @@ builder.subscriptionField('endpointChanged', (t) =>
         defaultValue: false,
         description: 'Also send addresses of replicas that are not ready.',
       }),
-      ...afterArg,
+      ...frameArgs,
     },
-    subscribe: (_root, { project, service, port, includeNotReady, after }, context) => {
+    subscribe: (_root, { project, service, port, includeNotReady, ...wishes }, context) => {
       const view = { port: port ?? null, includeNotReady: includeNotReady ?? false }
-      return followService(context, { project, name: service }, after, 'endpoint', (id) => endpointFrames(id, view))
+      return followService(context, { project, name: service }, wishes, 'endpoint', (id) => endpointFrames(id, view))
     },
     resolve: (frame) => frame,
   }),

@@ -4,7 +4,7 @@ import type { Revision } from '../../model/id.ts'
 import { Event, EventFilter, type EventFilterValue, eventFilterSql } from '../event/event.ts'
 import { builder } from '../kit/builder.ts'
 import { frameFields } from './frameFields.ts'
-import { afterArg, followList } from './sources.ts'
+import { followList, frameArgs } from './sources.ts'
 
 const EventChange = builder.objectRef<EventFrame<EventRow>>('EventChange').implement({
   description: `A frame of eventAdded: every event that matches the filter after the previous frame, up to its own revision. It has at most ${eventsPerFrame}; where there are more, the next frame has them.`,
@@ -24,11 +24,11 @@ builder.subscriptionField('eventAdded', (t) =>
     description: 'Follows events: a SNAPSHOT with the newest first, then every event, in order.',
     args: {
       filter: t.arg({ type: EventFilter, description: 'Which ones to return; all when left out.' }),
-      ...afterArg,
+      ...frameArgs,
     },
-    subscribe: (_root, { filter, after }, context) => {
+    subscribe: (_root, { filter, ...wishes }, context) => {
       const { database } = context.app
-      return followList(context, 'events', after, eventFrames(database, viewOf(database.prisma, filter)))
+      return followList(context, 'events', wishes, eventFrames(database, viewOf(database.prisma, filter)))
     },
     resolve: (frame) => frame,
   }),

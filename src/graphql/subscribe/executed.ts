@@ -3,7 +3,7 @@ import { FeedRefusal } from '../../feed/feedRefusal.ts'
 import { databaseErrorOf } from '../../store/database/databaseErrors.ts'
 import { createContext, type GraphQLContext } from '../kit/context.ts'
 import { errorOf } from '../kit/refusalError.ts'
-import type { Executed } from '../kit/resultSink.ts'
+import { Executed } from '../kit/resultSink.ts'
 
 /** A frame could not be made. Without it the next one would leave a gap, so this ends the subscription. */
 export class FrameFailure extends Error {
@@ -25,7 +25,7 @@ export async function executeFrame(args: ExecutionArgs, frame: unknown): Promise
   const troubled = result.errors?.find(({ originalError }) => databaseErrorOf(originalError) !== null)
   if (troubled !== undefined) throw troubled.originalError
   if (result.data == null) throw new FrameFailure(result.errors ?? [])
-  return { result, bytes: null }
+  return new Executed(result)
 }
 
 /** Makes the last result of a subscription from the error that ended it. */

@@ -15,7 +15,7 @@ type FrameFieldBuilder<Shape> = PothosSchemaTypes.ObjectFieldBuilder<(typeof bui
 const ChangeKind = enumOf<Kind>('ChangeKind', 'The kinds of frames of a subscription.', {
   SNAPSHOT: 'Everything, as it is at the revision. The receiver forgets what it knew before.',
   DELTA: 'What changed since the previous frame.',
-  BOOKMARK: 'Nothing changed; the position moved on.',
+  BOOKMARK: 'Nothing changed, and the position moved on. Only subscribers who ask for bookmarks get it.',
   GONE: 'The object was deleted, or the caller may no longer see it. The subscription ends.',
 })
 

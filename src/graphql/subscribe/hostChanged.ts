@@ -2,7 +2,7 @@ import { type HostFrame, hostFrames } from '../../feed/frames/hostFrames.ts'
 import { builder } from '../kit/builder.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
 import { partFields } from './frameFields.ts'
-import { afterArg, followList } from './sources.ts'
+import { followList, frameArgs } from './sources.ts'
 
 const HostChange = builder.objectRef<HostFrame>('HostChange').implement({
   description:
@@ -29,8 +29,8 @@ builder.subscriptionField('hostChanged', (t) =>
   t.field({
     type: HostChange,
     description: 'Follows all hosts: a SNAPSHOT first, then every change.',
-    args: afterArg,
-    subscribe: (_root, { after }, context) => followList(context, 'hosts', after, hostFrames(context.app.database)),
+    args: frameArgs,
+    subscribe: (_root, wishes, context) => followList(context, 'hosts', wishes, hostFrames(context.app.database)),
     resolve: (frame) => frame,
   }),
 )

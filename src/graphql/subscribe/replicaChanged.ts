@@ -2,7 +2,7 @@ import { type ReplicaFrame, replicaFrames } from '../../feed/frames/serviceFrame
 import { builder } from '../kit/builder.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
 import { partFields } from './frameFields.ts'
-import { afterArg, followService, serviceArgs } from './sources.ts'
+import { followService, frameArgs, serviceArgs } from './sources.ts'
 
 const ReplicaChange = builder.objectRef<ReplicaFrame>('ReplicaChange').implement({
   description:
@@ -37,10 +37,10 @@ builder.subscriptionField('replicaChanged', (t) =>
       'Follows the replicas of a service: a SNAPSHOT of those that have not ended, then every change. The error NOT_FOUND when there is no such service. When it is deleted later, a frame GONE ends the subscription.',
     args: {
       ...serviceArgs,
-      ...afterArg,
+      ...frameArgs,
     },
-    subscribe: (_root, { project, service, after }, context) =>
-      followService(context, { project, name: service }, after, 'replicas', (id) =>
+    subscribe: (_root, { project, service, ...wishes }, context) =>
+      followService(context, { project, name: service }, wishes, 'replicas', (id) =>
         replicaFrames(context.app.database, id),
       ),
     resolve: (frame) => frame,

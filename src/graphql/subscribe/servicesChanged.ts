@@ -5,7 +5,7 @@ import { builder } from '../kit/builder.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
 import { lastingConditions, ServiceFilter, type ServiceFilterValue } from '../service/serviceQueries.ts'
 import { partFields } from './frameFields.ts'
-import { afterArg, followList } from './sources.ts'
+import { followList, frameArgs } from './sources.ts'
 
 const ServiceListChange = builder.objectRef<ServiceListFrame>('ServiceListChange').implement({
   description:
@@ -38,12 +38,12 @@ builder.subscriptionField('servicesChanged', (t) =>
     description: 'Follows the services that match a filter: a SNAPSHOT first, then every change.',
     args: {
       filter: t.arg({ type: ServiceFilter, description: 'Which ones to return; all when left out.' }),
-      ...afterArg,
+      ...frameArgs,
     },
-    subscribe: (_root, { filter, after }, context) => {
+    subscribe: (_root, { filter, ...wishes }, context) => {
       const { database } = context.app
       const view = viewOf(database.prisma, filter)
-      return followList(context, 'services', after, serviceListFrames(database, view))
+      return followList(context, 'services', wishes, serviceListFrames(database, view))
     },
     resolve: (frame) => frame,
   }),

@@ -2,8 +2,8 @@ import type { ListTopics } from '../../feed/feed.ts'
 import { type ListFrames, listFollower } from '../../feed/listFollower.ts'
 import { type ServiceFrames, serviceFollower } from '../../feed/serviceFollower.ts'
 import type { ServiceTopicChange } from '../../feed/serviceTopic.ts'
-import { SharedSource } from '../../feed/sharedSource.ts'
-import type { Revision, ServiceId } from '../../model/id.ts'
+import { type FrameWishes, SharedSource } from '../../feed/sharedSource.ts'
+import type { ServiceId } from '../../model/id.ts'
 import { builder } from '../kit/builder.ts'
 import type { GraphQLContext } from '../kit/context.ts'
 import { findService, noService } from '../kit/lookup.ts'
@@ -11,14 +11,17 @@ import type { ServiceName } from '../kit/serviceKey.ts'
 
 // What subscriptions follow, and the arguments that name it.
 
-type After = Revision | null | undefined
-
-/** Every subscription takes it, as its last argument. */
-export const afterArg = builder.args((t) => ({
+/** Every subscription takes these, as its last arguments. */
+export const frameArgs = builder.args((t) => ({
   after: t.field({
     type: 'Revision',
     description:
       'The last revision that you have; the first frame then covers what changed after it. When it is left out, no longer kept or not reached yet, the first frame is a SNAPSHOT.',
+  }),
+  bookmarks: t.boolean({
+    defaultValue: false,
+    description:
+      'Whether a BOOKMARK comes after 15 s without a frame, so that the revision that you have moves on while nothing happens.',
   }),
 }))
 
@@ -45,22 +48,22 @@ export const ownServiceArgs = builder.args((t) => ({
 export async function followService<Frame>(
   { app: { feed, database } }: GraphQLContext,
   service: ServiceName,
-  after: After,
+  wishes: FrameWishes,
   what: string,
   framesOf: (id: ServiceId) => ServiceFrames<Frame>,
 ): Promise<SharedSource<Frame, ServiceTopicChange>> {
   const key = JSON.stringify([service.project, service.name])
   const id = await feed.lookUps.get(key, () => findService(database.prisma, service))
   if (id === null) throw noService(service, ['name'])
-  return new SharedSource(feed, `${what} ${id}`, after, serviceFollower(feed, id, framesOf(id)))
+  return new SharedSource(feed, `${what} ${id}`, wishes, serviceFollower(feed, id, framesOf(id)))
 }
 
 /** Follows all services, hosts or events. */
 export function followList<Name extends keyof ListTopics & string, Frame>(
   { app: { feed } }: GraphQLContext,
   name: Name,
-  after: After,
+  wishes: FrameWishes,
   frames: ListFrames<Frame, ListTopics[Name]>,
 ): SharedSource<Frame, ListTopics[Name]> {
-  return new SharedSource(feed, name, after, listFollower(feed, name, frames))
+  return new SharedSource(feed, name, wishes, listFollower(feed, name, frames))
 }

@@ -1,6 +1,7 @@
 import type { Reachability as Reach } from '../../generated/prisma/enums.ts'
 import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
+import { rowType } from '../kit/rowType.ts'
 
 export const Reachability = enumOf<Reach>('Reachability', 'Whether the server can reach a host or worker.', {
   REACHABLE: 'Its lease is being renewed.',
@@ -14,7 +15,11 @@ export const Worker = builder.prismaNode('Worker', {
   description: 'The program that runs replicas on a host, probes them and restarts them in place.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name that it gave; it is unique.' }),
-    host: t.relation('host', { description: 'The host it runs on.' }),
+    host: t.field({
+      type: rowType('Host'),
+      description: 'The host it runs on.',
+      resolve: ({ hostId }, _args, { rows }) => rows.require('Host', hostId),
+    }),
     reachability: t.field({
       type: Reachability,
       description: 'Whether the server can reach it.',

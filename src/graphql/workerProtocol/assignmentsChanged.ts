@@ -5,7 +5,7 @@ import { builder } from '../kit/builder.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
 import { errorOf } from '../kit/refusalError.ts'
 import { partFields } from '../subscribe/frameFields.ts'
-import { afterArg } from '../subscribe/sources.ts'
+import { frameArgs } from '../subscribe/sources.ts'
 import { Assignment, LogRequest } from './assignment.ts'
 import { claimOf } from './workerProtocol.ts'
 
@@ -41,14 +41,14 @@ builder.subscriptionField('assignmentsChanged', (t) =>
     args: {
       worker: t.arg.id({ required: true, description: 'The global id of the worker.' }),
       epoch: t.arg.int({ required: true, description: 'The epoch that registerWorker returned.' }),
-      ...afterArg,
+      ...frameArgs,
     },
-    subscribe: async (_root, { worker, epoch, after }, { app, viewer }) => {
+    subscribe: async (_root, { worker, epoch, ...wishes }, { app, viewer }) => {
       const registration = await findRegistration(app, claimOf({ worker, epoch }, viewer))
       if (registration.kind === 'refused') throw errorOf(registration.refusal)
       const { reporter } = registration
       const identity = `assignments ${reporter.workerId} ${reporter.epoch}`
-      return new SharedSource(app.feed, identity, after, assignmentFollower(app, reporter))
+      return new SharedSource(app.feed, identity, wishes, assignmentFollower(app, reporter))
     },
     resolve: (frame) => frame,
   }),

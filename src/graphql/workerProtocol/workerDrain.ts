@@ -50,11 +50,10 @@ const WorkerDrain = builder.objectRef<DrainState>('WorkerDrain').implement({
 const DrainWorkerPayload = builder.objectRef<{ readonly hostId: string }>('DrainWorkerPayload').implement({
   description: 'The worker is being drained.',
   fields: (t) => ({
-    host: t.prismaField({
+    host: t.field({
       type: Host,
       description: 'Its host, read after the change.',
-      resolve: (query, { hostId: id }, _args, { app }) =>
-        app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: ({ hostId }, _args, { rows }) => rows.require('Host', hostId),
     }),
   }),
 })
@@ -83,7 +82,7 @@ const EndWorkerInput = builder.inputType('EndWorkerInput', {
   description: 'A registration whose worker ends.',
   fields: (t) => ({
     worker: t.id({ required: true, description: 'The global id of the worker.' }),
-    epoch: t.int({ required: true, description: 'Of its registration.' }),
+    epoch: t.int({ required: true, description: 'The epoch that registerWorker returned.' }),
   }),
 })
 
@@ -118,7 +117,7 @@ builder.mutationField('endWorker', (t) =>
     },
     description:
       'A worker ends and runs nothing any more: it is LOST at once, without its lease and grace, and its registration is over. Replicas whose end it has not reported are replaced.',
-    args: { input: t.arg({ type: EndWorkerInput, required: true, description: 'Its registration.' }) },
+    args: { input: t.arg({ type: EndWorkerInput, required: true, description: "The worker's registration." }) },
     resolve: async (_root, { input }, { app, viewer }) => {
       const outcome = await endWorker(app, claimOf(input, viewer))
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)

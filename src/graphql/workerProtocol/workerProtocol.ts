@@ -54,11 +54,10 @@ const WatchedPort = builder.objectRef<WatchedPortValue>('WatchedPort').implement
 const RegisterWorkerPayload = builder.objectRef<Registration>('RegisterWorkerPayload').implement({
   description: 'The new registration.',
   fields: (t) => ({
-    worker: t.prismaField({
+    worker: t.field({
       type: Worker,
       description: 'The worker to register.',
-      resolve: (query, { workerId: id }, _args, { app }) =>
-        app.database.prisma.worker.findUniqueOrThrow({ ...query, where: { id } }),
+      resolve: ({ workerId }, _args, { rows }) => rows.require('Worker', workerId),
     }),
     epoch: t.exposeInt('epoch', { description: 'The epoch, which the worker sends with everything from now on.' }),
     leaseSeconds: t.exposeInt('leaseSeconds', { description: 'Seconds within which the lease has to be renewed.' }),

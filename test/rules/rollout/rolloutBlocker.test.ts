@@ -26,7 +26,9 @@ describe('R8: the blocker tells what has gone wrong so far, whatever it waits fo
     const scene = rolling()
     expect(blockerOf(scene)).toBe('Waiting for web[3] and 1 more to become ready.')
     scene.end(4)
-    expect(blockerOf(scene)).toBe('Waiting for web[4] to be placed; web[4] has failed once (exit code 1): read its log.')
+    expect(blockerOf(scene)).toBe(
+      'Waiting for web[4] to be placed; web[4] has failed once (exit code 1): read its log.',
+    )
     scene.place()
     expect(blockerOf(scene)).toBe(
       'Waiting for web[3] and 1 more to become ready; web[4] has failed once (exit code 1): read its log.',

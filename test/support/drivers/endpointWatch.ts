@@ -100,7 +100,7 @@ export class EndpointWatch {
     const isSame = kind !== 'BOOKMARK' && revision === before?.revision
     if (isEarlier || isSame) this.#faults.push(`${kind} ${revision} after ${before?.revision}`)
     this.frames.push(frame)
-    if (kind === 'SNAPSHOT') this.#table.clear()
+    if (kind === 'SNAPSHOT' || kind === 'GONE') this.#table.clear()
     for (const { id } of frame.removed)
       if (!this.#table.delete(id)) this.#faults.push(`${id} was removed and was not there`)
     for (const one of frame.added) this.#table.set(one.id, one)

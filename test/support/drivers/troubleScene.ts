@@ -13,7 +13,8 @@ import { TestServer } from './testServer.ts'
 
 /** Whose frames need the database to be shown, each its way. */
 const documents: Readonly<Record<string, string>> = {
-  service: '{ serviceChanged(name: "web") { kind revision service { desiredReplicas queue { name } } } }',
+  service:
+    '{ serviceChanged(name: "web", bookmarks: true) { kind revision service { desiredReplicas queue { name } } } }',
   services: '{ servicesChanged { kind revision services { name desiredReplicas queue { name } } } }',
   replicas: '{ replicaChanged(service: "web") { kind revision replicas { index state host { name } } } }',
   hosts: '{ hostChanged { kind revision hosts { name } } }',

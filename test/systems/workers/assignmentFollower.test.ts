@@ -39,7 +39,7 @@ eachDatabase((database) => {
     const feed = new Feed({ database: database(), tail })
     feed.start()
     const parts = { feed, database: database(), logRequests: new LogRequests(randomUUID) }
-    const frames = new SharedSource(feed, 'assignments', after, assignmentFollower(parts as never, reporter))[
+    const frames = new SharedSource(feed, 'assignments', { after }, assignmentFollower(parts as never, reporter))[
       Symbol.asyncIterator
     ]()
     onTestFinished(async () => {
