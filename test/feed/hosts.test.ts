@@ -69,7 +69,7 @@ test('hostChanged tells what operators want of a host, its silence, its return, 
   await change(server.client, 'cordonHost', 'CordonHostInput', { host: 'n1' })
   await shown({ id, scheduling: 'CORDONED' })
   await change(server.client, 'drainHost', 'DrainHostInput', { host: 'n1' })
-  await shown({ id, scheduling: 'DRAINING' })
+  await shown({ id, scheduling: 'DRAINED' })
   await change(server.client, 'uncordonHost', 'UncordonHostInput', { host: 'n1' })
   await shown({ id, scheduling: 'OPEN' })
 

@@ -131,5 +131,11 @@ function literal(type: GraphQLInputType): string {
   }
   if (isEnumType(type)) return String(type.getValues()[0]?.name)
   if (isObjectType(type)) throw new Error(`${type} is no input type.`)
-  return { Int: '1', Boolean: 'true', ID: '"Service_01890a5d-ac96-774b-bcce-b302099a8057"' }[type.name] ?? '"x"'
+  const values: Readonly<Record<string, string>> = {
+    Int: '1',
+    Boolean: 'true',
+    ID: '"Service_01890a5d-ac96-774b-bcce-b302099a8057"',
+    DateTime: '"2026-01-31T12:00:00.000Z"',
+  }
+  return values[type.name] ?? '"x"'
 }

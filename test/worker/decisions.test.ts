@@ -20,13 +20,15 @@ import { assignmentOf } from '../support/drivers/supervision.ts'
 import { freePort } from '../support/fixtures/freePort.ts'
 
 test.each([
-  ['0\n', { code: 0, signal: null }, 'exited with code 0'],
-  ['127\n', { code: 127, signal: null }, 'exited with code 127'],
-  ['128\n', { code: 128, signal: null }, 'exited with code 128'],
-  ['137\n', { code: null, signal: 'KILL' }, 'was ended by SIGKILL'],
-  ['143\n', { code: null, signal: 'TERM' }, 'was ended by SIGTERM'],
-  ['162\n', { code: null, signal: 'RTMIN+0' }, 'was ended by SIGRTMIN+0'],
-  ['255\n', { code: 255, signal: null }, 'exited with code 255'],
+  ['0 \n', { code: 0, signal: null }, 'exited with code 0'],
+  ['127 \n', { code: 127, signal: null }, 'exited with code 127'],
+  ['128 \n', { code: 128, signal: null }, 'exited with code 128'],
+  ['137 \n', { code: null, signal: 'KILL' }, 'was ended by SIGKILL'],
+  ['143 \n', { code: null, signal: 'TERM' }, 'was ended by SIGTERM'],
+  ['162 \n', { code: null, signal: 'RTMIN+0' }, 'was ended by SIGRTMIN+0'],
+  ['255 \n', { code: 255, signal: null }, 'exited with code 255'],
+  ['137 [1] + Done(137)\n', { code: 137, signal: null }, 'exited with code 137'],
+  ['137 [1] + Killed\n', { code: null, signal: 'KILL' }, 'was ended by SIGKILL'],
 ])('a shell’s status %j is %j', (text, exit, sentence) => {
   expect(exitFromStatus(text)).toEqual(exit)
   expect(describeExit(exit)).toBe(sentence)
@@ -49,6 +51,7 @@ test('a line of the process table is read past a program’s name with spaces an
   const line = '4711 (a (b) c) S 1 4700 4699 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 123456 1000 1 18446744073709551615'
   expect(parseStat(line)).toEqual({
     pid: 4711,
+    name: 'a (b) c',
     dead: false,
     parent: 1,
     group: 4700,

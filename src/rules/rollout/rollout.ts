@@ -59,7 +59,7 @@ export function stepRollout(draft: Draft, census: Census, ctx: Context): void {
   }
   const stepped = marked(draft, { ...rollout, ...counts }, ctx.now)
   const blocker = rolloutBlockerOf(draft, stepped, ctx.now)
-  const cause = waitCauseOf(draft, blocker)
+  const cause = waitCauseOf(draft, stepped, blocker)
   const before = draft.base.rollout
   const isSame = before.number === rollout.number && before.repeats.cause === cause
   const repeat = isSame && hasWaited(stepped, cause) ? null : countRepeat(stepped.repeats.waits, cause)

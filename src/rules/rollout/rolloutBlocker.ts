@@ -63,9 +63,9 @@ function waitsOfTarget(draft: Draft, { state }: Rollout): ReadonlyMap<ReplicaRea
  * Says what the rollout waits for in words that stay the same while only names, counts and instants differ: the set of
  * its troubles, or else its usual wait, and whether a replica has failed.
  */
-export function waitCauseOf(draft: Draft, blocker: Blocker | null): string {
+export function waitCauseOf(draft: Draft, rollout: Rollout, blocker: Blocker | null): string {
   if (blocker === null) return 'nothing'
-  const waits = waitsOfTarget(draft, draft.rollout)
+  const waits = waitsOfTarget(draft, rollout)
   const troubles = bySeverity.filter(
     (reason) => isReplicaReason(reason) && waits.has(reason) && !isOfNature(reason, 'usual'),
   )
