@@ -11,7 +11,8 @@ export default defineConfig({
   test: {
     setupFiles: ['test/support/fixtures/seed.ts', 'test/support/fixtures/eachTest.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the two cores of a small machine, because tests also wait.
+    maxWorkers: 3,
     // Files share a process, for importing the server anew for each would take a quarter of the time: none may mock a module.
     isolate: false,
     // On a machine that nobody watches: a test that passes the second time is shown as such ("retry x1"), to be mended.

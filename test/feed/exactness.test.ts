@@ -12,7 +12,7 @@ const bookmarkMillis = 500
 test('on the embedded database: frames abut, tables are right at every frame, tails hear every fact once', async () => {
   const server = await TestServer.start(undefined, undefined, { bookmarkMillis })
   try {
-    const size = { writers: 12, operationsEach: 30, services: 3, subscribers: 6, disconnects: 60, seed: 7 }
+    const size = { writers: 12, operationsEach: 20, services: 3, subscribers: 6, disconnects: 60, seed: 7 }
     const result = await runExactness({ servers: [server], ...size })
     expect(result.faults).toEqual([])
     expect(result.disconnects).toBeGreaterThanOrEqual(60)
@@ -33,7 +33,7 @@ test('on PostgreSQL, with two servers and an open transaction', async () => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
-    const size = { writers: 12, operationsEach: 30, services: 3, subscribers: 6, disconnects: 60, seed: 8 }
+    const size = { writers: 12, operationsEach: 20, services: 3, subscribers: 6, disconnects: 60, seed: 8 }
     const atHalf = async () => {
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ')
       await client.query('CREATE TABLE "Held" AS SELECT * FROM "Fact"')

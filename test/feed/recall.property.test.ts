@@ -276,7 +276,7 @@ eachDatabase((database) => {
           for (const subscriber of subscribers) await subscriber.close()
           feed.stop()
         }),
-        { numRuns: 25 },
+        { numRuns: 15 },
       )
     })
   })

@@ -21,6 +21,12 @@ export class DataDirectoryError extends Error {
 const reservedBytes = 3 * 16_777_216
 const lookEveryMillis = 1_000
 
+/**
+ * PGlite's own 128 MB of shared buffers are cleared and kept in memory at each opening. The operating system keeps the
+ * files in memory anyway, so 32 MB are enough.
+ */
+const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=32MB']
+
 export interface EmbeddedDatabase {
   readonly pglite: PGlite
   /** Says that the disk has no room left beyond what is kept free. */
@@ -40,7 +46,7 @@ export async function openEmbedded(dataDirectory: string, log: Logger): Promise<
     // PGlite makes its files readable for everybody.
     await chmod(directory, 0o700)
     const isNew = await prepare(directory, log)
-    const pglite = await PGlite.create({ dataDir: directory, ...(await pgliteFiles()) })
+    const pglite = await PGlite.create({ dataDir: directory, startParams, ...(await pgliteFiles()) })
     // This file says that the directory was made completely.
     if (isNew) await writeFile(stampPath(directory), `${embeddedMajor}\n`, { mode: 0o600 })
     return {

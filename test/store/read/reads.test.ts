@@ -23,7 +23,11 @@ eachDatabase((database) => {
   describe('the endpoint', () => {
     test('lists the addresses of confirmed replicas at the head', async () => {
       const id = await store.create({ replicas: 2 })
-      expect(await readEndpoint(database(), id)).toEqual({ revision: await readHead(database()), addresses: [], isGone: false })
+      expect(await readEndpoint(database(), id)).toEqual({
+        revision: await readHead(database()),
+        addresses: [],
+        isGone: false,
+      })
       await store.place([id])
       await store.reportReady(id, worker, 1)
       const table = await readEndpoint(database(), id)
