@@ -6,6 +6,8 @@ import type { TestProjectInlineConfiguration } from 'vitest/config'
 
 // The suite has three projects, by what has to run before a test begins: nothing, a database, or a database and compiled
 // programs. The imports of a test file decide its project, so that a test which begins to use a database moves automatically.
+// Of the tests of compiled programs, `npm test` runs only the one of upgrades, as a project of its own; the others take as
+// long as all the rest together, and `npm run test:programs` runs them.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const fixtures = path.join(root, 'test/support/fixtures')
@@ -13,9 +15,10 @@ const fixtures = path.join(root, 'test/support/fixtures')
 /** A test that imports one of these opens databases, or runs compiled programs. */
 const databases = new Set([path.join(fixtures, 'globalSetup.ts'), 'pg', '@electric-sql/pglite'])
 const programs = new Set([path.join(fixtures, 'built.ts')])
+const upgrade = path.join(root, 'test/server/upgrade.test.ts')
 
 export function testProjects(): TestProjectInlineConfiguration[] {
-  const files = { pure: [] as string[], database: [] as string[], program: [] as string[] }
+  const files = { pure: [] as string[], database: [] as string[], program: [] as string[], upgrade: [] as string[] }
   for (const file of testFiles()) files[projectOf(file)].push(path.relative(root, file))
   return [
     {
@@ -33,14 +36,16 @@ export function testProjects(): TestProjectInlineConfiguration[] {
       extends: true,
       test: { name: 'database', include: files.database, globalSetup: ['test/support/fixtures/globalSetup.ts'] },
     },
-    {
-      extends: true,
-      test: {
-        name: 'program',
-        include: files.program,
-        globalSetup: ['test/support/fixtures/globalSetup.ts', 'test/support/fixtures/buildSetup.ts'],
-      },
-    },
+    ...(['program', 'upgrade'] as const).map(
+      (name): TestProjectInlineConfiguration => ({
+        extends: true,
+        test: {
+          name,
+          include: files[name],
+          globalSetup: ['test/support/fixtures/globalSetup.ts', 'test/support/fixtures/buildSetup.ts'],
+        },
+      }),
+    ),
   ]
 }
 
@@ -49,7 +54,8 @@ function testFiles(): string[] {
   return names.filter((name) => name.endsWith('.test.ts')).map((name) => path.join(root, 'test', name))
 }
 
-function projectOf(file: string): 'pure' | 'database' | 'program' {
+function projectOf(file: string): 'pure' | 'database' | 'program' | 'upgrade' {
+  if (file === upgrade) return 'upgrade'
   const reached = reachedFrom(file)
   const reaches = (some: ReadonlySet<string>) => [...some].some((name) => reached.has(name))
   if (reaches(programs)) return 'program'
