@@ -106,7 +106,7 @@ export const gauges = {
   },
   hosts: {
     name: 'xce_hosts',
-    help: 'Hosts that are not removed, each by the first of these that it is: LOST, UNREACHABLE, DRAINING, CORDONED, OPEN.',
+    help: 'Hosts that are not removed, each by the first of these that it is: LOST, UNREACHABLE, ENDED, DRAINED, DRAINING, CORDONED, OPEN.',
     label: 'state',
   },
   cached: { name: 'xce_snapshot_cache_services', help: 'Services whose state is cached for commits.' },

@@ -154,9 +154,16 @@ test('hosts by state, registrations, renewals with what was left of the lease, f
     await change(scene.client, 'drainHost', 'DrainHostInput', { host: 'kept' })
     const sample = await until(async () => {
       const samples = await samplesOf()
-      return samples('xce_hosts{state="DRAINING"}') === 1 ? samples : null
+      return samples('xce_hosts{state="DRAINED"}') === 1 ? samples : null
     }, 'a host is drained')
     expect(sample('xce_hosts{state="OPEN"}')).toBe(0)
+    const ends =
+      'mutation ($input: EndWorkerInput!) { result: endWorker(input: $input) { ... on EndWorkerPayload { host { reachability } } } }'
+    expect(await scene.client.ask(ends, { input: { worker: kept.id, epoch: kept.epoch } })).toEqual({
+      result: { host: { reachability: 'ENDED' } },
+    })
+    const ended = await samplesOf()
+    expect([ended('xce_hosts{state="ENDED"}'), ended('xce_hosts{state="LOST"}')]).toEqual([1, 1])
     expect(sample('xce_worker_registrations_total')).toBe(2)
     expect(sample('xce_worker_fenced_total')).toBe(1)
     expect(sample('xce_worker_verdicts_total{to="UNREACHABLE"}')).toBe(1)

@@ -1,5 +1,5 @@
 import { type Host as HostRow, Prisma, type Replica as ReplicaRow } from '../../generated/prisma/client.ts'
-import type { Reachability as Reach, HostScheduling as Scheduling } from '../../generated/prisma/enums.ts'
+import type { HostScheduling as Scheduling } from '../../generated/prisma/enums.ts'
 import { groupBy } from '../../model/groupBy.ts'
 import { PortRange } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
@@ -8,7 +8,13 @@ import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
 import { storable } from '../kit/storableText.ts'
 import { Replica, ReplicaConnection } from '../replica/replica.ts'
-import { Reachability, Worker } from '../worker/worker.ts'
+import {
+  Reachability,
+  type ShownReachability,
+  shownReachability,
+  shownReachabilitySql,
+  Worker,
+} from '../worker/worker.ts'
 
 const hosts: Listing = {
   name: 'Query.hosts',
@@ -68,7 +74,7 @@ export const Host = builder.prismaNode('Host', {
     reachability: t.field({
       type: Reachability,
       description: 'Whether the server can reach it: the best state of its workers.',
-      resolve: (host) => host.reachability,
+      resolve: shownReachability,
     }),
     reachabilitySince: t.expose('reachabilitySince', {
       type: 'DateTime',
@@ -138,7 +144,7 @@ const HostConnection = builder.connectionObject(
 
 interface HostFilterValue {
   readonly scheduling?: ShownScheduling | null | undefined
-  readonly reachability?: Reach | null | undefined
+  readonly reachability?: ShownReachability | null | undefined
 }
 
 const HostFilter = builder.inputRef<HostFilterValue>('HostFilter').implement({
@@ -152,7 +158,7 @@ const HostFilter = builder.inputRef<HostFilterValue>('HostFilter').implement({
 function hostFilterSql(filter: HostFilterValue | null | undefined): Filtered {
   const conditions: Prisma.Sql[] = [Prisma.sql`t."removedAt" IS NULL`]
   if (filter?.scheduling) conditions.push(Prisma.sql`${shownSchedulingSql} = ${filter.scheduling}::text`)
-  if (filter?.reachability) conditions.push(Prisma.sql`t.reachability = ${filter.reachability}::text::"Reachability"`)
+  if (filter?.reachability) conditions.push(Prisma.sql`${shownReachabilitySql} = ${filter.reachability}::text`)
   return { sql: Prisma.join(conditions, ' AND '), key: JSON.stringify(filter ?? null) }
 }
 

@@ -1,13 +1,34 @@
+import { Prisma } from '../../generated/prisma/client.ts'
 import type { Reachability as Reach } from '../../generated/prisma/enums.ts'
+import { endedReason } from '../../rules/hosts/hostState.ts'
 import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
 import { rowType } from '../kit/rowType.ts'
 
-export const Reachability = enumOf<Reach>('Reachability', 'Whether the server can reach a host or worker.', {
-  REACHABLE: 'Its lease is being renewed.',
-  UNREACHABLE: 'Its lease is over; its addresses have left the endpoints.',
-  LOST: 'Its grace is over too: it is fenced, and its replicas are replaced.',
-})
+/** What is LOST to the rules is shown as ENDED where the worker said that it ends: nobody has to look after it. */
+export type ShownReachability = Reach | 'ENDED'
+
+export const Reachability = enumOf<ShownReachability>(
+  'Reachability',
+  'Whether the server can reach a host or worker.',
+  {
+    REACHABLE: 'Its lease is being renewed.',
+    UNREACHABLE: 'Its lease is over; its addresses have left the endpoints.',
+    LOST: 'Its grace is over too, or an operator confirmed its loss: it is fenced, and its replicas are replaced.',
+    ENDED:
+      'It ended in order, as after a drain, and ran nothing any more. For what removes a host or worker it counts as LOST.',
+  },
+)
+
+export const shownReachability = ({
+  reachability,
+  reason,
+}: {
+  readonly reachability: Reach
+  readonly reason: string | null
+}): ShownReachability => (reachability === 'LOST' && reason === endedReason ? 'ENDED' : reachability)
+/** The same of a row `t`. */
+export const shownReachabilitySql = Prisma.sql`CASE WHEN t.reachability = 'LOST' AND t.reason = ${endedReason} THEN 'ENDED' ELSE t.reachability::text END`
 
 export const Worker = builder.prismaNode('Worker', {
   id: { field: 'id', description: 'The global id.' },
@@ -23,7 +44,7 @@ export const Worker = builder.prismaNode('Worker', {
     reachability: t.field({
       type: Reachability,
       description: 'Whether the server can reach it.',
-      resolve: (worker) => worker.reachability,
+      resolve: shownReachability,
     }),
     reachabilitySince: t.expose('reachabilitySince', {
       type: 'DateTime',

@@ -142,6 +142,7 @@ builder.mutationFields((t) => ({
         subject: viewer?.subject ?? '',
         asAdmin: hasRole(viewer, 'admin'),
         leaseSeconds,
+        graceSeconds,
       }
       const issues = argumentIssues(info, args)
       if (issues.length > 0) throw refused(app, worker, invalidInput(issues))

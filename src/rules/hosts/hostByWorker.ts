@@ -1,4 +1,5 @@
 import type { HostChangeOf } from '../../model/hostChange.ts'
+import { endedReason } from './hostState.ts'
 import {
   becomes,
   type HostDecision,
@@ -56,10 +57,11 @@ export function drainWorker(
 export function endWorker(host: HostNow, { workerId }: HostChangeOf<'endWorker'>, left: ReplicasLeft): HostDecision {
   const worker = workerOf(host, workerId)
   if (worker === undefined || worker.reachability === 'LOST') return unchanged
-  const reason = 'Its worker has ended, after everything that it ran. It takes replicas when a worker starts there.'
   const message = `Worker ${worker.name} on host ${host.name} has ended: it ran nothing any more.`
   return becomes(host, left, {
-    workers: new Map([[workerId, { reachability: 'LOST', reason, held: false, fences: true, clean: true }]]),
+    workers: new Map([
+      [workerId, { reachability: 'LOST', reason: endedReason, held: false, fences: true, clean: true }],
+    ]),
     message,
     actor: null,
   })

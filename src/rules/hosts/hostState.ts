@@ -33,6 +33,13 @@ export function bestOf(workers: readonly Pick<WorkerState, 'reachability'>[]): R
   return workers.some(({ reachability }) => reachability === 'UNREACHABLE') ? 'UNREACHABLE' : 'LOST'
 }
 
+/**
+ * The reason of a worker that ended in order, and of a host that has only such workers. They are LOST to the rules, because
+ * nothing can be placed there, and are shown as ENDED, because nothing went wrong.
+ */
+export const endedReason =
+  'The worker has ended, after everything that it ran. The host takes replicas when a worker starts there.'
+
 /** The reason of a host that is being drained and has no replica left. */
 export const drainedReason = 'It is drained: it has no replicas, and takes no new ones until uncordonHost.'
 
@@ -47,8 +54,7 @@ export function portsBackMessage(name: string): string {
 /** Says in a sentence why a host is not simply open and reachable; null when it is. */
 export function reasonOf(scheduling: HostScheduling, isEmpty: boolean, workers: readonly WorkerState[]): string | null {
   const reachability = bestOf(workers)
-  if (reachability !== 'REACHABLE')
-    return workers.find((worker) => worker.reachability === reachability)?.reason ?? 'It has no worker.'
+  if (reachability !== 'REACHABLE') return faultOf(workers.filter((worker) => worker.reachability === reachability))
   if (scheduling === 'DRAINING' && isEmpty) return drainedReason
   if (scheduling === 'CORDONED') return 'It is cordoned: it takes no new replicas until uncordonHost.'
   if (scheduling === 'DRAINING') return 'It is being drained: its replicas are replaced elsewhere, until uncordonHost.'
@@ -58,6 +64,12 @@ export function reasonOf(scheduling: HostScheduling, isEmpty: boolean, workers: 
   return draining.length > 0
     ? `${someOf(draining, workers)} ${draining.length === 1 ? 'is' : 'are'} being drained.`
     : null
+}
+
+/** The reason of a host without a reachable worker. That a worker ended in order is said only where no other was lost. */
+function faultOf(away: readonly WorkerState[]): string {
+  const missed = away.find(({ reason }) => reason !== endedReason) ?? away[0]
+  return missed?.reason ?? 'It has no worker.'
 }
 
 /** Names some of the workers: "Of its 3 workers a and b". */

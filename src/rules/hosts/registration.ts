@@ -11,6 +11,8 @@ export interface Identifying extends Newcomer {
   readonly subject: string
   /** The worker may be one that another subject's token registered. */
   readonly asAdmin: boolean
+  /** How long after the end of its lease a silent worker keeps its name. */
+  readonly graceSeconds: number
 }
 
 /** What a worker says when it registers (R15). */
@@ -84,14 +86,15 @@ const uncleanReason =
 
 /**
  * Finds out which worker registers. `named` has the name now; `alike` have its state directory, on whatever host, the
- * newest first.
+ * newest first. `freeAt` is the instant at which the name is free if the one that has it stays silent.
  */
 export function identify<Worker extends WorkerBefore>(
   worker: Identifying,
   named: Worker | null,
   alike: readonly Worker[],
+  freeAt: string,
 ): Identity<Worker> {
-  const held = named && nameHeldBy(named, worker)
+  const held = named && nameHeldBy(named, worker, freeAt)
   if (held !== null) return invalidName(held)
   // The same state directory is the same worker, even under a new name. Another directory is another worker, and then
   // the one that had the name is LOST.

@@ -9,6 +9,8 @@ export interface Registered {
   readonly reachability: Reachability
   /** The highest number that its state directory has given to a registration. */
   readonly registrationNumber: number
+  /** Only the brake keeps it from being LOST. */
+  readonly held: boolean
 }
 
 /** A worker that wants to register. */
@@ -24,12 +26,14 @@ export interface Newcomer {
 /**
  * R15: whoever has a name keeps it until it is LOST, and so fenced; then a newcomer may take it. The same state
  * directory is the same worker, started again. Returns why the newcomer is refused; null when nothing speaks against
- * it.
+ * it. `freeAt` is the instant at which lease and grace of the one that has the name are over, unless it renews its lease.
  */
-export function nameHeldBy(held: Registered, newcomer: Newcomer): string | null {
+export function nameHeldBy(held: Registered, newcomer: Newcomer, freeAt: string): string | null {
   if (held.name !== newcomer.name || held.reachability === 'LOST' || isSame(held, newcomer)) return null
   const { name, host } = held
-  const gone = `If that one is gone for good: this one is taken when it is lost, after its grace, or at once by confirmHostLoss of ${host}.`
+  const gone = held.held
+    ? `If that one is gone for good: its grace is over, but too many hosts are silent at once, so this one is taken only after confirmHostLoss of ${host}.`
+    : `If that one is gone for good: this one is taken when the lease and grace of that one are over, at ${freeAt}, or earlier by confirmHostLoss of ${host}.`
   return `A worker named ${name} is registered already, with another state directory, on host ${host}: give this one another XCE_WORKER_NAME. ${gone}`
 }
 

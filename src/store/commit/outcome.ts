@@ -99,6 +99,8 @@ export interface RegisterWorker extends RegisteringWorker {
   readonly asAdmin: boolean
   /** The length of its lease in seconds (R15). */
   readonly leaseSeconds: number
+  /** How long after that a silent worker keeps its name. */
+  readonly graceSeconds: number
 }
 
 /** A worker of the host has seen that these ports are free again (R13). Those that are not in quarantine are ignored. */

@@ -1,14 +1,20 @@
+import { endedReason } from '../../rules/hosts/hostState.ts'
 import type { Database } from '../database/database.ts'
 
 // What a server's gauges show of the database.
 
 /**
- * Counts hosts that are LOST, UNREACHABLE, DRAINING, CORDONED or OPEN. Each host counts once, by the first of these
- * that it is. Removed hosts do not count.
+ * Counts hosts that are LOST, UNREACHABLE, ENDED, DRAINED, DRAINING, CORDONED or OPEN, as the API shows them. Each host
+ * counts once, by the first of these that it is. Removed hosts do not count.
  */
 export async function countHosts({ prisma }: Database): Promise<Readonly<Record<string, number>>> {
   const rows = await prisma.$queryRaw<{ state: string; count: number }[]>`
-    SELECT CASE "reachability" WHEN 'REACHABLE' THEN "scheduling"::text ELSE "reachability"::text END AS state, count(*)::int AS count
+    SELECT CASE
+        WHEN "reachability" = 'LOST' AND "reason" = ${endedReason} THEN 'ENDED'
+        WHEN "reachability" <> 'REACHABLE' THEN "reachability"::text
+        WHEN "scheduling" = 'DRAINING' AND "usedCpuMillis" = 0 THEN 'DRAINED'
+        ELSE "scheduling"::text END AS state,
+      count(*)::int AS count
     FROM "Host" WHERE "removedAt" IS NULL GROUP BY 1`
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
 }

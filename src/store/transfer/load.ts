@@ -53,7 +53,8 @@ export async function loadLines(
 }
 
 function parseHeader(line: string | undefined): DumpHeader {
-  if (!line?.startsWith(`{"${headerKey}":`)) throw new TransferError('This file is no dump of XCE Services.')
+  if (!line?.startsWith(`{"${headerKey}":`))
+    throw new TransferError('This file is not a dump of XCE Services. Nothing was loaded.')
   const header = JSON.parse(decodeLine(line).json) as DumpHeader
   if (header.version > formatVersion) {
     throw new TransferError(

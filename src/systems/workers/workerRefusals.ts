@@ -11,6 +11,9 @@ export interface RefusedWorker {
   readonly address?: string | undefined
 }
 
+/** An instant in a sentence. It may be another one at every try, and is not what makes a refusal another one. */
+const instant = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
+
 /**
  * Logs which workers are refused, so that an operator finds out why a host does not appear. A refused worker tries for
  * ever, so each one is logged once in ten minutes.
@@ -25,7 +28,7 @@ export class WorkerRefusals {
   }
 
   tell(who: RefusedWorker, why: string): void {
-    const key = JSON.stringify([who.worker, who.host, who.subject, who.address, why])
+    const key = JSON.stringify([who.worker, who.host, who.subject, who.address, why.replaceAll(instant, '')])
     if (this.#seldom.isDue(key)) this.#log.warn(who, `A worker is refused. ${why}`)
   }
 }

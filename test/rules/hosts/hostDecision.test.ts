@@ -3,7 +3,7 @@ import type { HostChange } from '../../../src/model/hostChange.ts'
 import type { WorkerId } from '../../../src/model/id.ts'
 import { notFound } from '../../../src/rules/hosts/hostByOperator.ts'
 import { decideHost, looksAt } from '../../../src/rules/hosts/hostDecision.ts'
-import { bestOf, drainedReason } from '../../../src/rules/hosts/hostState.ts'
+import { bestOf, drainedReason, endedReason } from '../../../src/rules/hosts/hostState.ts'
 import type { HostNow, WorkerNow, WorkerTransition } from '../../../src/rules/hosts/hostTransition.ts'
 
 type Host = Partial<Omit<HostNow, 'workers'>> & { readonly workers?: readonly WorkerNow[] }
@@ -35,7 +35,6 @@ const judge = (to: 'UNREACHABLE' | 'LOST' | 'HELD') =>
   ({ kind: 'judgeWorker', workerId: a, to, reason: `So it is ${to}.`, message: `It becomes ${to}.` }) as const
 const returns = { kind: 'returnWorker', workerId: a } as const
 const drains = { kind: 'drainWorker', workerId: a, actor: 'alice' } as const
-const endedReason = 'Its worker has ended, after everything that it ran. It takes replicas when a worker starts there.'
 const ends = { kind: 'endWorker', workerId: a } as const
 const leaves = { kind: 'leaveHost', workerId: a, to: 'n2' } as const
 const schedule = (scheduling: 'OPEN' | 'CORDONED' | 'DRAINING') =>
@@ -215,6 +214,19 @@ describe('what becomes of a host (R15)', () => {
         ...none,
         reachability: 'LOST',
         reason: endedReason,
+        workers: [{ id: a, reachability: 'LOST', reason: endedReason, fences: true, clean: true }],
+      },
+      'Worker a on host n1 has ended: it ran nothing any more.',
+      null,
+    ],
+    [
+      'its worker has ended, and another was lost before: that one is missed',
+      ends,
+      { workers: [worker('a'), lost('b')] },
+      {
+        ...none,
+        reachability: 'LOST',
+        reason: 'It was silent.',
         workers: [{ id: a, reachability: 'LOST', reason: endedReason, fences: true, clean: true }],
       },
       'Worker a on host n1 has ended: it ran nothing any more.',

@@ -17,6 +17,7 @@ function registering(over: Partial<Registering> = {}): Registering {
     registrationNumber: 6,
     subject: 'token',
     asAdmin: false,
+    graceSeconds: 60,
     clean: true,
     cpuMillis: 1_000,
     memoryMiB: 100,
@@ -31,6 +32,7 @@ function earlier(name: string, over: Partial<WorkerBefore> = {}): WorkerBefore {
     name,
     host: 'n1',
     registrationNumber: 5,
+    held: false,
     subject: 'token',
     stateDirectoryId: `dir-${name}`,
     epoch: 3,
@@ -45,6 +47,8 @@ function earlier(name: string, over: Partial<WorkerBefore> = {}): WorkerBefore {
 const lost = (name: string, over: Partial<WorkerBefore> = {}) =>
   earlier(name, { reachability: 'LOST', reason: 'It was silent.', ...over })
 const on = (host: string, worker: WorkerBefore) => ({ ...worker, host })
+
+const freeAt = '12:01:15'
 
 describe('who registers (R15)', () => {
   const a = earlier('a')
@@ -115,7 +119,7 @@ describe('who registers (R15)', () => {
       ],
     ],
   )('%s', (_what, over, named, alike, known, replaced) => {
-    const who = identify(registering(over), named, alike)
+    const who = identify(registering(over), named, alike, freeAt)
     expect(who).toMatchObject({
       kind: 'identified',
       known: known && { name: known },
@@ -132,16 +136,28 @@ describe('who registers (R15)', () => {
     ['with an empty one, where the one of that name is silent', '', { reachability: 'UNREACHABLE' }],
   ])('refused: another one has the name, and this one comes %s', (_what, stateDirectoryId, over) => {
     const message =
-      'A worker named a is registered already, with another state directory, on host n2: give this one another XCE_WORKER_NAME. If that one is gone for good: this one is taken when it is lost, after its grace, or at once by confirmHostLoss of n2.'
+      'A worker named a is registered already, with another state directory, on host n2: give this one another XCE_WORKER_NAME. If that one is gone for good: this one is taken when the lease and grace of that one are over, at 12:01:15, or earlier by confirmHostLoss of n2.'
     const refusal = { code: 'INVALID_INPUT', message, issues: [{ path: ['input', 'name'], message }] }
     const named = on('n2', earlier('a', over))
     for (const more of [{}, { asAdmin: true }, { registrationNumber: 1_000 }])
-      expect(identify(registering({ stateDirectoryId, ...more }), named, [])).toEqual({ kind: 'refused', refusal })
+      expect(identify(registering({ stateDirectoryId, ...more }), named, [], freeAt)).toEqual({
+        kind: 'refused',
+        refusal,
+      })
+  })
+
+  test('refused: only the brake keeps the one that has the name', () => {
+    const named = on('n2', earlier('a', { reachability: 'UNREACHABLE', held: true }))
+    expect(identify(registering({ stateDirectoryId: 'new' }), named, [], freeAt)).toMatchObject({
+      refusal: {
+        message: expect.stringMatching(/its grace is over, but too many .* only after confirmHostLoss of n2\.$/),
+      },
+    })
   })
 
   test('refused: it is another token’s, also by its state directory', () => {
     const message = 'Worker b was registered with another token: use that one, or another name and state directory.'
-    const who = identify(registering({ stateDirectoryId: 'dir-b', subject: 'other' }), null, [earlier('b')])
+    const who = identify(registering({ stateDirectoryId: 'dir-b', subject: 'other' }), null, [earlier('b')], freeAt)
     expect(who).toEqual({ kind: 'refused', refusal: { code: 'FORBIDDEN', message } })
   })
 })
@@ -152,8 +168,10 @@ test.each([4, 5])(
     const message = `Registration ${registrationNumber} of worker a comes late, or from an old copy of its state directory, of which number 5 was taken already: register with a number above that.`
     const overtaken = { kind: 'refused', refusal: { code: 'OVERTAKEN', message, newest: 5 } }
     const known = earlier('a')
-    expect(identify(registering({ registrationNumber }), known, [known])).toEqual(overtaken)
-    expect(identify(registering({ registrationNumber }), null, [on('n2', { ...known, name: 'b' })])).toEqual(overtaken)
+    expect(identify(registering({ registrationNumber }), known, [known], freeAt)).toEqual(overtaken)
+    expect(identify(registering({ registrationNumber }), null, [on('n2', { ...known, name: 'b' })], freeAt)).toEqual(
+      overtaken,
+    )
   },
 )
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { leaseSeconds } from '../../../src/model/bounds.ts'
+import { graceSeconds, leaseSeconds } from '../../../src/model/bounds.ts'
 import type { HostId, ProfileRevisionId, ProjectId, QueueId, ServiceId, WorkerId } from '../../../src/model/id.ts'
 import type { NewService, Reporter } from '../../../src/model/intent.ts'
 import type { ServiceSnapshot } from '../../../src/model/service.ts'
@@ -35,6 +35,7 @@ export function registrationOf(
     asAdmin: false,
     clean: true,
     leaseSeconds,
+    graceSeconds,
     ...over,
   }
 }

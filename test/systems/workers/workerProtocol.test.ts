@@ -251,8 +251,9 @@ describe('a registration', () => {
         ])
         const taken = {
           path: ['input', 'name'],
-          message:
-            'A worker named alive is registered already, with another state directory, on host alive: give this one another XCE_WORKER_NAME. If that one is gone for good: this one is taken when it is lost, after its grace, or at once by confirmHostLoss of alive.',
+          message: expect.stringMatching(
+            /^A worker named alive is registered already, with another state directory, on host alive: give this one another XCE_WORKER_NAME\. .* are over, at 20[-\d]+T[\d:.]+Z, or earlier by confirmHostLoss of alive\.$/,
+          ),
         }
         for (const stateDirectoryId of ['another', 'alive', ' ', 'hard to guess ', 'HARD TO GUESS'])
           expect(await refusalOf({ stateDirectoryId })).toEqual([taken])
@@ -354,11 +355,19 @@ describe('the end of a worker, by its own word', () => {
       result: {
         __typename: 'EndWorkerPayload',
         host: {
-          reachability: 'LOST',
-          reason: 'Its worker has ended, after everything that it ran. It takes replicas when a worker starts there.',
+          reachability: 'ENDED',
+          reason:
+            'The worker has ended, after everything that it ran. The host takes replicas when a worker starts there.',
         },
       },
     })
+    const shown = `query ($reachability: Reachability!) {
+      hosts(filter: { reachability: $reachability }) { nodes { name workers { reachability } } } }`
+    expect(await server.client.ask(shown, { reachability: 'ENDED' })).toEqual({
+      hosts: { nodes: [{ name: 'ends', workers: [{ reachability: 'ENDED' }] }] },
+    })
+    const lost = await server.client.ask<{ hosts: { nodes: { name: string }[] } }>(shown, { reachability: 'LOST' })
+    expect(lost.hosts.nodes.map(({ name }) => name)).not.toContain('ends')
     // Its registration is over.
     expect(await client.ask(endWorker, { input: claim })).toMatchObject({ result: { code: 'FENCED' } })
     await worker.register()

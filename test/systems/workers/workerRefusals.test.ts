@@ -21,6 +21,12 @@ test('a worker that tries for ever is told once in ten minutes, and at once when
   expect(told).toHaveLength(4)
 })
 
+test('an instant in the reason, which is another one at every try, does not make it another reason', () => {
+  for (; now < 600_000; now += 5_000)
+    refusals.tell({ worker: 'a' }, `It may come at ${new Date(now).toISOString()}, or never.`)
+  expect(told).toHaveLength(1)
+})
+
 test('names that somebody makes up fill neither the log nor the memory, and others are told again later', () => {
   for (let name = 0; name < 5_000; name++) refusals.tell({ worker: `made-up-${name}` }, 'No.')
   expect(told).toHaveLength(1_000)
