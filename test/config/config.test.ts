@@ -143,8 +143,8 @@ describe('settings', () => {
     }
   })
 
-  test('the README tells every setting as the help does', () => {
-    const rows = readFileSync('README.md', 'utf8').matchAll(
+  test('docs/settings.md tells every setting as the help does', () => {
+    const rows = readFileSync('docs/settings.md', 'utf8').matchAll(
       /^\| `(XCE_[A-Z_]+|DATABASE_URL)` \| (?:`(.*)`)? \| (.*) \|$/gm,
     )
     const told = [...rows].map(([, name, unset, does]) => `${name}  ${does}${unset === undefined ? '' : ` [${unset}]`}`)

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { readmeOperations } from '../graphql/readme.ts'
+import { documentedOperations } from '../graphql/documentedOperations.ts'
 import type { ApiClient } from '../support/drivers/apiClient.ts'
 import { aliveReplicas, change, createService, remove, scale } from '../support/drivers/apiService.ts'
 import { EndpointWatch, type WatchedAddress } from '../support/drivers/endpointWatch.ts'
@@ -54,7 +54,7 @@ test.skipIf(!hasPython)(
     const client = server.client()
     // As in a checkout: the server, and with it the worker, was started where there is something to serve.
     expect(existsSync('package.json')).toBe(true)
-    const profile = readmeOperations().find(({ name }) => name === 'Profile')
+    const profile = documentedOperations().find(({ name }) => name === 'Profile')
     expect(profile?.document).toContain('python3 -m http.server')
     await client.ask(profile?.document ?? '')
     await change(client, 'createService', 'CreateServiceInput', { name: 'web', profile: 'hello', replicas: 2 })
