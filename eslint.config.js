@@ -1,15 +1,13 @@
 import graphql from '@graphql-eslint/eslint-plugin'
 
-// For the printed API alone: Biome looks after the code, and a test sees to descriptions.
+// For the printed schemas alone: Biome looks after the code, and a test sees to descriptions.
+const workerSchema = 'src/graphql/workerProtocol/worker.graphql'
 const { 'flat/schema-recommended': recommended, 'flat/schema-relay': relay } = graphql.configs
 
 /** Values that have no identity of their own, as the contract says. */
 const values = [
   'AllocatedPort',
-  'AssignedVariable',
-  'Assignment',
   'Blocker',
-  'DrainedService',
   'EnvironmentVariable',
   'ExecProbe',
   'HttpHeader',
@@ -32,9 +30,12 @@ const values = [
   'StopPolicy',
   'TcpProbe',
   'Viewer',
-  'WatchedPort',
-  'WorkerDrain',
 ]
+
+const suffixes = ['Payload', 'Connection', 'Edge', 'Change', 'Error']
+
+/** The objects of the worker's protocol are values, but for a log request. */
+const workerValues = ['AssignedVariable', 'Assignment', 'DrainedService', 'WatchedPort', 'WorkerDrain']
 
 export default [
   {
@@ -49,9 +50,18 @@ export default [
         'error',
         { withEdgeSuffix: true, shouldImplementNode: true, listTypeCanWrapOnlyEdgeType: false },
       ],
+      '@graphql-eslint/strict-id-in-types': ['error', { exceptions: { suffixes, types: values } }],
+    },
+  },
+  {
+    files: [workerSchema],
+    plugins: { '@graphql-eslint': graphql },
+    languageOptions: { parser: graphql.parser, parserOptions: { graphQLConfig: { schema: workerSchema } } },
+    rules: {
+      ...recommended.rules,
       '@graphql-eslint/strict-id-in-types': [
         'error',
-        { exceptions: { suffixes: ['Payload', 'Connection', 'Edge', 'Change', 'Error'], types: values } },
+        { exceptions: { suffixes, types: [...values, ...workerValues] } },
       ],
     },
   },

@@ -28,6 +28,13 @@ import './workerProtocol/workerProtocol.ts'
 import './workerProtocol/assignmentsChanged.ts'
 import './workerProtocol/workerDrain.ts'
 import { builder } from './kit/builder.ts'
+import { schemaOfUsers, schemaOfWorkers } from './kit/partSchema.ts'
 
-/** The whole API. The imports above only load: each file adds its types and fields to the builder. */
-export const schema = builder.toSchema()
+// The imports above only load: each file adds its types and fields to the builder, which builds everything once.
+const whole = builder.toSchema()
+
+/** The API of users, at /graphql. */
+export const schema = schemaOfUsers(whole)
+
+/** The worker's protocol, at /worker. */
+export const workerSchema = schemaOfWorkers(whole)

@@ -10,6 +10,13 @@ import { readBody, sendTooLarge } from './requestBody.ts'
 import { sendError } from './sendJson.ts'
 import { createYogaServer, type Yoga } from './yoga.ts'
 
+export interface RouteOptions {
+  readonly path: string
+  readonly schema: GraphQLSchema
+  readonly documents: Documents
+  readonly streams: EventStreams
+}
+
 /**
  * GraphQL over HTTP. Yoga answers queries and mutations as JSON. Event streams answer subscriptions, and also the queries and mutations of callers
  * who take nothing but server-sent events.
@@ -19,8 +26,8 @@ export class GraphqlRoute {
   readonly #streams: EventStreams
   readonly #documents: Documents
 
-  constructor(app: ServerContext, schema: GraphQLSchema, documents: Documents, streams: EventStreams) {
-    this.#yoga = createYogaServer(app, schema)
+  constructor(app: ServerContext, { path, schema, documents, streams }: RouteOptions) {
+    this.#yoga = createYogaServer(app, schema, path)
     this.#documents = documents
     this.#streams = streams
   }

@@ -19,13 +19,24 @@ import { refuseRequest } from './requestRefusal.ts'
 import { sendError } from './sendJson.ts'
 import { SuspendDetector } from './suspendDetector.ts'
 import { WebSockets } from './webSockets.ts'
+import { workerGate } from './workerGate.ts'
 
 /** How long requests under way may take when the server stops. */
 const finishWithinMillis = 5_000
 
+const apiPath = '/graphql'
+const workerPath = '/worker'
+
+/** What the server executes: the API of users, and the worker's protocol. */
+export interface Schemas {
+  readonly users: GraphQLSchema
+  readonly workers: GraphQLSchema
+}
+
 /** What may be asked of each path. OPTIONS is answered for all of them, without a token. */
 const methodsOf = new Map<string, readonly string[]>([
-  ['/graphql', ['GET', 'HEAD', 'POST', 'OPTIONS']],
+  [apiPath, ['GET', 'HEAD', 'POST', 'OPTIONS']],
+  [workerPath, ['POST', 'OPTIONS']],
   [eventStreamPath, ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']],
   ...['/', '/healthz', '/readyz', '/metrics'].map((path): [string, string[]] => [path, ['GET', 'HEAD', 'OPTIONS']]),
 ])
@@ -35,28 +46,39 @@ export class HttpServer {
   readonly #app: ServerContext
   readonly #metrics: Metrics
   readonly #graphql: GraphqlRoute
+  readonly #worker: GraphqlRoute
   readonly #streams: EventStreams
   readonly #page = new GraphiqlPage()
-  readonly #sockets: WebSockets
+  readonly #sockets: ReadonlyMap<string, WebSockets>
   readonly #suspendDetector: SuspendDetector
   readonly #server: Server
   readonly #connections = new Set<Socket>()
   readonly #responses = new Set<ServerResponse>()
   #stopping = false
 
-  constructor(app: ServerContext, schema: GraphQLSchema, metrics: Metrics) {
+  constructor(app: ServerContext, { users, workers }: Schemas, metrics: Metrics) {
     this.#app = app
     this.#metrics = metrics
-    const documents = new Documents(schema)
-    this.#streams = new EventStreams(app, schema, documents)
-    this.#graphql = new GraphqlRoute(app, schema, documents, this.#streams)
+    const documents = new Documents(users)
+    this.#streams = new EventStreams(app, users, documents)
+    this.#graphql = new GraphqlRoute(app, { path: apiPath, schema: users, documents, streams: this.#streams })
+    const ofWorkers = new Documents(workers)
+    this.#worker = new GraphqlRoute(app, {
+      path: workerPath,
+      schema: workers,
+      documents: ofWorkers,
+      streams: new EventStreams(app, workers, ofWorkers),
+    })
     this.#suspendDetector = new SuspendDetector(() => {
       app.log.warn(
         'This process was stopped for long: it takes nothing that waited meanwhile, and clients connect again.',
       )
-      this.#sockets.closeForRestart()
+      for (const sockets of this.#sockets.values()) sockets.closeForRestart()
     })
-    this.#sockets = new WebSockets(app, schema, this.#suspendDetector)
+    this.#sockets = new Map([
+      [apiPath, new WebSockets(app, users, this.#suspendDetector)],
+      [workerPath, new WebSockets(app, workers, this.#suspendDetector, workerGate)],
+    ])
     this.#server = createServer((request, response) => void this.#handleRequest(request, response))
     this.#server.keepAliveTimeout = app.config.keepAliveSeconds * 1_000
     this.#server.on('connection', (socket) => {
@@ -84,7 +106,7 @@ export class HttpServer {
     for (const response of this.#responses) closeAfterwards(response)
     // Browsers and proxies open connections ahead of their requests, and Node takes such a one for busy until its first byte.
     for (const connection of this.#connections) if (connection.bytesRead === 0) connection.destroy()
-    await this.#sockets.stop()
+    await Promise.all([...this.#sockets.values()].map((sockets) => sockets.stop()))
     for (const response of this.#responses) {
       if (String(response.getHeader('content-type')).startsWith('text/event-stream')) response.socket?.destroy()
     }
@@ -124,10 +146,14 @@ export class HttpServer {
       return
     }
     switch (path) {
-      case '/graphql': {
+      case apiPath: {
         if (GraphiqlPage.isVisit(request)) return this.#page.send(request, response)
         const viewer = await this.#admit(request, response, ['GET', 'POST'])
         return viewer === null ? undefined : this.#graphql.handle(request, response, viewer)
+      }
+      case workerPath: {
+        const viewer = await this.#admit(request, response, ['POST'])
+        return viewer === null ? undefined : this.#worker.handle(request, response, viewer)
       }
       case eventStreamPath: {
         const viewer = await this.#admit(request, response, methods ?? [])
@@ -142,10 +168,10 @@ export class HttpServer {
       case '/metrics':
         return sendMetrics(this.#app, this.#metrics, request, response)
       case '/':
-        response.writeHead(302, { Location: '/graphql' }).end()
+        response.writeHead(302, { Location: apiPath }).end()
         return
       default:
-        return sendText(response, 404, `There is nothing at ${path}: the API and GraphiQL are at /graphql.`)
+        return sendText(response, 404, `There is nothing at ${path}: the API and GraphiQL are at ${apiPath}.`)
     }
   }
 
@@ -160,13 +186,17 @@ export class HttpServer {
   }
 
   #upgradeRequest(request: IncomingMessage, stream: Duplex, firstBytes: Buffer): void {
-    if (pathOf(request) === '/graphql' && !this.#stopping) {
-      this.#sockets.upgrade(request, stream, firstBytes)
+    const sockets = this.#sockets.get(pathOf(request))
+    if (sockets !== undefined && !this.#stopping) {
+      sockets.upgrade(request, stream, firstBytes)
       return
     }
     const [status, text] = this.#stopping
       ? ['503 Service Unavailable', 'The server is stopping: connect to another one, or again in a moment.\n']
-      : ['404 Not Found', 'There is no WebSocket here: GraphQL over a WebSocket is at /graphql.\n']
+      : [
+          '404 Not Found',
+          'There is no WebSocket here: GraphQL over a WebSocket is at /graphql, and the protocol of workers at /worker.\n',
+        ]
     const head = ['Connection: close', 'Content-Type: text/plain; charset=utf-8', `Content-Length: ${text.length}`]
     stream.on('error', () => stream.destroy())
     stream.end([`HTTP/1.1 ${status}`, ...head, '', text].join('\r\n'))

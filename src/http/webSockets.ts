@@ -13,8 +13,6 @@ import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 import { createContext, type Viewer } from '../graphql/kit/context.ts'
 import type { Executed } from '../graphql/kit/resultSink.ts'
 import { subscribe } from '../graphql/subscribe/subscribe.ts'
-import { hostNameFault } from '../model/name.ts'
-import { type Greeting, serverProtocols } from '../model/workerProtocol.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
 import { authenticate, tokenOf } from './authenticate.ts'
 import { Documents } from './documents.ts'
@@ -57,6 +55,16 @@ interface Connection extends Record<PropertyKey, unknown> {
   unfollow: () => void
 }
 
+/** What differs between paths when a client connects. */
+export interface SocketGate {
+  /** What the acknowledgement of a connection says. */
+  greeting(app: ServerContext): Record<string, unknown> | true
+  /** Called for a client whose token is not known. */
+  refused(app: ServerContext, params: Readonly<Record<string, unknown>>, request: IncomingMessage): void
+}
+
+const openGate: SocketGate = { greeting: () => true, refused: () => undefined }
+
 /** GraphQL over WebSockets, by the protocol graphql-transport-ws. */
 export class WebSockets {
   readonly #app: ServerContext
@@ -64,11 +72,16 @@ export class WebSockets {
   readonly #protocol: Server<Connection>
   readonly #suspendDetector: SuspendDetector
 
-  constructor(app: ServerContext, schema: GraphQLSchema, suspendDetector: SuspendDetector) {
+  constructor(
+    app: ServerContext,
+    schema: GraphQLSchema,
+    suspendDetector: SuspendDetector,
+    gate: SocketGate = openGate,
+  ) {
     this.#app = app
     this.#suspendDetector = suspendDetector
     this.#server = new WebSocketServer({ noServer: true, maxPayload: messageBytes, handleProtocols })
-    this.#protocol = makeProtocol(app, schema)
+    this.#protocol = makeProtocol(app, schema, gate)
   }
 
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
@@ -163,19 +176,7 @@ function slowReaderOf(socket: WebSocket): FullStream {
   }
 }
 
-function greetingOf({ config: { leaseSeconds, graceSeconds } }: ServerContext): Greeting & Record<string, unknown> {
-  return { workerProtocol: serverProtocols, workerLease: { leaseSeconds, graceSeconds } }
-}
-
-/** Reports a worker whose token is not known: it sends its name when it connects. */
-function reportRefusedWorker(app: ServerContext, worker: unknown, request: IncomingMessage): void {
-  if (typeof worker !== 'string' || hostNameFault(worker) !== null) return
-  const why =
-    "Its token is not known here: copy this server's worker-token to the file that its XCE_WORKER_TOKEN_FILE names."
-  app.workerRefusals.tell({ worker, address: request.socket.remoteAddress }, why)
-}
-
-function makeProtocol(app: ServerContext, schema: GraphQLSchema): Server<Connection> {
+function makeProtocol(app: ServerContext, schema: GraphQLSchema, gate: SocketGate): Server<Connection> {
   const documents = new Documents(schema)
   const withMaskedErrors = (result: ExecutionResult): FormattedExecutionResult => {
     const { errors, ...rest } = result
@@ -198,7 +199,7 @@ function makeProtocol(app: ServerContext, schema: GraphQLSchema): Server<Connect
       }
       const { viewer, socket } = extra
       if (viewer === null) {
-        reportRefusedWorker(app, connectionParams?.['worker'], extra.request)
+        gate.refused(app, params, extra.request)
         socket.close(closeCode.unauthorized, tokenOf(authorization) === null ? tokenIsMissing : tokenIsUnknown)
       }
       // The socket may have closed meanwhile, and nothing would end the following of the token then.
@@ -209,7 +210,7 @@ function makeProtocol(app: ServerContext, schema: GraphQLSchema): Server<Connect
           viewer,
           () => void setImmediate(() => socket.close(closeCode.forbidden, tokenIsInvalid)),
         )
-      return viewer !== null && greetingOf(app)
+      return viewer !== null && gate.greeting(app)
     },
     onSubscribe: ({ extra }, id, payload): ExecutionArgs | readonly GraphQLError[] => {
       const checked = documents.check(payload.query)

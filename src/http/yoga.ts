@@ -23,10 +23,10 @@ const sameEngine: Plugin = {
 }
 
 /** Queries and mutations over HTTP, answered as JSON. */
-export function createYogaServer(app: ServerContext, schema: GraphQLSchema): Yoga {
+export function createYogaServer(app: ServerContext, schema: GraphQLSchema, path: string): Yoga {
   return createYoga<Requester, GraphQLContext>({
     schema,
-    graphqlEndpoint: '/graphql',
+    graphqlEndpoint: path,
     landingPage: false,
     graphiql: false,
     multipart: false,

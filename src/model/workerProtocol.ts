@@ -14,7 +14,7 @@ export interface LeaseTerms {
 }
 
 /**
- * What every server says to whoever connects. It stands in the acknowledgement of a WebSocket's connection, and so
+ * What every server says to whoever connects to the path of workers. It stands in the acknowledgement of a WebSocket's connection, and so
  * comes before any request. Later versions of the protocol may add to it; `workerProtocol` stays in all of them, so
  * that a worker can always tell whether it may go on.
  */

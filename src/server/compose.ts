@@ -8,7 +8,7 @@ import { Feed } from '../feed/feed.ts'
 import { measureTail } from '../feed/measureTail.ts'
 import { Tail } from '../feed/tail.ts'
 import { writeWhole } from '../files/writeWhole.ts'
-import { schema } from '../graphql/schema.ts'
+import { schema, workerSchema } from '../graphql/schema.ts'
 import { HttpServer } from '../http/httpServer.ts'
 import { Metrics } from '../http/metrics.ts'
 import { Committer } from '../store/commit/committer.ts'
@@ -215,7 +215,7 @@ async function startActiveParts(
 
   metrics.read(gaugeReaders(app))
   await ensureTokens(app)
-  const http = new HttpServer(app, schema, metrics)
+  const http = new HttpServer(app, { users: schema, workers: workerSchema }, metrics)
   const port = await http.listen(config.host, config.port)
   started('the HTTP server', () => http.stop())
   const leases = new WorkerLeases(app)

@@ -15,6 +15,8 @@ import { env, FailedError, fingerprint, root, runMain } from './project.mjs'
  * @property {readonly string[]} [reads] everything on which its result depends; while that is as it was when the check passed, it does not run again
  */
 
+const workerSchema = 'src/graphql/workerProtocol/worker.graphql'
+
 /**
  * The longest stand first, so that no core waits for one at the end.
  * @type {readonly Check[]}
@@ -30,10 +32,16 @@ const checks = [
     command: ['eslint', '--max-warnings', '0', 'schema.graphql'],
     reads: ['schema.graphql', 'eslint.config.js', 'src/tools/check.mjs', 'package-lock.json'],
   },
+  {
+    // The linter knows one schema in a process.
+    what: 'linter of worker.graphql',
+    command: ['eslint', '--max-warnings', '0', workerSchema],
+    reads: [workerSchema, 'eslint.config.js', 'src/tools/check.mjs', 'package-lock.json'],
+  },
   { what: 'types', command: ['tsc', '-p', 'tsconfig.json'], readsGenerated: true },
   { what: 'formatter and linter', command: ['biome', 'check', '--error-on-warnings', '.'], readsGenerated: true },
   {
-    what: 'schema.graphql and contract',
+    what: 'printed schemas and contract',
     command: ['node', 'src/tools/run.mjs', 'src/tools/check.ts'],
     readsGenerated: true,
   },

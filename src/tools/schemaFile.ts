@@ -1,23 +1,39 @@
 import { readFileSync } from 'node:fs'
-import { lexicographicSortSchema, printSchema } from 'graphql'
-import { schema } from '../graphql/schema.ts'
+import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql'
+import { schema, workerSchema } from '../graphql/schema.ts'
 
-/** The file of the printed API, at the top of the project. */
-export const schemaFile = new URL('../../schema.graphql', import.meta.url)
-
-export function printedSchema(): string {
-  return `${printSchema(lexicographicSortSchema(schema))}\n`
+interface SchemaFile {
+  /** Its path from the top of the project. */
+  readonly path: string
+  readonly url: URL
+  readonly printed: string
 }
 
-/** One sentence when the file differs from the code. */
+/** The files that a schema is printed to: the API of users at the top of the project, the worker's protocol beside its code. */
+export function schemaFiles(): readonly SchemaFile[] {
+  return [fileOf('schema.graphql', schema), fileOf('src/graphql/workerProtocol/worker.graphql', workerSchema)]
+}
+
+function fileOf(path: string, of: GraphQLSchema): SchemaFile {
+  return {
+    path,
+    url: new URL(`../../${path}`, import.meta.url),
+    printed: `${printSchema(lexicographicSortSchema(of))}\n`,
+  }
+}
+
+/** One sentence for each file that differs from the code. */
 export function schemaMistakes(): string[] {
-  if (currentSchema() === printedSchema()) return []
-  return ['schema.graphql is stale: it differs from the code. Run "npm run schema" and commit the file.']
+  return schemaFiles().flatMap(({ path, url, printed }) =>
+    textOf(url) === printed
+      ? []
+      : [`${path} is stale: it differs from the code. Run "npm run schema" and commit the file.`],
+  )
 }
 
-function currentSchema(): string | null {
+function textOf(url: URL): string | null {
   try {
-    return readFileSync(schemaFile, 'utf8')
+    return readFileSync(url, 'utf8')
   } catch {
     return null
   }

@@ -18,8 +18,12 @@ afterEach(async () => {
 })
 afterAll(() => server.stop())
 
-async function follow(document: string, variables: Record<string, unknown> = {}): Promise<Subscriber> {
-  const subscriber = await Subscriber.open(server.client)
+async function follow(
+  document: string,
+  variables: Record<string, unknown> = {},
+  client = server.client,
+): Promise<Subscriber> {
+  const subscriber = await Subscriber.open(client)
   subscribers.push(subscriber)
   subscriber.subscribe(document, variables)
   return subscriber
@@ -264,6 +268,7 @@ describe('a BOOKMARK', () => {
     const subscriber = await follow(
       'subscription ($worker: ID!, $epoch: Int!, $after: Revision) { assignmentsChanged(worker: $worker, epoch: $epoch, after: $after, bookmarks: true) { kind revision last assignments { replica } removed } }',
       { worker: second.id, epoch: second.epoch },
+      server.client.worker,
     )
     expect((await subscriber.frame()).kind).toBe('SNAPSHOT')
     const bookmark = await subscriber.frame()

@@ -1,7 +1,7 @@
-import { graphql, isUnionType } from 'graphql'
+import { type GraphQLSchema, graphql, isUnionType } from 'graphql'
 import { afterAll, beforeAll } from 'vitest'
 import { createContext, type Viewer } from '../../src/graphql/kit/context.ts'
-import { schema } from '../../src/graphql/schema.ts'
+import { schema, workerSchema } from '../../src/graphql/schema.ts'
 import type { QuietServer } from '../../src/server/compose.ts'
 import type { ServerContext } from '../../src/systems/serverContext.ts'
 import { quietServer } from '../support/drivers/testServer.ts'
@@ -17,8 +17,13 @@ export interface Answer {
   readonly errors: readonly { readonly message: string; readonly code: unknown }[]
 }
 
-export interface Api {
+export interface Api extends Caller {
   readonly app: ServerContext
+  /** The same for the worker's protocol. */
+  readonly worker: Caller
+}
+
+export interface Caller {
   /** Runs a document as a client's, without the transport. */
   ask(source: string, variables?: Record<string, unknown>, viewer?: Viewer | null): Promise<Answer>
   /** The data of a document that has to succeed. */
@@ -41,9 +46,13 @@ export function openApi(fresh: () => Promise<TestDatabase> = freshEmbedded): () 
 }
 
 function apiOf(app: ServerContext): Api {
-  const ask: Api['ask'] = async (source, variables = {}, viewer = admin) => {
+  return { app, ...callerOf(app, schema), worker: callerOf(app, workerSchema) }
+}
+
+function callerOf(app: ServerContext, of: GraphQLSchema): Caller {
+  const ask: Caller['ask'] = async (source, variables = {}, viewer = admin) => {
     const { data, errors = [] } = await graphql({
-      schema,
+      schema: of,
       source,
       variableValues: variables,
       contextValue: createContext(app, viewer),
@@ -54,7 +63,6 @@ function apiOf(app: ServerContext): Api {
     }
   }
   return {
-    app,
     ask,
     data: async (source, variables, viewer) => {
       const { data, errors } = await ask(source, variables, viewer)
@@ -81,7 +89,7 @@ export function documentOf(mutation: string, payload = ''): string {
 }
 
 export function selectionOf(name: string, payload = ''): string {
-  const union = schema.getType(`${name}Result`)
+  const union = schema.getType(`${name}Result`) ?? workerSchema.getType(`${name}Result`)
   if (!isUnionType(union)) throw new Error(`There is no ${name}Result.`)
   const own = union
     .getTypes()

@@ -2,6 +2,7 @@ import {
   type GraphQLField,
   type GraphQLInputType,
   type GraphQLObjectType,
+  type GraphQLSchema,
   getNamedType,
   isEnumType,
   isInputObjectType,
@@ -13,21 +14,22 @@ import {
   subscribe,
 } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { createContext } from '../../src/graphql/kit/context.ts'
+import { builder } from '../../src/graphql/kit/builder.ts'
+import { createContext, type Viewer } from '../../src/graphql/kit/context.ts'
 import { decodeGlobalId, encodeGlobalId } from '../../src/graphql/kit/globalId.ts'
-import { schema } from '../../src/graphql/schema.ts'
+import { schema, workerSchema } from '../../src/graphql/schema.ts'
 import { openApi } from './api.ts'
 
-const types = Object.values(schema.getTypeMap()).filter(
-  (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),
-)
+const typesOf = (of: GraphQLSchema) =>
+  Object.values(of.getTypeMap()).filter((type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type))
+const types = typesOf(schema)
 
 test('everything of the API is described', () => {
   const bare: string[] = []
   const look = (name: string, { description }: { readonly description?: string | null | undefined }) => {
     if (!description) bare.push(name)
   }
-  for (const type of types) {
+  for (const type of [...types, ...typesOf(workerSchema)]) {
     look(type.name, type)
     if (isEnumType(type)) for (const value of type.getValues()) look(`${type.name}.${value.name}`, value)
     if (!('getFields' in type)) continue
@@ -41,8 +43,20 @@ test('everything of the API is described', () => {
   expect(bare).toEqual([])
 })
 
+test('the API of users and the worker’s protocol share values, and are all that the code declares', () => {
+  const names = [schema, workerSchema].map((of) => new Set(typesOf(of).map(({ name }) => name)))
+  const declared = typesOf(builder.toSchema()).map(({ name }) => name)
+  expect(declared.filter((name) => !names.some((known) => known.has(name)))).toEqual([])
+  const [users, workers] = names
+  for (const name of ['RegisterWorkerInput', 'Assignment', 'FencedError', 'OvertakenError'])
+    expect([users?.has(name), workers?.has(name)]).toEqual([false, true])
+  // No object of a worker leads to what only admins may read.
+  for (const name of ['Node', 'Host', 'Service', 'Replica', 'Worker'])
+    expect([users?.has(name), workers?.has(name)]).toEqual([true, false])
+})
+
 test('an expected failure is an Error, and every mutation can answer what any caller can cause', () => {
-  const mutations = Object.values(schema.getMutationType()?.getFields() ?? {})
+  const mutations = [schema, workerSchema].flatMap((of) => Object.values(of.getMutationType()?.getFields() ?? {}))
   expect(mutations.length).toBeGreaterThanOrEqual(8)
   for (const { name, type } of mutations) {
     const union = getNamedType(type)
@@ -67,29 +81,27 @@ test('the ids of every node are known, and of nothing else', () => {
 
 describe('closed by default', () => {
   const api = openApi()
-  const roots = [schema.getQueryType(), schema.getMutationType()].filter((root) => root !== undefined && root !== null)
-  const fields = roots.flatMap((root) =>
-    Object.values(root.getFields()).map((field) => [documentOf(root, field), field.name] as const),
-  )
+  const fieldsOf = (of: GraphQLSchema) =>
+    [of.getQueryType(), of.getMutationType()]
+      .filter((root) => root !== undefined && root !== null)
+      .flatMap((root) => Object.values(root.getFields()).map((field) => [documentOf(root, field), field.name] as const))
+  const fields = fieldsOf(schema)
 
   test.each(fields)('%s without a token is UNAUTHENTICATED', async (document) => {
     const { errors } = await api().ask(document, {}, null)
     expect(errors.map(({ code }) => code)).toEqual(['UNAUTHENTICATED'])
   })
 
-  const workers = [
-    'viewer',
-    'registerWorker',
-    'renewLease',
-    'reportReplicas',
-    'reportFreePorts',
-    'answerLogRequest',
-    'drainWorker',
-    'endWorker',
-    'workerDrain',
-  ]
+  test.each(fieldsOf(workerSchema))('%s of the worker’s protocol is for workers alone', async (document) => {
+    const codes = async (viewer: Viewer | null) =>
+      (await api().worker.ask(document, {}, viewer)).errors.map(({ code }) => code)
+    expect(await codes(null)).toEqual(['UNAUTHENTICATED'])
+    const { data, errors } = await api().worker.ask(document, {}, { subject: 'prometheus', roles: ['metrics'] })
+    if (errors.length > 0) expect(errors.map(({ code }) => code)).toEqual(['FORBIDDEN'])
+    else expect(Object.values(data)).toEqual([{ __typename: 'ForbiddenError' }])
+  })
 
-  test.each(fields.filter(([, name]) => !workers.includes(name)))(
+  test.each(fields.filter(([, name]) => name !== 'viewer'))(
     '%s with a token of a worker is FORBIDDEN',
     async (document, name) => {
       const { data, errors } = await api().ask(document, {}, { subject: 'worker-1', roles: ['worker'] })
@@ -98,13 +110,19 @@ describe('closed by default', () => {
     },
   )
 
-  const subscription = schema.getSubscriptionType()
-  const feeds = Object.values(subscription?.getFields() ?? {}).map((field) =>
-    documentOf(subscription as GraphQLObjectType, field),
-  )
+  const feeds = [schema, workerSchema].flatMap((of) => {
+    const subscription = of.getSubscriptionType()
+    return Object.values(subscription?.getFields() ?? {}).map(
+      (field) => [documentOf(subscription as GraphQLObjectType, field), of] as const,
+    )
+  })
 
-  test.each(feeds)('%s without a token is UNAUTHENTICATED', async (document) => {
-    const result = await subscribe({ schema, document: parse(document), contextValue: createContext(api().app, null) })
+  test.each(feeds)('%s without a token is UNAUTHENTICATED', async (document, of) => {
+    const result = await subscribe({
+      schema: of,
+      document: parse(document),
+      contextValue: createContext(api().app, null),
+    })
     expect('errors' in result ? result.errors?.map(({ extensions }) => extensions['code']) : 'it subscribes').toEqual([
       'UNAUTHENTICATED',
     ])

@@ -135,6 +135,7 @@ describe('a body that the server does not read is 415, and a sentence says what 
 describe('methods', () => {
   test.each([
     ['/graphql', 'GET, HEAD, POST, OPTIONS'],
+    ['/worker', 'POST, OPTIONS'],
     ['/graphql/stream', 'GET, POST, PUT, DELETE, OPTIONS'],
     ['/healthz', 'GET, HEAD, OPTIONS'],
     ['/metrics', 'GET, HEAD, OPTIONS'],

@@ -5,7 +5,7 @@ import path from 'node:path'
 import type { GraphQLInputType } from 'graphql'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inputIssues } from '../../src/graphql/kit/check.ts'
-import { schema } from '../../src/graphql/schema.ts'
+import { workerSchema } from '../../src/graphql/schema.ts'
 import { workerProtocolVersion } from '../../src/model/workerProtocol.ts'
 import type { Report } from '../../src/worker/assignment.ts'
 import { describeExit, exitFromStatus } from '../../src/worker/files/exit.ts'
@@ -197,7 +197,7 @@ describe('settings', () => {
       stateDirectoryId: 'a',
       registrationNumber: 1,
     }
-    const paths = inputIssues(schema.getType('RegisterWorkerInput') as GraphQLInputType, worker, []).map(
+    const paths = inputIssues(workerSchema.getType('RegisterWorkerInput') as GraphQLInputType, worker, []).map(
       ({ path }) => path,
     )
     expect(paths).toEqual(isOne ? [] : [['host'], ['name']])

@@ -49,7 +49,9 @@ export const builder = new SchemaBuilder<ApiTypes>({
       if (viewer === null) return unauthenticated()
       const { subject, roles } = viewer
       const needed = isOfWorkers(failure) ? "role worker, such as a server's worker-token" : 'role admin'
-      const message = `${subject} may not use ${info.parentType.name}.${info.fieldName}: it has the role ${roles.join(', ') || '(none)'}. Use a token with the ${needed}.`
+      const ownPath =
+        !isOfWorkers(failure) && hasRole(viewer, 'worker') ? ' Workers speak their own protocol, at /worker.' : ''
+      const message = `${subject} may not use ${info.parentType.name}.${info.fieldName}: it has the role ${roles.join(', ') || '(none)'}. Use a token with the ${needed}.${ownPath}`
       if (info.fieldName === 'registerWorker') app.workerRefusals.tell({ subject }, message)
       return errorOf({ code: 'FORBIDDEN', message })
     },
@@ -110,8 +112,7 @@ function isOfWorkers(failure: AuthFailure): boolean {
 }
 
 builder.queryType({
-  description:
-    'Queries read. Every field needs a token with the role admin, except `viewer` (any token) and `workerDrain` (the role worker).',
+  description: 'Queries read. Every field needs a token with the role admin, except `viewer` (any token).',
   authScopes: { admin: true },
 })
 builder.mutationType({

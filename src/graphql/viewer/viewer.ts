@@ -8,7 +8,7 @@ const Viewer = builder.objectRef<ViewerValue>('Viewer').implement({
     subject: t.exposeString('subject', { description: 'The name that is shown as owner, as actor and in logs.' }),
     roles: t.stringList({
       description:
-        'The roles: admin may do everything, worker may use only the protocol of workers, and metrics may read only /metrics.',
+        "The roles: admin may do everything, worker may use only the worker's protocol at /worker, and metrics may read only /metrics.",
       resolve: (viewer) => viewer.roles,
     }),
   }),

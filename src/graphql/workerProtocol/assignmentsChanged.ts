@@ -7,6 +7,7 @@ import { errorOf } from '../kit/refusalError.ts'
 import { partFields } from '../subscribe/frameFields.ts'
 import { frameArgs } from '../subscribe/sources.ts'
 import { Assignment, LogRequest } from './assignment.ts'
+import { forWorkers } from './forWorkers.ts'
 import { claimOf } from './workerProtocol.ts'
 
 const AssignmentChange = builder.objectRef<AssignmentFrame>('AssignmentChange').implement({
@@ -34,8 +35,7 @@ const AssignmentChange = builder.objectRef<AssignmentFrame>('AssignmentChange').
 builder.subscriptionField('assignmentsChanged', (t) =>
   t.field({
     type: AssignmentChange,
-    skipTypeScopes: true,
-    authScopes: { worker: true },
+    ...forWorkers,
     description:
       'Follows what a worker should run: a SNAPSHOT first, then every change. The error FENCED ends it when the epoch is old.',
     args: {

@@ -1,3 +1,4 @@
+import type { Reporter } from '../../model/intent.ts'
 import {
   beginDrain,
   type DrainedService,
@@ -5,12 +6,13 @@ import {
   endWorker,
   readDrain,
 } from '../../systems/workers/workerDrain.ts'
-import { Host } from '../host/host.ts'
 import { builder } from '../kit/builder.ts'
+import { encodeGlobalId } from '../kit/globalId.ts'
 import { errorOf, errorTypes } from '../kit/refusalError.ts'
 import { badUserInput } from '../kit/requestErrors.ts'
 import { ServiceKey } from '../kit/serviceKey.ts'
 import { storable } from '../kit/storableText.ts'
+import { forWorkers } from './forWorkers.ts'
 import { claimOf } from './workerProtocol.ts'
 
 // A worker that is to end first moves its replicas away (R15): it is drained, and asks for the progress.
@@ -47,13 +49,12 @@ const WorkerDrain = builder.objectRef<DrainState>('WorkerDrain').implement({
   }),
 })
 
-const DrainWorkerPayload = builder.objectRef<{ readonly hostId: string }>('DrainWorkerPayload').implement({
+const DrainWorkerPayload = builder.objectRef<Reporter>('DrainWorkerPayload').implement({
   description: 'The worker is being drained.',
   fields: (t) => ({
-    host: t.field({
-      type: Host,
-      description: 'Its host, read after the change.',
-      resolve: ({ hostId }, _args, { rows }) => rows.require('Host', hostId),
+    worker: t.id({
+      description: 'The global id of the worker.',
+      resolve: ({ workerId }) => encodeGlobalId('Worker', workerId),
     }),
   }),
 })
@@ -66,14 +67,12 @@ const DrainWorkerInput = builder.inputType('DrainWorkerInput', {
   }),
 })
 
-const EndWorkerPayload = builder.objectRef<{ readonly hostId: string }>('EndWorkerPayload').implement({
+const EndWorkerPayload = builder.objectRef<Reporter>('EndWorkerPayload').implement({
   description: 'The worker has ended.',
   fields: (t) => ({
-    host: t.prismaField({
-      type: Host,
-      description: 'Its host, read after the change.',
-      resolve: (query, { hostId: id }, _args, { app }) =>
-        app.database.prisma.host.findUniqueOrThrow({ ...query, where: { id } }),
+    worker: t.id({
+      description: 'The global id of the worker.',
+      resolve: ({ workerId }) => encodeGlobalId('Worker', workerId),
     }),
   }),
 })
@@ -85,8 +84,6 @@ const EndWorkerInput = builder.inputType('EndWorkerInput', {
     epoch: t.int({ required: true, description: 'The epoch that registerWorker returned.' }),
   }),
 })
-
-const forWorkers = { skipTypeScopes: true, authScopes: { worker: true } } as const
 
 builder.mutationField('drainWorker', (t) =>
   t.field({
@@ -102,7 +99,7 @@ builder.mutationField('drainWorker', (t) =>
     resolve: async (_root, { input }, { app, viewer }) => {
       const outcome = await beginDrain(app, claimOf(input, viewer))
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
-      return { hostId: outcome.reporter.hostId }
+      return outcome.reporter
     },
   }),
 )
@@ -121,7 +118,7 @@ builder.mutationField('endWorker', (t) =>
     resolve: async (_root, { input }, { app, viewer }) => {
       const outcome = await endWorker(app, claimOf(input, viewer))
       if (outcome.kind === 'refused') throw errorOf(outcome.refusal)
-      return { hostId: outcome.reporter.hostId }
+      return outcome.reporter
     },
   }),
 )

@@ -18,7 +18,7 @@ import { argumentIssues, checkArguments } from '../kit/check.ts'
 import { hasRole, type Viewer } from '../kit/context.ts'
 import { encodeGlobalId, idOf } from '../kit/globalId.ts'
 import { errorOf, errorTypes } from '../kit/refusalError.ts'
-import { Worker } from '../worker/worker.ts'
+import { forWorkers } from './forWorkers.ts'
 import {
   AnswerLogRequestInput,
   RegisterWorkerInput,
@@ -54,12 +54,11 @@ const WatchedPort = builder.objectRef<WatchedPortValue>('WatchedPort').implement
 const RegisterWorkerPayload = builder.objectRef<Registration>('RegisterWorkerPayload').implement({
   description: 'The new registration.',
   fields: (t) => ({
-    worker: t.field({
-      type: Worker,
-      description: 'The worker to register.',
-      resolve: ({ workerId }, _args, { rows }) => rows.require('Worker', workerId),
+    worker: t.id({
+      description: 'The global id of the worker, which it sends with everything from now on.',
+      resolve: ({ workerId }) => encodeGlobalId('Worker', workerId),
     }),
-    epoch: t.exposeInt('epoch', { description: 'The epoch, which the worker sends with everything from now on.' }),
+    epoch: t.exposeInt('epoch', { description: 'The epoch, which it sends beside its id.' }),
     leaseSeconds: t.exposeInt('leaseSeconds', { description: 'Seconds within which the lease has to be renewed.' }),
     graceSeconds: t.exposeInt('graceSeconds', {
       description: 'Seconds from the end of the lease until the replicas count as lost.',
@@ -120,8 +119,6 @@ const ReportFreePortsPayload = builder.objectRef<{ readonly changed: boolean }>(
     changed: t.exposeBoolean('changed', { description: 'Whether any of them was in quarantine.' }),
   }),
 })
-
-const forWorkers = { skipTypeScopes: true, authScopes: { worker: true } } as const
 
 builder.mutationFields((t) => ({
   registerWorker: t.field({

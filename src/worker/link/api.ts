@@ -9,7 +9,7 @@ export const registerWorker = /* GraphQL */ `
   mutation RegisterWorker($input: RegisterWorkerInput!) {
     registerWorker(input: $input) {
       __typename
-      ... on RegisterWorkerPayload { epoch leaseSeconds graceSeconds stop worker { id } portsToWatch { port protocol seconds } }
+      ... on RegisterWorkerPayload { epoch leaseSeconds graceSeconds stop worker portsToWatch { port protocol seconds } }
       ... on InvalidInputError { issues { message } }
       ... on OvertakenError { newest }
       ... on Error { code message }
@@ -127,7 +127,7 @@ export interface RegisterWorkerData {
   readonly registerWorker:
     | {
         readonly __typename: 'RegisterWorkerPayload'
-        readonly worker: { readonly id: string }
+        readonly worker: string
         readonly epoch: number
         readonly leaseSeconds: number
         readonly graceSeconds: number

@@ -13,7 +13,7 @@ export function connectFault(cause: unknown, tokenFile: string): string {
   return openFault(message)
 }
 
-const advice = 'see whether it is the URL of a server, with its path (/graphql)'
+const advice = 'see whether it is the URL of a server, such as http://10.0.0.1:4000'
 
 /** `code` is from the server, or from the GraphQL client itself. */
 function closeFault(code: number, reason: string, tokenFile: string): string {

@@ -3,6 +3,7 @@ import { WebSocket } from 'ws'
 import type { Greeting } from '../../model/workerProtocol.ts'
 import { connectFault } from './connectFault.ts'
 import { readGreeting } from './greeting.ts'
+import { workerUrl } from './workerUrl.ts'
 
 /** The server refused a request. The code is from a top-level error or from the error that a mutation returned. */
 export class RefusedError extends Error {
@@ -69,7 +70,7 @@ export class Connection {
       this.#socket = socket
     }
     this.#client = createClient({
-      url: url.replace(/^http/, 'ws'),
+      url: workerUrl(url),
       webSocketImpl: class extends ServerSocket {
         constructor(address: string, protocols: string) {
           super(address, protocols)

@@ -6,7 +6,7 @@ import { orAbort } from '../abort.ts'
 import { ContactFile } from '../files/contactFile.ts'
 import type { Supervisor } from '../process/supervisor.ts'
 import type { Servers, WorkerSettings } from '../settings/settings.ts'
-import { apiUrl, isServerUrl } from '../settings/settings.ts'
+import { isServerUrl } from '../settings/settings.ts'
 import { type EndWorkerData, endWorker } from './api.ts'
 import { Connection, RefusedError } from './connection.ts'
 import { LostContact } from './lostContact.ts'
@@ -216,7 +216,7 @@ export class Link {
       const url = await readText(servers.file, 'XCE_WORKER_SERVER_FILE')
       if (!isServerUrl(url))
         throw new Error(`The file ${servers.file} holds ${JSON.stringify(url)}, which is not the URL of a server.`)
-      return apiUrl(url)
+      return url
     }
     this.#serverIndex = (this.#serverIndex + 1) % servers.urls.length
     return servers.urls[this.#serverIndex] ?? ''

@@ -49,8 +49,8 @@ export async function register(
   }
   const answer = await sendRegistration(connection, settings.stateDirectory, input, log)
   const { worker, epoch, leaseSeconds, graceSeconds, stop, portsToWatch } = payload(answer)
-  log.info({ worker: worker.id, epoch, leaseSeconds, running: running.length, stale: stop.length }, 'registered')
-  return { registration: { worker: worker.id, epoch, leaseSeconds, graceSeconds }, stop, portsToWatch }
+  log.info({ worker, epoch, leaseSeconds, running: running.length, stale: stop.length }, 'registered')
+  return { registration: { worker, epoch, leaseSeconds, graceSeconds }, stop, portsToWatch }
 }
 
 type Unnumbered = Omit<RegisterWorkerInput, 'registrationNumber'>

@@ -25,11 +25,8 @@ export interface WorkerSettings extends WorkerOffer {
 }
 
 const defaultStateDirectory = '.xce-worker'
-const exampleUrl = 'http://10.0.0.1:4000/graphql'
-const serverUrl = z
-  .string()
-  .refine(isServerUrl, { error: `give an http or https URL, for example ${exampleUrl}` })
-  .transform(apiUrl)
+const exampleUrl = 'http://10.0.0.1:4000'
+const serverUrl = z.string().refine(isServerUrl, { error: `give an http or https URL, for example ${exampleUrl}` })
 const file = z.string().transform((text) => path.resolve(text))
 
 /** Every setting of the worker. */
@@ -140,11 +137,4 @@ function labelOf(machine: string): string {
 
 export function isServerUrl(text: string): boolean {
   return URL.canParse(text) && ['http:', 'https:', 'ws:', 'wss:'].includes(new URL(text).protocol)
-}
-
-/** The URL of the API of a server that may be named without a path. */
-export function apiUrl(server: string): string {
-  const url = new URL(server)
-  if (url.pathname === '/') url.pathname = '/graphql'
-  return url.href
 }

@@ -23,10 +23,11 @@ const input = {
   running: [],
 }
 let registered: Data
+let globalHostId: string
 
 beforeAll(async () => {
-  registered = (await api().data(documentOf('registerWorker', 'worker { id host { id } } epoch'), { input }, worker))
-    .registerWorker
+  registered = (await api().worker.data(documentOf('registerWorker', 'worker epoch'), { input }, worker)).registerWorker
+  globalHostId = (await api().data('{ host(name: "node1") { id } }')).host.id
   await withProfile(api(), { readiness: { tcp: { port: 'http' } } })
   await withService(api(), 'web', { replicas: 3 })
   const { app } = api()
@@ -40,10 +41,10 @@ beforeAll(async () => {
     ready: index < 2,
     ports: ports.map(({ port }: Data) => port),
   }))
-  const report = { worker: registered.worker.id, epoch: registered.epoch, sequence: 1, reports }
-  expect((await api().data(documentOf('reportReplicas'), { input: report }, worker)).reportReplicas.__typename).toBe(
-    'ReportReplicasPayload',
-  )
+  const report = { worker: registered.worker, epoch: registered.epoch, sequence: 1, reports }
+  expect(
+    (await api().worker.data(documentOf('reportReplicas'), { input: report }, worker)).reportReplicas.__typename,
+  ).toBe('ReportReplicasPayload')
 })
 
 const host = `id name addresses scheduling schedulingSince reachability reachabilitySince reason cpuMillis memoryMiB usedCpuMillis usedMemoryMiB portRange { from to } usedPorts quarantinedPorts
@@ -52,7 +53,7 @@ const host = `id name addresses scheduling schedulingSince reachability reachabi
 test('a host shows what it has and what is used', async () => {
   const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   const expected = {
-    id: registered.worker.host.id,
+    id: globalHostId,
     name: 'node1',
     addresses: ['10.0.0.1', 'fd00::1'],
     scheduling: 'OPEN',
@@ -69,7 +70,7 @@ test('a host shows what it has and what is used', async () => {
     quarantinedPorts: [],
     workers: [
       {
-        id: registered.worker.id,
+        id: registered.worker,
         reachability: 'REACHABLE',
         reachabilitySince: instant,
         cpuMillis: 4000,
@@ -85,7 +86,7 @@ test('a host shows what it has and what is used', async () => {
   const filter = 'filter: { scheduling: OPEN, reachability: REACHABLE }'
   const answer = await api().data(
     `query Hosts($id: ID!) { host(name: "node1") { ${host} } hosts(${filter}) { nodes { ${host} } } node(id: $id) { ... on Host { ${host} } } none: hosts(filter: { scheduling: CORDONED }) { nodes { id } } nobody: host(name: "node2") { id } }`,
-    { id: registered.worker.host.id },
+    { id: globalHostId },
   )
   const shown = { ...expected, replicas: { nodes: expect.arrayContaining(expected.replicas.nodes) } }
   expect(answer).toEqual({ host: shown, hosts: { nodes: [shown] }, node: shown, none: { nodes: [] }, nobody: null })
@@ -93,7 +94,7 @@ test('a host shows what it has and what is used', async () => {
 
 test('a port in quarantine is shown while it lasts', async () => {
   const { app } = api()
-  const hostId = registered.worker.host.id.slice('Host_'.length)
+  const hostId = globalHostId.slice('Host_'.length)
   const until = (millis: number) => new Date(app.clock.now() + millis)
   await app.database.prisma.hostPort.createMany({
     data: [
@@ -144,7 +145,7 @@ test('the endpoint lists what is ready, and on request what runs', async () => {
 })
 
 test('a replica shows its host, ports and log', async () => {
-  const workerId = registered.worker.id.slice('Worker_'.length) as WorkerId
+  const workerId = registered.worker.slice('Worker_'.length) as WorkerId
   const { logRequests } = api().app
   const stop = logRequests.follow(workerId, ({ id, tailLines }) => {
     logRequests.answer(workerId, id, {
@@ -206,8 +207,8 @@ test('back with an IPv6 address as its primary one, its replicas are listed ther
     ports: ports.map(({ port }: Data) => port),
   }))
   registered = (
-    await api().data(
-      documentOf('registerWorker', 'worker { id host { id } } epoch'),
+    await api().worker.data(
+      documentOf('registerWorker', 'worker epoch'),
       { input: { ...input, registrationNumber: 2, addresses: ['fd00::1'], running } },
       worker,
     )
@@ -230,8 +231,8 @@ describe('what a worker tells of a replica', () => {
   const tell = async (id: string, sequence: number, over: Data) => {
     const ports = (await read(id)).ports.map(({ port }: Data) => port)
     const reports = [{ replica: id, start: 1, state: 'RUNNING', ready: false, ports, ...over }]
-    const report = { worker: registered.worker.id, epoch: registered.epoch, sequence, reports }
-    return (await api().data(documentOf('reportReplicas'), { input: report }, worker)).reportReplicas
+    const report = { worker: registered.worker, epoch: registered.epoch, sequence, reports }
+    return (await api().worker.data(documentOf('reportReplicas'), { input: report }, worker)).reportReplicas
   }
   const unready = async (): Promise<string> => {
     const { replicas } = await api().data('{ replicas(filter: { ready: false, states: [RUNNING] }) { nodes { id } } }')
@@ -274,29 +275,13 @@ describe('what a worker tells of a replica', () => {
   })
 })
 
-describe('a worker', () => {
-  test('may not read replicas by way of its host', async () => {
-    const input = { worker: registered.worker.id, epoch: registered.epoch }
-    const renewed = await api().ask(documentOf('renewLease', 'resync'), { input }, worker)
-    expect(renewed.errors).toEqual([])
-    const again = {
-      name: 'worker-2',
-      host: 'node2',
-      addresses: [],
-      cpuMillis: 1,
-      memoryMiB: 1,
-      portRange: { from: 1, to: 2 },
-      softwareVersion: '',
-      protocolVersion: 1,
-      stateDirectoryId: 'of worker-2',
-      registrationNumber: 1,
-      running: [],
-    }
-    const { errors } = await api().ask(
-      documentOf('registerWorker', 'worker { host { replicas { nodes { id } } } }'),
-      { input: again },
-      worker,
-    )
-    expect(errors.map(({ code }) => code)).toEqual(['FORBIDDEN'])
-  })
+test('a worker reads nothing of the API of users: it is told where its protocol is', async () => {
+  const { errors } = await api().ask('{ hosts { nodes { name } } }', {}, worker)
+  expect(errors).toEqual([
+    {
+      code: 'FORBIDDEN',
+      message:
+        'worker-1 may not use Query.hosts: it has the role worker. Use a token with the role admin. Workers speak their own protocol, at /worker.',
+    },
+  ])
 })

@@ -402,7 +402,7 @@ test('while it is being deleted nothing of this is possible', async () => {
     registrationNumber: 1,
     running: [],
   }
-  await api().data(documentOf('registerWorker'), { input })
+  await api().worker.data(documentOf('registerWorker'), { input })
   const id = (await withService(api(), 'going', { replicas: 1 })).replace('Service_', '') as ServiceId
   const { grants } = place({ ...(await readPlacement(app.database)), now: app.clock.now() })
   await app.committer.submit(id, { kind: 'grant', grants: grants.filter(({ serviceId }) => serviceId === id) })

@@ -39,7 +39,7 @@ beforeAll(async () => {
       running: [],
     },
   }
-  registered = (await api().data(documentOf('registerWorker', 'worker { id } epoch'), { input }, worker)).registerWorker
+  registered = (await api().worker.data(documentOf('registerWorker', 'worker epoch'), { input }, worker)).registerWorker
   await withProfile(api(), { readiness: { tcp: { port: 'http' } } })
 })
 
@@ -88,8 +88,8 @@ const numbersOf = (ports: unknown) => (ports as readonly AllocatedPort[]).map(({
 
 async function report(reports: Data[]): Promise<void> {
   if (reports.length === 0) return
-  const input = { worker: registered.worker.id, epoch: registered.epoch, sequence: ++sequence, reports }
-  await mutate('reportReplicas', input, worker)
+  const input = { worker: registered.worker, epoch: registered.epoch, sequence: ++sequence, reports }
+  await api().worker.data(documentOf('reportReplicas'), { input }, worker)
 }
 
 /** A service whose replicas are all ready. Its bare id. */

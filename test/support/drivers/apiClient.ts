@@ -18,15 +18,22 @@ class QuietSocket extends WebSocket {
   }
 }
 
-/** A caller of one server's API, over HTTP and WebSocket. */
+/** A caller of one server's API or worker's protocol, over HTTP and WebSocket. */
 export class ApiClient {
   readonly url: string
   readonly token: string | null
   readonly #sockets: Client[] = []
+  #worker: ApiClient | null = null
 
   constructor(url: string, token: string | null) {
     this.url = url
     this.token = token
+  }
+
+  /** The same caller of the worker's protocol. */
+  get worker(): ApiClient {
+    this.#worker ??= new ApiClient(this.url.replace(/\/graphql$/, '/worker'), this.token)
+    return this.#worker
   }
 
   /** One request over HTTP, whatever becomes of it. Throws when there is no answer, or none before `signal`. */
@@ -71,5 +78,6 @@ export class ApiClient {
 
   async close(): Promise<void> {
     for (const client of this.#sockets) await client.dispose()
+    await this.#worker?.close()
   }
 }

@@ -14,7 +14,7 @@ export interface Seen {
 
 const register = `mutation ($input: RegisterWorkerInput!) { registerWorker(input: $input) {
   __typename
-  ... on RegisterWorkerPayload { worker { id } epoch leaseSeconds graceSeconds stop portsToWatch { port protocol seconds } }
+  ... on RegisterWorkerPayload { worker epoch leaseSeconds graceSeconds stop portsToWatch { port protocol seconds } }
   ... on Error { code message }
 } }`
 
@@ -37,7 +37,7 @@ interface PortsOf {
 
 export interface Registered {
   readonly __typename: string
-  readonly worker: { readonly id: string }
+  readonly worker: string
   readonly epoch: number
   readonly stop: readonly string[]
   readonly portsToWatch?: readonly WatchedPort[]
@@ -65,7 +65,7 @@ export class HandWorker {
 
   /** `reader`: who may look up the ports of its replicas, where the token of a worker may not. */
   constructor(client: ApiClient, name = 'hand', reader = client) {
-    this.#client = client
+    this.#client = client.worker
     this.#reader = reader
     this.name = name
   }
@@ -88,7 +88,7 @@ export class HandWorker {
       },
     })
     if (registerWorker.__typename === 'RegisterWorkerPayload') {
-      this.id = registerWorker.worker.id
+      this.id = registerWorker.worker
       this.epoch = registerWorker.epoch
       this.#sequence = 0
     }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { buildSchema, GraphQLError } from 'graphql'
 import { useServer } from 'graphql-ws/use/ws'
@@ -9,82 +10,10 @@ import type { Assignment, Report } from '../../../src/worker/assignment.ts'
 import type { LogRequest, RegisterWorkerInput, WireAssignment } from '../../../src/worker/link/api.ts'
 import { freePort } from '../fixtures/freePort.ts'
 
-/** The worker's part of the API's contract. */
-const schema = buildSchema(/* GraphQL */ `
-  scalar Revision
-  type Query { workerDrain(worker: ID!, epoch: Int!, services: [ServiceKey!]!): WorkerDrain! }
-  input ServiceKey { project: String! name: String! }
-  type WorkerDrain { isDraining: Boolean! replicas: Int! services: [DrainedService!]! }
-  type DrainedService { project: String! name: String! desiredReplicas: Int! readyReplicas: Int! blockers: [String!]! }
-  input DrainWorkerInput { worker: ID! epoch: Int! }
-  type DrainWorkerPayload { worker: ID! }
-  input EndWorkerInput { worker: ID! epoch: Int! }
-  type EndWorkerPayload { worker: ID! }
-  union EndWorkerResult = EndWorkerPayload | FencedError | ForbiddenError
-  union DrainWorkerResult = DrainWorkerPayload | FencedError | ForbiddenError
-  interface Error { code: ErrorCode! message: String! }
-  enum ErrorCode { INVALID_INPUT FORBIDDEN FENCED OVERTAKEN }
-  type InputIssue { path: [String!]! message: String! }
-  type InvalidInputError implements Error { code: ErrorCode! message: String! issues: [InputIssue!]! }
-  type ForbiddenError implements Error { code: ErrorCode! message: String! }
-  type FencedError implements Error { code: ErrorCode! message: String! }
-  type OvertakenError implements Error { code: ErrorCode! message: String! newest: Int! }
-  type Worker { id: ID! }
-  type RegisterWorkerPayload { worker: Worker! epoch: Int! leaseSeconds: Int! graceSeconds: Int! stop: [ID!]! portsToWatch: [WatchedPort!]! }
-  type WatchedPort { port: Int! protocol: PortProtocol! seconds: Int! }
-  type RenewLeasePayload { resync: Boolean! }
-  type ReportReplicasPayload { fenced: [ID!]! portsToWatch: [WatchedPort!] }
-  type ReportFreePortsPayload { changed: Boolean! }
-  type AnswerLogRequestPayload { accepted: Boolean! }
-  union RegisterWorkerResult = RegisterWorkerPayload | InvalidInputError | ForbiddenError | OvertakenError
-  union RenewLeaseResult = RenewLeasePayload | FencedError | ForbiddenError
-  union ReportReplicasResult = ReportReplicasPayload | InvalidInputError | FencedError | ForbiddenError
-  union ReportFreePortsResult = ReportFreePortsPayload | FencedError | ForbiddenError
-  union AnswerLogRequestResult = AnswerLogRequestPayload | FencedError | ForbiddenError
-  input RegisterWorkerInput { name: String! host: String! addresses: [String!]! cpuMillis: Int! memoryMiB: Int! portRange: PortRangeInput! reservedPorts: [Int!] softwareVersion: String! protocolVersion: Int! running: [ReplicaReportInput!]! stateDirectoryId: String! registrationNumber: Int! }
-  input PortRangeInput { from: Int! to: Int! }
-  input RenewLeaseInput { worker: ID! epoch: Int! }
-  input ReportReplicasInput { worker: ID! epoch: Int! sequence: Int! full: Boolean! = false reports: [ReplicaReportInput!]! }
-  enum ReportedState { STARTING RUNNING ENDED }
-  enum ReportedEndReason { EXITED GAVE_UP START_FAILED PORT_TAKEN STOPPED }
-  enum ProbeKind { STARTUP READINESS LIVENESS }
-  input ProbeReportInput { kind: ProbeKind! ok: Boolean! message: String count: Int! seconds: Int! }
-  input ReplicaReportInput { replica: ID! start: Int! state: ReportedState! ready: Boolean! probe: ProbeReportInput endReason: ReportedEndReason exitCode: Int exitSignal: String message: String ports: [Int!]! takenPorts: [String!]! = [] }
-  input ReportFreePortsInput { worker: ID! epoch: Int! ports: [FreePortInput!]! }
-  input FreePortInput { port: Int! protocol: PortProtocol! }
-  input AnswerLogRequestInput { worker: ID! epoch: Int! request: ID! stdout: [String!]! stderr: [String!]! truncated: Boolean! marks: [LogMarkInput!]! starts: [LogStartInput!]! }
-  enum LogStream { STDOUT STDERR }
-  input LogMarkInput { stream: LogStream! line: Int! at: String start: Int }
-  input LogStartInput { start: Int! at: String! }
-  type Mutation {
-    registerWorker(input: RegisterWorkerInput!): RegisterWorkerResult!
-    renewLease(input: RenewLeaseInput!): RenewLeaseResult!
-    reportReplicas(input: ReportReplicasInput!): ReportReplicasResult!
-    reportFreePorts(input: ReportFreePortsInput!): ReportFreePortsResult!
-    answerLogRequest(input: AnswerLogRequestInput!): AnswerLogRequestResult!
-    drainWorker(input: DrainWorkerInput!): DrainWorkerResult!
-    endWorker(input: EndWorkerInput!): EndWorkerResult!
-  }
-  enum Goal { RUN STOP }
-  enum PortProtocol { TCP UDP }
-  enum LostContact { KEEP STOP }
-  type AllocatedPort { name: String! port: Int! protocol: PortProtocol! }
-  union ProbeAction = HttpProbe | TcpProbe | ExecProbe
-  enum ProbeScheme { HTTP HTTPS }
-  type HttpHeader { name: String! value: String! }
-  type HttpProbe { port: String! path: String! scheme: ProbeScheme! headers: [HttpHeader!]! }
-  type TcpProbe { port: String! }
-  type ExecProbe { command: [String!]! }
-  type Probe { action: ProbeAction! initialDelaySeconds: Int! periodSeconds: Int! timeoutSeconds: Int! failureThreshold: Int! successThreshold: Int! }
-  type RestartPolicy { maxAttempts: Int! windowSeconds: Int! delaySeconds: Int! }
-  type StopPolicy { signal: String! drainSeconds: Int! graceSeconds: Int! onLostContact: LostContact! }
-  type Assignment { replica: ID! goal: Goal! service: String! project: String! index: Int! versionNumber: Int! command: [String!]! env: [AssignedVariable!]! workingDirectory: String ports: [AllocatedPort!]! cpuMillis: Int! memoryMiB: Int! startup: Probe readiness: Probe liveness: Probe restart: RestartPolicy! stop: StopPolicy! }
-  type AssignedVariable { name: String! value: String! }
-  type LogRequest { id: ID! replica: ID! tailLines: Int! }
-  enum ChangeKind { SNAPSHOT DELTA BOOKMARK GONE }
-  type AssignmentChange { kind: ChangeKind! revision: Revision! last: Boolean! assignments: [Assignment!]! removed: [ID!]! logRequests: [LogRequest!]! }
-  type Subscription { assignmentsChanged(worker: ID!, epoch: Int!): AssignmentChange! }
-`)
+/** The protocol as it is printed. */
+const schema = buildSchema(
+  readFileSync(new URL('../../../src/graphql/workerProtocol/worker.graphql', import.meta.url), 'utf8'),
+)
 
 interface Change {
   readonly kind: 'SNAPSHOT' | 'DELTA'
@@ -105,7 +34,7 @@ interface ReportInput {
 
 const fenced = { __typename: 'FencedError', code: 'FENCED', message: 'another registration' }
 
-/** A server that a worker's side of the protocol is tested against: real sockets, the contract's schema, and its state in memory. */
+/** A server that a worker's side of the protocol is tested against: real sockets, the printed schema, and its state in memory. */
 export class WorkerServer {
   readonly token = 'the-token'
   readonly registrations: RegisterWorkerInput[] = []
@@ -173,7 +102,7 @@ export class WorkerServer {
   /** On the same port as before, if there was one. */
   async start(): Promise<void> {
     const http = createServer()
-    const sockets = new WebSocketServer({ server: http, path: '/graphql' })
+    const sockets = new WebSocketServer({ server: http, path: '/worker' })
     sockets.on('connection', (socket) => {
       this.#sockets.add(socket)
       socket.on('close', () => this.#sockets.delete(socket))
@@ -265,7 +194,7 @@ export class WorkerServer {
           const { epoch, leaseSeconds, graceSeconds } = this
           return {
             __typename: 'RegisterWorkerPayload',
-            worker: { id: 'Worker_1' },
+            worker: 'Worker_1',
             epoch,
             leaseSeconds,
             graceSeconds,

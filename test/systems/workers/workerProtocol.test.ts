@@ -40,7 +40,7 @@ interface Change {
 }
 
 function follow(worker: HandWorker) {
-  return server.client
+  return server.client.worker
     .socket()
     .iterate<Change>({ query: assignmentsChanged, variables: { worker: worker.id, epoch: worker.epoch } })
 }
@@ -145,9 +145,12 @@ describe('a registration', () => {
       stateDirectoryId: '',
       registrationNumber: 0,
     }
-    const { registerWorker } = await server.client.ask<{ registerWorker: { issues: { path: string[] }[] } }>(query, {
-      input,
-    })
+    const { registerWorker } = await server.client.worker.ask<{ registerWorker: { issues: { path: string[] }[] } }>(
+      query,
+      {
+        input,
+      },
+    )
     expect(registerWorker.issues.map(({ path }) => path.join('.')).sort()).toEqual([
       'input.addresses.0',
       'input.cpuMillis',
@@ -185,7 +188,7 @@ describe('a registration', () => {
       stateDirectoryId: 'of numbered',
       registrationNumber: 6,
     }
-    expect(await server.client.ask(query, { input })).toEqual({
+    expect(await server.client.worker.ask(query, { input })).toEqual({
       registerWorker: {
         code: 'OVERTAKEN',
         message:
@@ -231,11 +234,11 @@ describe('a registration', () => {
       registrationNumber: 1_000_000,
     }
     const query = `mutation ($input: RegisterWorkerInput!) { registerWorker(input: $input) {
-      __typename ... on RegisterWorkerPayload { worker { id } epoch } ... on Error { code message } ... on InvalidInputError { issues { path message } }
+      __typename ... on RegisterWorkerPayload { worker epoch } ... on Error { code message } ... on InvalidInputError { issues { path message } }
     } }`
     const ran = [{ replica: replica?.id ?? '', start: 1, state: 'RUNNING', ready: true, ports: [] }]
     // The same token, with and without the replicas that it would take over.
-    for (const by of [client, server.client])
+    for (const by of [client.worker, server.client.worker])
       for (const running of [[], ran]) {
         const refusalOf = async (said: Record<string, unknown>) => {
           const { data, errors } = await by.send<{
@@ -308,11 +311,13 @@ describe('a drain by the worker itself', () => {
     await worker.report({ replica: placed?.id ?? '', state: 'RUNNING', ready: true })
     const claim = { worker: worker.id, epoch: worker.epoch }
     const services = [{ name: 'drained' }, { name: 'nonsense\0' }, { project: 'elsewhere', name: 'drained' }]
-    const look = () => client.ask<{ workerDrain: Record<string, unknown> }>(workerDrain, { ...claim, services })
+    const look = () => client.worker.ask<{ workerDrain: Record<string, unknown> }>(workerDrain, { ...claim, services })
     const drained = { project: 'default', name: 'drained', desiredReplicas: 1, readyReplicas: 1, blockers: [] }
     expect((await look()).workerDrain).toEqual({ isDraining: false, replicas: 1, services: [drained] })
     for (let times = 0; times < 2; times++) {
-      expect(await client.ask(drainWorker, { input: claim })).toEqual({ result: { __typename: 'DrainWorkerPayload' } })
+      expect(await client.worker.ask(drainWorker, { input: claim })).toEqual({
+        result: { __typename: 'DrainWorkerPayload' },
+      })
     }
     // It has nowhere to go, and the blocker says so.
     await until(async () => {
@@ -320,17 +325,17 @@ describe('a drain by the worker itself', () => {
       return seen[0]?.blockers.some((sentence) => sentence.includes('drain'))
     }, 'its service says what it waits for')
     expect((await look()).workerDrain).toMatchObject({ isDraining: true, replicas: 1 })
-    expect(await client.ask(drainWorker, { input: { ...claim, epoch: 0 } })).toMatchObject({
+    expect(await client.worker.ask(drainWorker, { input: { ...claim, epoch: 0 } })).toMatchObject({
       result: { code: 'FENCED' },
     })
-    expect((await client.send(workerDrain, { ...claim, epoch: 0, services })).errors).toMatchObject([
+    expect((await client.worker.send(workerDrain, { ...claim, epoch: 0, services })).errors).toMatchObject([
       { extensions: { code: 'FENCED' } },
     ])
     const other = new ApiClient(
       server.url,
       await createToken(server.app.database, { subject: 'not-drains', roles: ['worker'] }),
     )
-    expect(await other.ask(drainWorker, { input: claim })).toMatchObject({ result: { code: 'FORBIDDEN' } })
+    expect(await other.worker.ask(drainWorker, { input: claim })).toMatchObject({ result: { code: 'FORBIDDEN' } })
     await remove(server.client, 'drained')
     await worker.report(...(await aliveReplicas(server.client, 'drained')).map(ended))
   })
@@ -338,7 +343,7 @@ describe('a drain by the worker itself', () => {
 
 describe('the end of a worker, by its own word', () => {
   const endWorker =
-    'mutation ($input: EndWorkerInput!) { result: endWorker(input: $input) { __typename ... on EndWorkerPayload { host { reachability reason } } ... on Error { code } } }'
+    'mutation ($input: EndWorkerInput!) { result: endWorker(input: $input) { __typename ... on EndWorkerPayload { worker } ... on Error { code } } }'
 
   test('is known at once: its host waits for no lease, what it ran is replaced, and it can register again', async () => {
     const token = await createToken(server.app.database, { subject: 'ends', roles: ['worker'] })
@@ -350,15 +355,17 @@ describe('the end of a worker, by its own word', () => {
     const [placed] = await placedReplicas(server.client, 'outlives', 1)
     await worker.report({ replica: placed?.id ?? '', state: 'RUNNING', ready: true })
     const claim = { worker: worker.id, epoch: worker.epoch }
-    expect(await client.ask(endWorker, { input: { ...claim, epoch: 0 } })).toMatchObject({ result: { code: 'FENCED' } })
-    expect(await client.ask(endWorker, { input: claim })).toEqual({
-      result: {
-        __typename: 'EndWorkerPayload',
-        host: {
-          reachability: 'ENDED',
-          reason:
-            'The worker has ended, after everything that it ran. The host takes replicas when a worker starts there.',
-        },
+    expect(await client.worker.ask(endWorker, { input: { ...claim, epoch: 0 } })).toMatchObject({
+      result: { code: 'FENCED' },
+    })
+    expect(await client.worker.ask(endWorker, { input: claim })).toEqual({
+      result: { __typename: 'EndWorkerPayload', worker: worker.id },
+    })
+    expect(await server.client.ask('{ host(name: "ends") { reachability reason } }')).toEqual({
+      host: {
+        reachability: 'ENDED',
+        reason:
+          'The worker has ended, after everything that it ran. The host takes replicas when a worker starts there.',
       },
     })
     const shown = `query ($reachability: Reachability!) {
@@ -369,7 +376,7 @@ describe('the end of a worker, by its own word', () => {
     const lost = await server.client.ask<{ hosts: { nodes: { name: string }[] } }>(shown, { reachability: 'LOST' })
     expect(lost.hosts.nodes.map(({ name }) => name)).not.toContain('ends')
     // Its registration is over.
-    expect(await client.ask(endWorker, { input: claim })).toMatchObject({ result: { code: 'FENCED' } })
+    expect(await client.worker.ask(endWorker, { input: claim })).toMatchObject({ result: { code: 'FENCED' } })
     await worker.register()
     await until(async () => {
       const alive = await placedReplicas(server.client, 'outlives', 1)
@@ -428,8 +435,8 @@ describe('several workers on one host', () => {
         starts: [],
       },
     })
-    expect(await server.client.ask(answer, said(a))).toEqual({ answerLogRequest: { accepted: false } })
-    expect(await server.client.ask(answer, said(b))).toEqual({ answerLogRequest: { accepted: true } })
+    expect(await server.client.worker.ask(answer, said(a))).toEqual({ answerLogRequest: { accepted: false } })
+    expect(await server.client.worker.ask(answer, said(b))).toEqual({ answerLogRequest: { accepted: true } })
     expect(await reading).toEqual({ node: { worker: { name: 'job-b' }, log: { stdout: ['b'] } } })
 
     const { prisma } = server.app.database
@@ -515,12 +522,12 @@ describe('a lease', () => {
     const input = { worker: worker.id, epoch: worker.epoch }
     const { prisma } = server.app.database
     await prisma.worker.updateMany({ where: { name: 'leased' }, data: { leaseUntil: new Date(0) } })
-    expect(await server.client.ask(renew, { input })).toEqual({
+    expect(await server.client.worker.ask(renew, { input })).toEqual({
       renewLease: { __typename: 'RenewLeasePayload', resync: false },
     })
     const row = await prisma.worker.findFirstOrThrow({ where: { name: 'leased' } })
     expect(row.leaseUntil.getTime()).toBeGreaterThan(server.app.clock.now())
-    expect(await server.client.ask(renew, { input: { ...input, epoch: 0 } })).toMatchObject({
+    expect(await server.client.worker.ask(renew, { input: { ...input, epoch: 0 } })).toMatchObject({
       renewLease: { code: 'FENCED' },
     })
   })
@@ -609,7 +616,7 @@ describe('reports', () => {
     const worker = new HandWorker(server.client, 'bounded')
     await worker.register()
     const issues = (type: string, mutation: string, input: Record<string, unknown>) =>
-      server.client.ask(
+      server.client.worker.ask(
         `mutation ($input: ${type}!) { result: ${mutation}(input: $input) { __typename ... on InvalidInputError { issues { path message } } } }`,
         { input },
       )
@@ -699,9 +706,9 @@ describe('assignments', () => {
     }
     const answer =
       'mutation ($input: AnswerLogRequestInput!) { answerLogRequest(input: $input) { ... on AnswerLogRequestPayload { accepted } } }'
-    expect(await server.client.ask(answer, { input })).toEqual({ answerLogRequest: { accepted: true } })
+    expect(await server.client.worker.ask(answer, { input })).toEqual({ answerLogRequest: { accepted: true } })
     expect(await reading).toEqual({ node: { log: { stdout: ['a', 'b'], stderr: [], truncated: true } } })
-    expect(await server.client.ask(answer, { input })).toEqual({ answerLogRequest: { accepted: false } })
+    expect(await server.client.worker.ask(answer, { input })).toEqual({ answerLogRequest: { accepted: false } })
     await frames.return?.()
     expect(await server.client.ask(query, { id: replica?.id })).toEqual({ node: { log: null } })
   })

@@ -124,7 +124,7 @@ describe('what is no server', () => {
     const url = server.at('/graphq')
     connect('nonsense', url)
     expect(await told()).toBe(
-      `not connected to ${url}: There is no WebSocket: the answer is HTTP status 404: see whether it is the URL of a server, with its path (/graphql).`,
+      `not connected to ${url}: There is no WebSocket: the answer is HTTP status 404: see whether it is the URL of a server, such as http://10.0.0.1:4000.`,
     )
   })
 
@@ -132,7 +132,7 @@ describe('what is no server', () => {
     const url = `${otherUrl}/hangs-up`
     connect('nonsense', url)
     expect(await told()).toBe(
-      `not connected to ${url}: There is no WebSocket of a server (socket hang up): see whether it is the URL of a server, with its path (/graphql), and https:// where it is behind TLS.`,
+      `not connected to ${url}: There is no WebSocket of a server (socket hang up): see whether it is the URL of a server, such as http://10.0.0.1:4000, and https:// where it is behind TLS.`,
     )
   })
 
