@@ -184,6 +184,6 @@ test('an upgrade at another path is told where WebSockets are', async () => {
   const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage]
   expect([response.statusCode, await text(response)]).toEqual([
     404,
-    'There is no WebSocket here: GraphQL over a WebSocket is at /graphql.\n',
+    'There is no WebSocket here: GraphQL over a WebSocket is at /graphql, and the protocol of workers at /worker.\n',
   ])
 })
