@@ -158,9 +158,12 @@ test('hosts by state, registrations, renewals with what was left of the lease, f
     }, 'a host is drained')
     expect(sample('xce_hosts{state="OPEN"}')).toBe(0)
     const ends =
-      'mutation ($input: EndWorkerInput!) { result: endWorker(input: $input) { ... on EndWorkerPayload { host { reachability } } } }'
-    expect(await scene.client.ask(ends, { input: { worker: kept.id, epoch: kept.epoch } })).toEqual({
-      result: { host: { reachability: 'ENDED' } },
+      'mutation ($input: EndWorkerInput!) { result: endWorker(input: $input) { ... on EndWorkerPayload { worker } } }'
+    expect(await scene.client.worker.ask(ends, { input: { worker: kept.id, epoch: kept.epoch } })).toEqual({
+      result: { worker: kept.id },
+    })
+    expect(await scene.client.ask('{ host(name: "kept") { reachability } }')).toEqual({
+      host: { reachability: 'ENDED' },
     })
     const ended = await samplesOf()
     expect([ended('xce_hosts{state="ENDED"}'), ended('xce_hosts{state="LOST"}')]).toEqual([1, 1])
