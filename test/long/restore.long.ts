@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end()
 })
 
-/** Runs `npm run restored`, as README tells whoever restores a backup. */
+/** Runs `npm run restored`, as docs/operate.md tells whoever restores a backup. */
 function markRestored({ options }: TestDatabase): string {
   const env = { PATH: process.env['PATH'], DATABASE_URL: options.url }
   return execFileSync(process.execPath, [built('tools/restored.js')], { env, encoding: 'utf8' })

@@ -1,5 +1,6 @@
 import type { Instant } from '../../model/id.ts'
 import type { ReportedProbe } from '../../model/lastProbe.ts'
+import { isTold } from '../../model/repeats.ts'
 import type { Replica } from '../../model/service.ts'
 import { failingProbe } from '../draft/probeText.ts'
 
@@ -22,5 +23,5 @@ export function withProbe(row: Replica, probe: ReportedProbe | null, now: Instan
 export function isProbeNews(before: Replica, after: Replica): boolean {
   const failing = failingProbe(after)
   if (failing === null || failing.failures === before.lastProbe?.failures) return false
-  return Number.isInteger(Math.log2(failing.failures))
+  return isTold(failing.failures)
 }

@@ -100,7 +100,8 @@ function readHead(file: string): Buffer | null {
   }
 }
 
-function isExecutable(file: string): boolean {
+/** Says whether this user may execute the file. */
+export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK)
     return true

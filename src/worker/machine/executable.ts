@@ -1,6 +1,6 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import path from 'node:path'
-import { formatFault } from './binaryFormat.ts'
+import { formatFault, isExecutable } from './binaryFormat.ts'
 
 /** A command that can be started, or the reason why it can't, as a sentence. */
 export type Executable =
@@ -60,15 +60,6 @@ function exists(file: string): boolean {
 
 function isFile(file: string): boolean {
   return exists(file) && statSync(file).isFile()
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 function fault(message: string): Executable {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Exit, exitFromStatus } from '../../../src/worker/files/exit.ts'
 import { argumentLines, inheritedVariables, starterLine } from '../../../src/worker/process/launch.ts'
 import { expectNothingLeft } from '../../support/fixtures/processes.ts'
+import { until } from '../../support/fixtures/until.ts'
 
 /** The line runs in whatever /bin/sh is: dash on Debian, bash on Red Hat. As `sh`, bash keeps closer to POSIX. */
 const shells = [
@@ -88,10 +89,8 @@ describe.each(found)('in %s', (name, shell) => {
     const line = spawn(file, words, { env: { PATH: '/bin:/usr/bin' }, cwd: directory, stdio: 'ignore', detached: true })
     const ended = new Promise((resolve) => line.once('exit', resolve))
     const log = path.join(directory, 'stdout.log')
-    const prints = async (text: string) => {
-      while (!existsSync(log) || readFileSync(log, 'utf8') !== text)
-        await new Promise((resolve) => setTimeout(resolve, 5))
-    }
+    const prints = (text: string) =>
+      until(() => existsSync(log) && readFileSync(log, 'utf8') === text, `it prints ${text}`)
     await prints('ready\n')
     for (let times = 1; times <= 3; times++) {
       process.kill(-(line.pid ?? 0), 'SIGUSR1')
