@@ -21,6 +21,7 @@ type HostColumns =
   | 'addresses'
   | 'scheduling'
   | 'reachability'
+  | 'reason'
   | 'allocation'
   | 'portFrom'
   | 'portTo'

@@ -59,6 +59,7 @@ function roomy(id: HostId, grant: Grant): PlacementHost {
     addresses: grant.hostAddresses,
     scheduling: 'OPEN',
     reachability: 'REACHABLE',
+    reason: null,
     allocation: 0,
     workers: [roomyWorker(grant)],
     portFrom: 1,

@@ -103,6 +103,7 @@ export class ScenarioRun {
         id,
         scheduling: 'OPEN',
         reachability: 'REACHABLE',
+        reason: null,
         allocation: 0,
         workers: [worker],
         lastPort: host.portFrom - 1,

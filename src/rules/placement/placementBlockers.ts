@@ -3,6 +3,7 @@ import { counted } from '../../model/counted.ts'
 import type { MissingPort, PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../../model/host.ts'
 import type { Instant } from '../../model/id.ts'
 import { listed } from '../../model/listed.ts'
+import { endedReason } from '../hosts/hostState.ts'
 import { type Candidate, type CandidateHost, type Lack, type Shape, takesReplicas } from './candidate.ts'
 import { freedAt, holderSentences, type PortHolders } from './portHolders.ts'
 import type { PortNeeds } from './ports.ts'
@@ -33,7 +34,7 @@ const noneMissing = { missing: [], unlisted: 0 } as const
 const mostListed = 4
 
 /** How many hosts there are by the first thing that keeps a replica off them. */
-type Tally = Record<'cordoned' | 'draining' | 'drained' | 'unreachable' | 'lost' | 'spread' | Lack, number>
+type Tally = Record<'cordoned' | 'draining' | 'drained' | 'unreachable' | 'lost' | 'ended' | 'spread' | Lack, number>
 
 export function quotaObstacle({ name }: PlacementProject, used: number, maxReplicas: number): Obstacle {
   const toStop = used - maxReplicas + 1
@@ -74,6 +75,7 @@ export function hostObstacle(
     drained: 0,
     unreachable: 0,
     lost: 0,
+    ended: 0,
     spread: 0,
     cpu: 0,
     memory: 0,
@@ -81,7 +83,7 @@ export function hostObstacle(
     anyPort: 0,
   }
   for (const host of hosts) {
-    if (host.reachability === 'LOST') tally.lost++
+    if (host.reachability === 'LOST') tally[host.reason === endedReason ? 'ended' : 'lost']++
     else if (host.reachability === 'UNREACHABLE') tally.unreachable++
     else if (host.scheduling === 'CORDONED') tally.cordoned++
     else if (host.scheduling === 'DRAINING' && host.replicasOf.size === 0) tally.drained++
@@ -183,10 +185,11 @@ function holds(worker: PlacementWorker, { cpuMillis, memoryMiB }: Shape): boolea
 }
 
 /** Names what would make a host take replicas: only what helps with the hosts that there are. */
-function hostHelp({ cordoned, draining, drained, unreachable, lost }: Tally): string {
+function hostHelp({ cordoned, draining, drained, unreachable, lost, ended }: Tally): string {
   const ways = ['start a worker on another host']
   if (cordoned + draining + drained > 0) ways.push('uncordon one')
   if (unreachable + lost > 0) ways.push('start a worker again on one that is silent')
+  if (ended > 0) ways.push('start a worker again on one where it has ended')
   const sentence = ways.length === 1 ? ways.join() : `${ways.slice(0, -1).join(', ')} or ${ways.at(-1)}`
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
 }
@@ -208,6 +211,7 @@ function describe(tally: Tally, shape: Shape, maxPerHost: number): string[] {
     [tally.drained, 'drained'],
     [tally.unreachable, 'unreachable'],
     [tally.lost, 'lost'],
+    [tally.ended, 'ended'],
     [tally.cpu, `without ${shape.cpuMillis} CPU millis free`],
     [tally.memory, `without ${shape.memoryMiB} MiB free`],
     [tally.fixedPort, `without ${fixedPorts(fixed)} free`],

@@ -67,6 +67,7 @@ SELECT json_agg(${jsonObject<HostRow>({
   addresses: 'h."addresses"',
   scheduling: 'h."scheduling"',
   reachability: 'h."reachability"',
+  reason: 'h."reason"',
   allocation: 'h."allocation"',
   portFrom: 'h."portFrom"',
   portTo: 'h."portTo"',

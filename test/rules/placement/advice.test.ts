@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PlacementHost, PlacementProject, WaitingReplica } from '../../../src/model/host.ts'
 import type { ServiceId } from '../../../src/model/id.ts'
+import { endedReason } from '../../../src/rules/hosts/hostState.ts'
 import { place } from '../../../src/rules/placement/placement.ts'
 import { anyPort, fixedPort, host, project, taken, waiting, worker } from '../../support/fixtures/placementInput.ts'
 
@@ -35,7 +36,7 @@ const followed: readonly (readonly [RegExp, (before: World, number: number) => W
     }),
   ],
   [
-    /start a worker again on one that is silent/,
+    /start a worker again on one (?:that is silent|where it has ended)/,
     (before) => ({
       ...before,
       hosts: before.hosts.map((each) => {
@@ -92,6 +93,7 @@ const cases: readonly (readonly [string, World, number])[] = [
   ['its worker is being drained', world({ hosts: [host('h1', { workers: [worker('w1', { draining: true })] })] }), 2],
   ['the host is silent', world({ hosts: [host('h1', { reachability: 'UNREACHABLE' })] }), 2],
   ['the host is lost', world({ hosts: [host('h1', { reachability: 'LOST' })] }), 2],
+  ["the host's worker has ended", world({ hosts: [host('h1', { reachability: 'LOST', reason: endedReason })] }), 2],
   [
     'one is lost and one cordoned',
     world({ hosts: [host('h1', { reachability: 'LOST' }), host('h2', { scheduling: 'CORDONED' })] }),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../../../src/model/host.ts'
 import type { HostId, ProjectId, ReplicaId, ServiceId, WorkerId } from '../../../src/model/id.ts'
-import { bestOf } from '../../../src/rules/hosts/hostState.ts'
+import { bestOf, endedReason } from '../../../src/rules/hosts/hostState.ts'
 import { place } from '../../../src/rules/placement/placement.ts'
 import { ledgersOf, QuotaLedger, queued } from '../../support/models/placementModel.ts'
 
@@ -38,6 +38,7 @@ const hostAlone = (id: number): fc.Arbitrary<Omit<PlacementHost, 'workers' | 're
     name: fc.constant(`host-${id}`),
     addresses: fc.constant(['10.0.0.1']),
     scheduling: fc.constantFrom('OPEN', 'OPEN', 'OPEN', 'OPEN', 'CORDONED', 'DRAINING'),
+    reason: fc.constantFrom(null, null, endedReason),
     allocation: fc.nat(9),
     portFrom: fc.constant(100),
     portTo: fc.integer({ min: 99, max: 112 }),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PlacementHost, PlacementProject, PortHolder, WaitingReplica } from '../../../src/model/host.ts'
 import type { HostId, ProjectId, ServiceId } from '../../../src/model/id.ts'
+import { endedReason } from '../../../src/rules/hosts/hostState.ts'
 import { place, withHolders } from '../../../src/rules/placement/placement.ts'
 import { portKey, unknownHolders } from '../../../src/rules/placement/portHolders.ts'
 import { anyPort, fixedPort, host, project, taken, waiting } from '../../support/fixtures/placementInput.ts'
@@ -373,6 +374,17 @@ describe('blockers tell what keeps it off each host', () => {
       {},
       'NO_HOST',
       'No host takes replicas (4 hosts: 1 cordoned, 1 drained, 1 unreachable, 1 lost). Start a worker on another host, uncordon one or start a worker again on one that is silent.',
+    ],
+    [
+      'hosts that ended in order, which are not lost',
+      [
+        host('h1', { reachability: 'LOST', reason: endedReason }),
+        host('h2', { reachability: 'LOST', reason: 'Worker w2 is lost.' }),
+        host('h3', { scheduling: 'CORDONED' }),
+      ],
+      {},
+      'NO_HOST',
+      'No host takes replicas (3 hosts: 1 cordoned, 1 lost, 1 ended). Start a worker on another host, uncordon one, start a worker again on one that is silent or start a worker again on one where it has ended.',
     ],
     [
       'CPU and memory',
