@@ -142,7 +142,7 @@ export const rooms = {
     ],
   },
   'graphql/viewer': { rooms: ['graphql/kit'], packages: [] },
-  'graphql/worker': { rooms: ['generated', 'rules/**', 'graphql/kit'], packages: [] },
+  'graphql/worker': { rooms: ['generated', 'model', 'graphql/kit'], packages: [] },
   'graphql/event': { rooms: ['generated', 'graphql/kit'], packages: [] },
   'graphql/rollout': { rooms: ['generated', 'model', 'systems/**', 'graphql/kit'], packages: [] },
   'graphql/content': { rooms: ['generated', 'model', 'rules/**', 'graphql/kit'], packages: ['zod'] },

@@ -1,6 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { Reachability as Reach } from '../../generated/prisma/enums.ts'
-import { endedReason } from '../../rules/hosts/hostState.ts'
+import { endedReason } from '../../model/endedReason.ts'
 import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
 import { rowType } from '../kit/rowType.ts'

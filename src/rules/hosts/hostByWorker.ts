@@ -1,5 +1,5 @@
+import { endedReason } from '../../model/endedReason.ts'
 import type { HostChangeOf } from '../../model/hostChange.ts'
-import { endedReason } from './hostState.ts'
 import {
   becomes,
   type HostDecision,

@@ -1,5 +1,6 @@
 import type { HostScheduling, Reachability } from '../../generated/prisma/enums.ts'
 import { counted } from '../../model/counted.ts'
+import { endedReason } from '../../model/endedReason.ts'
 
 /** The part of a worker's state that its host's state follows from. */
 export interface WorkerState {
@@ -32,13 +33,6 @@ export function bestOf(workers: readonly Pick<WorkerState, 'reachability'>[]): R
   if (workers.some(({ reachability }) => reachability === 'REACHABLE')) return 'REACHABLE'
   return workers.some(({ reachability }) => reachability === 'UNREACHABLE') ? 'UNREACHABLE' : 'LOST'
 }
-
-/**
- * The reason of a worker that ended in order, and of a host that has only such workers. They are LOST to the rules, because
- * nothing can be placed there, and are shown as ENDED, because nothing went wrong.
- */
-export const endedReason =
-  'The worker has ended, after everything that it ran. The host takes replicas when a worker starts there.'
 
 /** The reason of a host that is being drained and has no replica left. */
 export const drainedReason = 'It is drained: it has no replicas, and takes no new ones until uncordonHost.'

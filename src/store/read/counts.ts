@@ -1,4 +1,4 @@
-import { endedReason } from '../../rules/hosts/hostState.ts'
+import { endedReason } from '../../model/endedReason.ts'
 import type { Database } from '../database/database.ts'
 
 // What a server's gauges show of the database.

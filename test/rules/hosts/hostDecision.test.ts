@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { endedReason } from '../../../src/model/endedReason.ts'
 import type { HostChange } from '../../../src/model/hostChange.ts'
 import type { WorkerId } from '../../../src/model/id.ts'
 import { notFound } from '../../../src/rules/hosts/hostByOperator.ts'
 import { decideHost, looksAt } from '../../../src/rules/hosts/hostDecision.ts'
-import { bestOf, drainedReason, endedReason } from '../../../src/rules/hosts/hostState.ts'
+import { bestOf, drainedReason } from '../../../src/rules/hosts/hostState.ts'
 import type { HostNow, WorkerNow, WorkerTransition } from '../../../src/rules/hosts/hostTransition.ts'
 
 type Host = Partial<Omit<HostNow, 'workers'>> & { readonly workers?: readonly WorkerNow[] }

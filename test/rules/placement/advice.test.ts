@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { endedReason } from '../../../src/model/endedReason.ts'
 import type { PlacementHost, PlacementProject, WaitingReplica } from '../../../src/model/host.ts'
 import type { ServiceId } from '../../../src/model/id.ts'
-import { endedReason } from '../../../src/rules/hosts/hostState.ts'
 import { place } from '../../../src/rules/placement/placement.ts'
 import { anyPort, fixedPort, host, project, taken, waiting, worker } from '../../support/fixtures/placementInput.ts'
 

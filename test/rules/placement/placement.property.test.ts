@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { endedReason } from '../../../src/model/endedReason.ts'
 import type { PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../../../src/model/host.ts'
 import type { HostId, ProjectId, ReplicaId, ServiceId, WorkerId } from '../../../src/model/id.ts'
-import { bestOf, endedReason } from '../../../src/rules/hosts/hostState.ts'
+import { bestOf } from '../../../src/rules/hosts/hostState.ts'
 import { place } from '../../../src/rules/placement/placement.ts'
 import { ledgersOf, QuotaLedger, queued } from '../../support/models/placementModel.ts'
 

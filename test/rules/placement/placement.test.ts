@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { endedReason } from '../../../src/model/endedReason.ts'
 import type { PlacementHost, PlacementProject, PortHolder, WaitingReplica } from '../../../src/model/host.ts'
 import type { HostId, ProjectId, ServiceId } from '../../../src/model/id.ts'
-import { endedReason } from '../../../src/rules/hosts/hostState.ts'
 import { place, withHolders } from '../../../src/rules/placement/placement.ts'
 import { portKey, unknownHolders } from '../../../src/rules/placement/portHolders.ts'
 import { anyPort, fixedPort, host, project, taken, waiting } from '../../support/fixtures/placementInput.ts'
