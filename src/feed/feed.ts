@@ -5,7 +5,7 @@ import { type EndpointReading, readEndpoint } from '../store/read/readEndpoint.t
 import { EventsTopic } from './eventsTopic.ts'
 import { FeedCounts } from './feedCounts.ts'
 import type { Groups } from './group.ts'
-import { type ServiceListChange, serviceListChangeOf } from './serviceListChange.ts'
+import { type ListTopics, listChangeOf } from './listTopics.ts'
 import { ServiceTopic } from './serviceTopic.ts'
 import { SharedRead, SharedReads } from './sharedRead.ts'
 import type { Tail } from './tail.ts'
@@ -18,15 +18,6 @@ export interface HostTopicChange {
   readonly replicas: readonly ReplicaId[]
   /** The host or one of its workers changed: an epoch may be old now. */
   readonly registration: boolean
-}
-
-/** The change that each topic of a list makes of one fact. */
-export interface ListTopics {
-  readonly services: ServiceListChange
-  /** Hosts that changed, or whose use did. */
-  readonly hosts: readonly HostId[]
-  /** There may be an event. */
-  readonly events: null
 }
 
 /** A subscriber's hold on a topic. */
@@ -190,32 +181,35 @@ export class Feed {
   #appendFacts(facts: readonly CommittedFact[]): void {
     for (const fact of facts) {
       this.#position = fact.revision
-      this.#lists.events?.append(fact.revision, null)
+      for (const name of Object.keys(this.#lists) as (keyof ListTopics)[]) this.#appendToList(name, fact)
       this.#appendFact(fact)
     }
     this.#resolveReached()
   }
 
-  /** Hands a fact to the topics that it concerns, besides that of events. A kind of fact that no case handles does not compile. */
+  #appendToList<Name extends keyof ListTopics>(name: Name, fact: CommittedFact): void {
+    const lists: { readonly [Key in Name]?: Topic<ListTopics[Key]> } = this.#lists
+    const change = listChangeOf[name](fact)
+    if (change !== undefined) lists[name]?.append(fact.revision, change)
+  }
+
+  /** Hands a fact to the topics of the service and the hosts that it concerns. A kind of fact that no case handles does not compile. */
   #appendFact({ kind, revision, serviceId, hostId, data }: CommittedFact): void {
     switch (kind) {
       case 'change':
         this.#services.get(serviceId)?.topic.applyChange(revision, data)
         for (const host of data.hosts)
           this.#hosts.get(host)?.append(revision, { replicas: data.replicas, registration: false })
-        if (data.hosts.length > 0) this.#lists.hosts?.append(revision, data.hosts)
-        this.#lists.services?.append(revision, serviceListChangeOf(serviceId, data))
         return
       case 'host':
         if (hostId === null) return
         this.#hosts.get(hostId)?.append(revision, { replicas: [], registration: true })
-        this.#lists.hosts?.append(revision, [hostId])
         return
       case 'eventOnly':
       case 'profile':
       case 'project':
       case 'queue':
-        // These wake only the followers of events.
+        // These concern lists only.
         return
       default:
         kind satisfies never

@@ -1,7 +1,8 @@
 import type { Revision } from '../model/id.ts'
 import type { Entry } from './changeLog.ts'
-import type { Feed, ListTopics, Subscription } from './feed.ts'
+import type { Feed, Subscription } from './feed.ts'
 import type { Follower, OpenFollower, Recalled } from './follower.ts'
+import type { ListTopics } from './listTopics.ts'
 import type { Topic } from './topic.ts'
 
 /** Makes the frames of one kind of list. */

@@ -1,4 +1,4 @@
-import type { ListTopics } from '../../feed/feed.ts'
+import type { ListTopics } from '../../feed/listTopics.ts'
 import { type ListFrames, listFollower } from '../../feed/listFollower.ts'
 import { type ServiceFrames, serviceFollower } from '../../feed/serviceFollower.ts'
 import type { ServiceTopicChange } from '../../feed/serviceTopic.ts'
