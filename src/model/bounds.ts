@@ -37,6 +37,8 @@ export const bounds = {
   idempotencyKeyLength: 128,
   pageSize: { default: 20, max: 100 },
   nodes: 100,
+  filterValues: { max: 100 },
+  filterTextLength: 256,
   tailLines: { min: 0, max: 10_000 },
 } as const
 

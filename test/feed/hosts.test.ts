@@ -55,9 +55,9 @@ async function removal(): Promise<string[]> {
   }
 }
 
-test('hostChanged tells what operators want of a host, its silence, its return, its loss and its removal', async () => {
+test('hostsChanged tells what operators want of a host, its silence, its return, its loss and its removal', async () => {
   subscriber.subscribe(
-    'subscription { hostChanged { kind revision last hosts { id name scheduling reachability } removedIds } }',
+    'subscription { hostsChanged { kind revision last hosts { id name scheduling reachability } removedIds } }',
   )
   expect(await subscriber.frame()).toMatchObject({ kind: 'SNAPSHOT', last: true, hosts: [], removedIds: [] })
   const worker = new HandWorker(server.client, 'n1')

@@ -107,10 +107,10 @@ describe('lists in parts', () => {
   })
 })
 
-describe('hostChanged', () => {
+describe('hostsChanged', () => {
   test('follows registrations, and use by replicas', async () => {
     const subscriber = await follow(
-      'subscription { hostChanged { kind last hosts { name cpuMillis usedCpuMillis } removedIds } }',
+      'subscription { hostsChanged { kind last hosts { name cpuMillis usedCpuMillis } removedIds } }',
     )
     expect(await news(subscriber)).toMatchObject({
       kind: 'SNAPSHOT',
@@ -133,19 +133,52 @@ describe('hostChanged', () => {
     )
     expect(used.kind).toBe('DELTA')
   })
+
+  test('with a filter tells hosts that match it, those that begin to, and those that no longer do', async () => {
+    const document =
+      'subscription ($filter: HostFilter) { hostsChanged(filter: $filter) { kind hosts { name scheduling } removedIds } }'
+    await new HandWorker(server.client, 'beside').register([], { cpuMillis: 1 })
+    const worker = new HandWorker(server.client, 'filtered')
+    await worker.register([], { cpuMillis: 1 })
+    const subscriber = await follow(document, {
+      filter: { names: ['filtered'], schedulings: ['CORDONED', 'DRAINING'] },
+    })
+    expect(await news(subscriber)).toMatchObject({ kind: 'SNAPSHOT', hosts: [], removedIds: [] })
+    const operate = (mutation: string, host: string) =>
+      server.client.ask(
+        `mutation ($host: String!) { ${mutation}Host(input: { host: $host }) { ... on Error { message } } }`,
+        { host },
+      )
+    await operate('cordon', 'beside')
+    await operate('cordon', 'filtered')
+    // The frame of another name's host is not told at all.
+    expect(await news(subscriber)).toMatchObject({
+      kind: 'DELTA',
+      hosts: [{ name: 'filtered', scheduling: 'CORDONED' }],
+      removedIds: [],
+    })
+    await operate('uncordon', 'beside')
+    await operate('uncordon', 'filtered')
+    expect(await news(subscriber)).toMatchObject({
+      kind: 'DELTA',
+      hosts: [],
+      removedIds: [expect.stringMatching(/^Host_/)],
+    })
+    await subscriber.close()
+  })
 })
 
 describe('eventAdded', () => {
   test('tells every event that matches, once and in order', async () => {
     await createService(server.client, 'told', 1)
     const document = `subscription ($filter: EventFilter) { eventAdded(filter: $filter) { kind revision events { revision message kind } } }`
-    const subscriber = await follow(document, { filter: { service: 'told', kinds: ['SERVICE_SCALED'] } })
+    const subscriber = await follow(document, { filter: { services: ['told'], kinds: ['SERVICE_SCALED'] } })
     expect(await news(subscriber)).toMatchObject({ kind: 'SNAPSHOT', events: [] })
     for (let replicas = 2; replicas <= 6; replicas++) await scale(server.client, 'told', replicas)
     const events: { revision: string; message: string }[] = []
     while (events.length < 5) events.push(...((await news(subscriber))['events'] as typeof events))
     expect(events.map(({ message }) => /(\d+)\D*$/.exec(message)?.[1])).toEqual(['2', '3', '4', '5', '6'])
-    const again = await follow(document, { filter: { service: 'told', kinds: ['SERVICE_SCALED'] } })
+    const again = await follow(document, { filter: { services: ['told'], kinds: ['SERVICE_SCALED'] } })
     expect(await news(again)).toMatchObject({ kind: 'SNAPSHOT', events: events.map(({ revision }) => ({ revision })) })
   })
 

@@ -4,7 +4,7 @@ import { Feed } from '../../src/feed/feed.ts'
 import type { OpenFollower } from '../../src/feed/follower.ts'
 import { endpointFrames } from '../../src/feed/frames/endpointFrames.ts'
 import { eventFrames } from '../../src/feed/frames/eventFrames.ts'
-import { hostFrames } from '../../src/feed/frames/hostFrames.ts'
+import { type HostListView, hostFrames } from '../../src/feed/frames/hostFrames.ts'
 import { replicaFrames, rolloutFrames, serviceFrames } from '../../src/feed/frames/serviceFrames.ts'
 import { serviceListFrames } from '../../src/feed/frames/serviceListFrames.ts'
 import { listFollower } from '../../src/feed/listFollower.ts'
@@ -58,6 +58,8 @@ const ownChange = (fact: Fact, { service }: Scene) => fact.kind === 'change' && 
 const listed = (open: unknown) => open as OpenFollower<unknown, never>
 
 /** Every kind of subscription that resumes. What is told of an interval as its net is compared as a set. */
+const everyHost: HostListView = { judge: async (ids) => (ids ?? []).map((id) => ({ id, shown: true })) }
+
 const kinds: Readonly<Record<string, Kind>> = {
   events: {
     open: ({ feed, database }) => listed(listFollower(feed, 'events', eventFrames(database, viewOfEvents(database)))),
@@ -78,7 +80,7 @@ const kinds: Readonly<Record<string, Kind>> = {
     of: (fact) => (fact.kind === 'change' ? [fact.serviceId ?? ''] : []),
   },
   hosts: {
-    open: ({ feed, database }) => listed(listFollower(feed, 'hosts', hostFrames(database))),
+    open: ({ feed, database }) => listed(listFollower(feed, 'hosts', hostFrames(database, everyHost))),
     tell: (frame: { hosts: readonly string[]; removed: readonly string[] }) => [...frame.hosts, ...frame.removed],
     of: (fact) => (fact.kind === 'host' ? [fact.hostId ?? ''] : fact.kind === 'change' ? (fact.data?.hosts ?? []) : []),
   },

@@ -165,7 +165,7 @@ describe('endpointChanged resumes', () => {
 })
 
 describe('other subscriptions resume', () => {
-  test('serviceChanged, replicaChanged, rolloutChanged, servicesChanged, hostChanged and eventAdded', async () => {
+  test('serviceChanged, replicaChanged, rolloutChanged, servicesChanged, hostsChanged and eventAdded', async () => {
     await createService(server.client, 'others', 1)
     const [replica] = await placedReplicas(server.client, 'others', 1)
     const before = String(await head())
@@ -196,7 +196,7 @@ describe('other subscriptions resume', () => {
     await worker.register([{ replica: replica?.id ?? '', state: 'RUNNING', ready: true }])
     const hosts = await open()
     hosts.subscribe(
-      'subscription ($after: Revision) { hostChanged(after: $after) { kind last hosts { name } removedIds } }',
+      'subscription ($after: Revision) { hostsChanged(after: $after) { kind last hosts { name } removedIds } }',
       {
         after: registered,
       },

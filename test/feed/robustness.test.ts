@@ -157,7 +157,7 @@ describe('an error in a resolver', () => {
     await createService(server.client, 'breaks', 1)
     const subscriber = await openSubscriber()
     const service = '{ desiredReplicas queue { name } }'
-    const events = `eventAdded(filter: { service: "breaks" }) { kind events { service ${service} } }`
+    const events = `eventAdded(filter: { services: ["breaks"] }) { kind events { service ${service} } }`
     subscriber.subscribe(`subscription { ${events} }`, {}, 'nullable')
     subscriber.subscribe(`subscription { servicesChanged { kind services ${service} } }`, {}, 'lost')
     subscriber.subscribe(document, { service: 'breaks' }, 'other')

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 const ofService = ['endpointChanged', 'serviceChanged', 'replicaChanged', 'rolloutChanged'] as const
-const ofAll = ['servicesChanged', 'hostChanged', 'eventAdded'] as const
+const ofAll = ['servicesChanged', 'hostsChanged', 'eventAdded'] as const
 
 function documentOf(field: string, service: string, after: string | null = null): string {
   const ofOne = ofService.some((own) => own === field)

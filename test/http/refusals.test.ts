@@ -39,7 +39,7 @@ const json = { 'content-type': 'application/json' }
 const viewer = JSON.stringify({ query: '{ viewer { subject } }' })
 const answered = '{"data":{"viewer":{"subject":"admin"}}}'
 const messageOf = ({ body }: Answer) => (JSON.parse(body) as { errors: { message: string }[] }).errors[0]?.message
-const subscription = JSON.stringify({ query: 'subscription { hostChanged { kind } }' })
+const subscription = JSON.stringify({ query: 'subscription { hostsChanged { kind } }' })
 
 describe('the header Accept', () => {
   const offered = ['application/json', 'application/graphql-response+json', 'text/event-stream']
@@ -172,7 +172,7 @@ test('a bare document (application/graphql) is taken for a subscription too', as
     method: 'POST',
     headers: { authorization: `Bearer ${server.client.token}`, 'content-type': 'application/graphql', accept: '*/*' },
   })
-  sent.end('subscription { hostChanged { kind } }')
+  sent.end('subscription { hostsChanged { kind } }')
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   expect(response.headers['content-type']).toContain('text/event-stream')
   sent.destroy()

@@ -195,6 +195,7 @@ export const rooms = {
       'graphql/kit',
       'graphql/event',
       'graphql/endpoint',
+      'graphql/host',
       'graphql/service',
     ],
     packages: ['graphql'],

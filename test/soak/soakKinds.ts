@@ -33,8 +33,8 @@ export const soakKinds = {
     expected: (log, _service, from, to) => log.services(from, to),
     isOfService: false,
   },
-  hostChanged: {
-    document: `subscription ($after: Revision) { hostChanged(${wishes}) { kind revision last hosts { id } removedIds } }`,
+  hostsChanged: {
+    document: `subscription ($after: Revision) { hostsChanged(${wishes}) { kind revision last hosts { id } removedIds } }`,
     told: (parts) => unique([...idsOf(parts, 'hosts'), ...removedOf(parts)]),
     expected: (log, _service, from, to) => log.hosts(from, to),
     isOfService: false,

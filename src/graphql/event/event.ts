@@ -5,8 +5,8 @@ import { noneLeft } from '../kit/check.ts'
 import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
+import { among, filterDescription, filtered, refuseBadFilter } from '../kit/filter.ts'
 import { rowType } from '../kit/rowType.ts'
-import { refuseUnstorable } from '../kit/storableText.ts'
 
 const events: Listing = {
   name: 'Query.events',
@@ -70,32 +70,35 @@ export const EventConnection = builder.connectionObject(
 )
 
 export const EventFilter = builder.inputType('EventFilter', {
-  description: 'Selects events that meet all given conditions. An empty list matches none.',
+  description: filterDescription('events'),
   fields: (t) => ({
     projects: t.stringList({ description: 'Events of one of the projects with these names.' }),
-    service: t.string({ description: 'Events of services with this name, also of deleted ones.' }),
+    services: t.stringList({ description: 'Events of services with one of these names, also of deleted ones.' }),
     kinds: t.field({
       type: [EventKind],
       required: { list: false, items: true },
       description: 'Events of one of these kinds.',
     }),
+    actors: t.stringList({ description: 'Events that one of these subjects caused; "xce" stands for the rules.' }),
   }),
 })
 
 export type EventFilterValue = typeof EventFilter.$inferInput
 
 export function eventFilterSql(filter: EventFilterValue | null | undefined): Filtered {
-  refuseUnstorable('filter', filter)
+  refuseBadFilter('filter', filter)
   const given: EventFilterValue = filter ?? {}
-  const { projects, service, kinds, ...rest } = given
+  const { projects, services, kinds, actors, ...rest } = given
   noneLeft(rest)
-  const conditions: Prisma.Sql[] = []
+  const conditions: Prisma.Sql[] = [
+    ...among(Prisma.sql`t.actor`, actors),
+    ...among(Prisma.sql`t.kind`, kinds, 'EventKind'),
+  ]
   if (projects)
     conditions.push(Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${projects}::text[]))`)
-  if (typeof service === 'string')
-    conditions.push(Prisma.sql`t."serviceId" IN (SELECT s.id FROM "Service" s WHERE s.name = ${service})`)
-  if (kinds) conditions.push(Prisma.sql`t.kind = ANY(${kinds}::text[]::"EventKind"[])`)
-  return { sql: conditions.length === 0 ? null : Prisma.join(conditions, ' AND '), key: JSON.stringify(filter ?? null) }
+  if (services)
+    conditions.push(Prisma.sql`t."serviceId" IN (SELECT s.id FROM "Service" s WHERE s.name = ANY(${services}::text[]))`)
+  return filtered(filter, conditions)
 }
 
 builder.queryFields((t) => ({

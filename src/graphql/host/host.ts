@@ -1,20 +1,13 @@
-import { type Host as HostRow, Prisma, type Replica as ReplicaRow } from '../../generated/prisma/client.ts'
-import type { HostScheduling as Scheduling } from '../../generated/prisma/enums.ts'
+import type { Host as HostRow, Replica as ReplicaRow } from '../../generated/prisma/client.ts'
 import { groupBy } from '../../model/groupBy.ts'
 import { PortRange } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
-import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
+import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
-import { enumOf } from '../kit/enumOf.ts'
 import { storable } from '../kit/storableText.ts'
 import { Replica, ReplicaConnection } from '../replica/replica.ts'
-import {
-  Reachability,
-  type ShownReachability,
-  shownReachability,
-  shownReachabilitySql,
-  Worker,
-} from '../worker/worker.ts'
+import { Reachability, shownReachability, Worker } from '../worker/worker.ts'
+import { HostFilter, HostScheduling, hostFilterSql, shownScheduling } from './hostFilter.ts'
 
 const hosts: Listing = {
   name: 'Query.hosts',
@@ -30,28 +23,6 @@ const replicasOfHost: Listing = {
   order: [{ column: 'id', type: 'text' }],
   descending: true,
 }
-
-/** A host that is to be drained is shown as DRAINED once nothing is left on it. */
-type ShownScheduling = Scheduling | 'DRAINED'
-
-const HostScheduling = enumOf<ShownScheduling>(
-  'HostScheduling',
-  'Whether operators let a host take replicas, and the progress of a drain.',
-  {
-    OPEN: 'It takes replicas.',
-    CORDONED: 'It takes no new replicas; those that it has stay.',
-    DRAINING: 'It takes no new replicas, and those that it has are replaced elsewhere.',
-    DRAINED: 'It takes no new replicas, and none of those that it had is left.',
-  },
-)
-
-// Each replica holds at least 1 CPU milli, so a host without used CPU has no replica.
-const shownScheduling = ({
-  scheduling,
-  usedCpuMillis,
-}: Pick<HostRow, 'scheduling' | 'usedCpuMillis'>): ShownScheduling =>
-  scheduling === 'DRAINING' && usedCpuMillis === 0 ? 'DRAINED' : scheduling
-const shownSchedulingSql = Prisma.sql`CASE WHEN t.scheduling = 'DRAINING' AND t."usedCpuMillis" = 0 THEN 'DRAINED' ELSE t.scheduling::text END`
 
 export const Host = builder.prismaNode('Host', {
   id: { field: 'id', description: 'The global id.' },
@@ -141,26 +112,6 @@ const HostConnection = builder.connectionObject(
   { type: Host, name: 'HostConnection', description: 'Hosts by name.' },
   { name: 'HostEdge', description: 'A host and its position.' },
 )
-
-interface HostFilterValue {
-  readonly scheduling?: ShownScheduling | null | undefined
-  readonly reachability?: ShownReachability | null | undefined
-}
-
-const HostFilter = builder.inputRef<HostFilterValue>('HostFilter').implement({
-  description: 'Selects hosts that meet all given conditions.',
-  fields: (t) => ({
-    scheduling: t.field({ type: HostScheduling, description: 'Whether operators let it take replicas.' }),
-    reachability: t.field({ type: Reachability, description: 'Whether the server can reach it.' }),
-  }),
-})
-
-function hostFilterSql(filter: HostFilterValue | null | undefined): Filtered {
-  const conditions: Prisma.Sql[] = [Prisma.sql`t."removedAt" IS NULL`]
-  if (filter?.scheduling) conditions.push(Prisma.sql`${shownSchedulingSql} = ${filter.scheduling}::text`)
-  if (filter?.reachability) conditions.push(Prisma.sql`${shownReachabilitySql} = ${filter.reachability}::text`)
-  return { sql: Prisma.join(conditions, ' AND '), key: JSON.stringify(filter ?? null) }
-}
 
 builder.queryFields((t) => ({
   host: t.prismaField({

@@ -1,3 +1,4 @@
+import { Prisma } from '../../generated/prisma/client.ts'
 import { builder } from './builder.ts'
 
 /** Names a service as people do. */
@@ -9,6 +10,14 @@ export interface ServiceName {
 /** Names the service in the log of a mutation. */
 export function aboutService({ service: { project, name } }: { readonly service: ServiceName }) {
   return { service: `${project}/${name}` }
+}
+
+/** The ids of the services that hold these names now, as an SQL query. */
+export function servicesNamed(services: readonly ServiceName[]): Prisma.Sql {
+  const projects = services.map(({ project }) => project)
+  const names = services.map(({ name }) => name)
+  return Prisma.sql`SELECT s.id FROM unnest(${projects}::text[], ${names}::text[]) AS wanted(project, name)
+    JOIN "Project" p ON p.name = wanted.project JOIN "Service" s ON s."projectId" = p.id AND s."heldName" = wanted.name`
 }
 
 export const ServiceKey = builder.inputRef<ServiceName>('ServiceKey').implement({

@@ -2,26 +2,26 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import { builder } from '../kit/builder.ts'
 import { noneLeft } from '../kit/check.ts'
 import type { Filtered } from '../kit/connection/connection.ts'
-import { ServiceKey } from '../kit/serviceKey.ts'
-import { refuseUnstorable } from '../kit/storableText.ts'
+import { among, filterDescription, filtered, refuseBadFilter } from '../kit/filter.ts'
+import { ServiceKey, servicesNamed } from '../kit/serviceKey.ts'
 import { EndReason, ReplicaState } from './replicaEnums.ts'
 
 export const ReplicaFilter = builder.inputType('ReplicaFilter', {
-  description: 'Selects replicas that meet all given conditions. An empty list matches none.',
+  description: filterDescription('replicas'),
   fields: (t) => ({
     services: t.field({
       type: [ServiceKey],
       required: { list: false, items: true },
       description: 'Replicas of one of these services. A name that no service holds matches nothing.',
     }),
+    hosts: t.stringList({ description: 'Replicas on one of the hosts with these names.' }),
     states: t.field({
       type: [ReplicaState],
       required: { list: false, items: true },
-      description: 'In one of these states.',
+      description: 'Replicas in one of these states.',
     }),
     ready: t.boolean({ description: 'Replicas that are ready (true) or not ready (false).' }),
-    versionNumber: t.int({ description: 'Replicas with this version number.' }),
-    hostName: t.string({ description: 'Replicas on the host with this name.' }),
+    versionNumbers: t.intList({ description: 'Replicas with one of these version numbers.' }),
     endReasons: t.field({
       type: [EndReason],
       required: { list: false, items: true },
@@ -32,23 +32,16 @@ export const ReplicaFilter = builder.inputType('ReplicaFilter', {
 
 /** Returns the filter as an SQL condition on the rows `t` of Replica. */
 export function replicaFilterSql(filter: typeof ReplicaFilter.$inferInput | null | undefined): Filtered {
-  if (filter === null || filter === undefined) return { sql: null, key: '' }
-  refuseUnstorable('filter', filter)
-  const conditions: Prisma.Sql[] = []
-  const { services, states, ready, versionNumber, hostName, endReasons, ...rest } = filter
+  refuseBadFilter('filter', filter)
+  const { services, hosts, states, ready, versionNumbers, endReasons, ...rest } = filter ?? {}
   noneLeft(rest)
-  if (services) {
-    const projects = services.map((service) => service.project)
-    const names = services.map((service) => service.name)
-    conditions.push(Prisma.sql`t."serviceId" IN (
-      SELECT s.id FROM unnest(${projects}::text[], ${names}::text[]) AS wanted(project, name)
-      JOIN "Project" p ON p.name = wanted.project JOIN "Service" s ON s."projectId" = p.id AND s."heldName" = wanted.name)`)
-  }
-  if (states) conditions.push(Prisma.sql`t.state = ANY(${states}::text[]::"ReplicaState"[])`)
+  const conditions = [
+    ...among(Prisma.sql`t.state`, states, 'ReplicaState'),
+    ...among(Prisma.sql`t."endReason"`, endReasons, 'EndReason'),
+  ]
+  if (services) conditions.push(Prisma.sql`t."serviceId" IN (${servicesNamed(services)})`)
+  if (hosts) conditions.push(Prisma.sql`t."hostId" IN (SELECT h.id FROM "Host" h WHERE h.name = ANY(${hosts}::text[]))`)
   if (typeof ready === 'boolean') conditions.push(Prisma.sql`t.ready = ${ready}`)
-  if (typeof versionNumber === 'number') conditions.push(Prisma.sql`t."versionNumber" = ${versionNumber}::int`)
-  if (typeof hostName === 'string')
-    conditions.push(Prisma.sql`t."hostId" = (SELECT h.id FROM "Host" h WHERE h.name = ${hostName})`)
-  if (endReasons) conditions.push(Prisma.sql`t."endReason" = ANY(${endReasons}::text[]::"EndReason"[])`)
-  return { sql: conditions.length === 0 ? null : Prisma.join(conditions, ' AND '), key: JSON.stringify(filter) }
+  if (versionNumbers) conditions.push(Prisma.sql`t."versionNumber" = ANY(${versionNumbers}::int[])`)
+  return filtered(filter, conditions)
 }

@@ -2,10 +2,13 @@ import { Prisma, type Rollout as RolloutRow } from '../../generated/prisma/clien
 import type { RolloutState as State } from '../../generated/prisma/enums.ts'
 import { Blocker } from '../kit/blocker.ts'
 import { builder } from '../kit/builder.ts'
+import { noneLeft } from '../kit/check.ts'
 import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
+import { among, filterDescription, filtered, refuseBadFilter } from '../kit/filter.ts'
 import { rowType } from '../kit/rowType.ts'
+import { ServiceKey, servicesNamed } from '../kit/serviceKey.ts'
 
 const rollouts: Listing = {
   name: 'Query.rollouts',
@@ -104,25 +107,45 @@ export const RolloutConnection = builder.connectionObject(
   { name: 'RolloutEdge', description: 'A rollout and its position.' },
 )
 
+const RolloutFilter = builder.inputType('RolloutFilter', {
+  description: filterDescription('rollouts'),
+  fields: (t) => ({
+    services: t.field({
+      type: [ServiceKey],
+      required: { list: false, items: true },
+      description: 'Rollouts of one of these services. A name that no service holds matches nothing.',
+    }),
+    projects: t.stringList({ description: 'Rollouts in one of the projects with these names.' }),
+    states: t.field({
+      type: [RolloutState],
+      required: { list: false, items: true },
+      description: 'Rollouts in one of these states.',
+    }),
+  }),
+})
+
 builder.queryFields((t) => ({
   rollouts: t.connection(
     {
       type: Rollout,
       description: 'Rollouts of all services, newest first.',
-      args: {
-        states: t.arg({
-          type: [RolloutState],
-          required: { list: false, items: true },
-          description: 'Rollouts in one of these states; in any state when left out. An empty list matches none.',
-        }),
-      },
-      resolve: (_root, args, context) => connectionOf<RolloutRow>(context, rollouts, null, args, inStates(args.states)),
+      args: { filter: t.arg({ type: RolloutFilter, description: 'Which ones to return; all when left out.' }) },
+      resolve: (_root, args, context) =>
+        connectionOf<RolloutRow>(context, rollouts, null, args, rolloutFilterSql(args.filter)),
     },
     RolloutConnection,
   ),
 }))
 
-function inStates(states: readonly State[] | null | undefined): Filtered {
-  if (!states) return { sql: null, key: '' }
-  return { sql: Prisma.sql`t.state = ANY(${states}::text[]::"RolloutState"[])`, key: states.join() }
+function rolloutFilterSql(filter: typeof RolloutFilter.$inferInput | null | undefined): Filtered {
+  refuseBadFilter('filter', filter)
+  const { services, projects, states, ...rest } = filter ?? {}
+  noneLeft(rest)
+  const conditions = [...among(Prisma.sql`t.state`, states, 'RolloutState')]
+  if (services) conditions.push(Prisma.sql`t."serviceId" IN (${servicesNamed(services)})`)
+  if (projects)
+    conditions.push(
+      Prisma.sql`t."serviceId" IN (SELECT s.id FROM "Service" s JOIN "Project" p ON p.id = s."projectId" WHERE p.name = ANY(${projects}::text[]))`,
+    )
+  return filtered(filter, conditions)
 }

@@ -2,8 +2,14 @@ import { type ServiceListFrame, type ServiceListView, serviceListFrames } from '
 import { Prisma, type PrismaClient } from '../../generated/prisma/client.ts'
 import type { ServiceId } from '../../model/id.ts'
 import { builder } from '../kit/builder.ts'
+import { allOf } from '../kit/filter.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
-import { lastingConditions, ServiceFilter, type ServiceFilterValue } from '../service/serviceQueries.ts'
+import {
+  lastingConditions,
+  presentConditions,
+  ServiceFilter,
+  type ServiceFilterValue,
+} from '../service/serviceFilter.ts'
 import { partFields } from './frameFields.ts'
 import { followList, frameArgs } from './sources.ts'
 
@@ -52,16 +58,15 @@ builder.subscriptionField('servicesChanged', (t) =>
 function viewOf(prisma: PrismaClient, filter: ServiceFilterValue | null | undefined): ServiceListView {
   const lasting = lastingConditions(filter)
   const statuses = filter?.statuses
-  const now = [
-    Prisma.sql`t."deletedAt" IS NULL`,
-    ...(statuses ? [Prisma.sql`t.status = ANY(${statuses}::text[]::"ServiceStatus"[])`] : []),
-  ]
   return {
     statuses: statuses ? new Set(statuses) : null,
     matching: async (ids) => {
-      const conditions = [...lasting, ...(ids === null ? now : [Prisma.sql`t.id = ANY(${ids}::text[])`])]
+      const conditions = [
+        ...lasting,
+        ...(ids === null ? presentConditions(filter) : [Prisma.sql`t.id = ANY(${ids}::text[])`]),
+      ]
       const rows = await prisma.$queryRaw<{ id: ServiceId }[]>(
-        Prisma.sql`SELECT t.id FROM "Service" t WHERE ${Prisma.join(conditions, ' AND ')} ORDER BY t.id`,
+        Prisma.sql`SELECT t.id FROM "Service" t WHERE ${allOf(conditions)} ORDER BY t.id`,
       )
       return rows.map(({ id }) => id)
     },

@@ -1,5 +1,5 @@
-import type { ListTopics } from '../../feed/listTopics.ts'
 import { type ListFrames, listFollower } from '../../feed/listFollower.ts'
+import type { ListTopics } from '../../feed/listTopics.ts'
 import { type ServiceFrames, serviceFollower } from '../../feed/serviceFollower.ts'
 import type { ServiceTopicChange } from '../../feed/serviceTopic.ts'
 import { type FrameWishes, SharedSource } from '../../feed/sharedSource.ts'

@@ -58,7 +58,7 @@ test('what operators want of a host: each change once, with its reason and its e
     host: { scheduling: 'DRAINED', reason: expect.stringContaining('It is drained') },
   })
   const shown =
-    '{ drained: hosts(filter: { scheduling: DRAINED }) { nodes { name } } draining: hosts(filter: { scheduling: DRAINING }) { nodes { name } } }'
+    '{ drained: hosts(filter: { schedulings: [DRAINED] }) { nodes { name } } draining: hosts(filter: { schedulings: [DRAINING] }) { nodes { name } } }'
   expect(await opened().data(shown)).toEqual({ drained: { nodes: [{ name: 'n1' }] }, draining: { nodes: [] } })
   expect(await call('uncordonHost', { host: 'n1' })).toMatchObject({ host: { scheduling: 'OPEN', reason: null } })
   const { events } = await opened().data('{ events(first: 3) { nodes { kind actor message host { name } } } }')

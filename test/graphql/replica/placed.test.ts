@@ -83,7 +83,7 @@ test('a host shows what it has and what is used', async () => {
     ],
     replicas: { nodes: [{ index: 2 }, { index: 1 }, { index: 0 }] },
   }
-  const filter = 'filter: { scheduling: OPEN, reachability: REACHABLE }'
+  const filter = 'filter: { schedulings: [OPEN], reachabilities: [REACHABLE] }'
   const answer = await api().data(
     `query Hosts($id: ID!) { host(name: "node1") { ${host} } hosts(${filter}) { nodes { ${host} } } node(id: $id) { ... on Host { ${host} } } none: hosts(filter: { scheduling: CORDONED }) { nodes { id } } nobody: host(name: "node2") { id } }`,
     { id: globalHostId },
@@ -161,7 +161,7 @@ test('a replica shows its host, ports and log', async () => {
     })
   })
   try {
-    const filter = 'filter: { states: [RUNNING], ready: true, hostName: "node1", services: [{ name: "web" }] }'
+    const filter = 'filter: { states: [RUNNING], ready: true, hosts: ["node1"], services: [{ name: "web" }] }'
     const { replicas } = await api().data(
       `{ replicas(${filter}) { nodes { state ready readySince start restarts leaving host { name } ports { name port protocol } pending { reason } endReason exitCode exitSignal startedAt endedAt version { number } log(tailLines: 7) { stdout stderr truncated lines { stream text seenAt start } starts { start at } } } } }`,
     )

@@ -422,7 +422,7 @@ test('while it is being deleted nothing of this is possible', async () => {
 test('Query.rollouts finds the unfinished ones', async () => {
   await withService(api(), 'listed', { replicas: 1 })
   const { rollouts } = await api().data(
-    '{ rollouts(states: [ROLLING], first: 100) { nodes { number state service { name } } } }',
+    '{ rollouts(filter: { states: [ROLLING] }, first: 100) { nodes { number state service { name } } } }',
   )
   expect(rollouts.nodes).toContainEqual({ number: 1, state: 'ROLLING', service: { name: 'listed' } })
   expect(rollouts.nodes.every(({ state }: Data) => state === 'ROLLING')).toBe(true)

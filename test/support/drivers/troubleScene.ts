@@ -17,7 +17,7 @@ const documents: Readonly<Record<string, string>> = {
     '{ serviceChanged(name: "web", bookmarks: true) { kind revision service { desiredReplicas queue { name } } } }',
   services: '{ servicesChanged { kind revision services { name desiredReplicas queue { name } } } }',
   replicas: '{ replicaChanged(service: "web") { kind revision replicas { index state host { name } } } }',
-  hosts: '{ hostChanged { kind revision hosts { name } } }',
+  hosts: '{ hostsChanged { kind revision hosts { name } } }',
   events: '{ eventAdded { kind revision events { message } } }',
 }
 

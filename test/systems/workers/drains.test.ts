@@ -47,7 +47,7 @@ describe('that a host is drained is said once', () => {
   test('by whatever server, when the last of its replicas has left', async () => {
     const { client } = one(0)
     const subscriber = await Subscriber.open(one(2).client)
-    subscriber.subscribe('subscription { hostChanged { kind revision hosts { name reason } } }')
+    subscriber.subscribe('subscription { hostsChanged { kind revision hosts { name reason } } }')
     await createService(client, 'web', 3)
     const placed = await placedReplicas(client, 'web', 3)
     await a.report(...placed.map(({ id }) => ({ replica: id, state: 'RUNNING', ready: true }) as const))

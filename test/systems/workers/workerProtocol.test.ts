@@ -369,7 +369,7 @@ describe('the end of a worker, by its own word', () => {
       },
     })
     const shown = `query ($reachability: Reachability!) {
-      hosts(filter: { reachability: $reachability }) { nodes { name workers { reachability } } } }`
+      hosts(filter: { reachabilities: [$reachability] }) { nodes { name workers { reachability } } } }`
     expect(await server.client.ask(shown, { reachability: 'ENDED' })).toEqual({
       hosts: { nodes: [{ name: 'ends', workers: [{ reachability: 'ENDED' }] }] },
     })

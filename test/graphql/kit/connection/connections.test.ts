@@ -172,11 +172,11 @@ describe('filters', () => {
     expect(await services({ names: ['service-b', 'service-c', 'nobody'] })).toEqual(['service-b', 'service-c'])
     expect(await services({ nameStartsWith: 'service-a' })).toEqual(['service-a'])
     expect(await services({ nameStartsWith: '%' })).toEqual([])
-    expect(await services({ projects: ['default'], queue: 'default', owner: 'alice' })).toHaveLength(20)
+    expect(await services({ projects: ['default'], queues: ['default'], owners: ['alice', 'bob'] })).toHaveLength(20)
     expect(await services({ projects: ['other'] })).toEqual([])
     expect(await services({ projects: [] })).toEqual([])
-    expect(await services({ queue: 'other' })).toEqual([])
-    expect(await services({ owner: 'bob' })).toEqual([])
+    expect(await services({ queues: ['other'] })).toEqual([])
+    expect(await services({ owners: ['bob'] })).toEqual([])
     expect(await services({ statuses: ['PROGRESSING'] })).toHaveLength(20)
     expect(await services({ statuses: ['HEALTHY', 'STOPPED'] })).toEqual([])
   })
@@ -192,10 +192,10 @@ describe('filters', () => {
     expect(await count({ services: [{ project: 'other', name: 'service-a' }] })).toEqual([0, 0])
     expect(await count({ states: ['PENDING'] })).toEqual([100, 7])
     expect(await count({ states: ['RUNNING', 'STOPPING'] })).toEqual([0, 0])
-    expect(await count({ ready: false, versionNumber: 1 })).toEqual([100, 7])
+    expect(await count({ ready: false, versionNumbers: [1, 2] })).toEqual([100, 7])
     expect(await count({ ready: true })).toEqual([0, 0])
-    expect(await count({ versionNumber: 2 })).toEqual([0, 0])
-    expect(await count({ hostName: 'node1' })).toEqual([0, 0])
+    expect(await count({ versionNumbers: [2] })).toEqual([0, 0])
+    expect(await count({ hosts: ['node1'] })).toEqual([0, 0])
     expect(await count({ endReasons: ['KILLED'] })).toEqual([0, 0])
   })
 
@@ -203,18 +203,81 @@ describe('filters', () => {
     const source =
       'query Events($filter: EventFilter) { events(first: 100, filter: $filter) { nodes { kind revision service { name } } } }'
     const events = async (filter: Data) => (await api().data(source, { filter })).events.nodes
-    expect(await events({ service: 'service-a', kinds: ['SERVICE_CREATED'] })).toMatchObject([
+    expect(await events({ services: ['service-a'], kinds: ['SERVICE_CREATED'] })).toMatchObject([
       { kind: 'SERVICE_CREATED', service: { name: 'service-a' } },
     ])
     expect(await events({ projects: ['other'] })).toEqual([])
+    expect(await events({ actors: ['nobody'] })).toEqual([])
+    expect((await events({ actors: ['nobody', 'alice'] })).length).toBeGreaterThan(0)
     const revisions = (await events({})).map(({ revision }: Data) => Number(revision))
     expect(revisions).toEqual(revisions.toSorted((a: number, b: number) => b - a))
     const { rolling, done } = await api().data(
-      '{ rolling: rollouts(first: 100, states: [ROLLING]) { nodes { number from { number } } } done: rollouts(states: [COMPLETED, SUPERSEDED]) { nodes { number } } }',
+      '{ rolling: rollouts(first: 100, filter: { states: [ROLLING] }) { nodes { number from { number } } } done: rollouts(filter: { states: [COMPLETED, SUPERSEDED] }) { nodes { number } } }',
     )
     expect(rolling.nodes).toHaveLength(20)
     expect(rolling.nodes[0]).toEqual({ number: 1, from: null })
     expect(done.nodes).toEqual([])
+  })
+
+  test('of rollouts, by their services and projects', async () => {
+    const source = 'query Rollouts($filter: RolloutFilter) { rollouts(filter: $filter) { nodes { service { name } } } }'
+    const names = async (filter: Data) =>
+      (await api().data(source, { filter })).rollouts.nodes.map(({ service }: Data) => service.name)
+    expect(await names({ services: [{ name: 'service-a' }, { name: 'nobody' }] })).toEqual(['service-a'])
+    expect(await names({ services: [{ name: 'service-a' }], projects: ['other'] })).toEqual([])
+    expect(await names({ projects: ['default'], states: [] })).toEqual([])
+  })
+
+  test.each([
+    ['ServiceFilter', 'services', { names: Array(101).fill('a') }, 'filter.names has 101 values: give at most 100.'],
+    [
+      'ServiceFilter',
+      'services',
+      { nameStartsWith: 'a'.repeat(257) },
+      'filter.nameStartsWith has 257 characters: give at most 256.',
+    ],
+    [
+      'ServiceFilter',
+      'services',
+      { queues: ['x'.repeat(300)] },
+      'filter.queues.0 has 300 characters: give at most 256.',
+    ],
+    [
+      'HostFilter',
+      'hosts',
+      { schedulings: Array(101).fill('OPEN') },
+      'filter.schedulings has 101 values: give at most 100.',
+    ],
+    [
+      'HostFilter',
+      'hosts',
+      { names: ['a\0'] },
+      'filter.names.0 is "a\\u0000": a text may not contain the character NUL, nor half of a character.',
+    ],
+    [
+      'ReplicaFilter',
+      'replicas',
+      { versionNumbers: Array(101).fill(1) },
+      'filter.versionNumbers has 101 values: give at most 100.',
+    ],
+    [
+      'ReplicaFilter',
+      'replicas',
+      { services: [{ name: 'a'.repeat(257) }] },
+      'filter.services.0.name has 257 characters: give at most 256.',
+    ],
+    ['EventFilter', 'events', { actors: Array(101).fill('a') }, 'filter.actors has 101 values: give at most 100.'],
+    [
+      'RolloutFilter',
+      'rollouts',
+      { states: Array(101).fill('ROLLING') },
+      'filter.states has 101 values: give at most 100.',
+    ],
+  ])('%s of %s is bounded', async (type, field, filter, message) => {
+    const { errors } = await api().ask(`query ($filter: ${type}) { ${field}(filter: $filter) { nodes { id } } }`, {
+      filter,
+    })
+    expect(errors).toMatchObject([{ message, code: 'BAD_USER_INPUT' }])
   })
 
   test('a text with NUL is refused', async () => {

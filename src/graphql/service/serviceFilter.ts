@@ -1,0 +1,49 @@
+import { Prisma } from '../../generated/prisma/client.ts'
+import { builder } from '../kit/builder.ts'
+import { noneLeft } from '../kit/check.ts'
+import type { Filtered } from '../kit/connection/connection.ts'
+import { among, filterDescription, filtered, refuseBadFilter } from '../kit/filter.ts'
+import { ServiceStatus } from './service.ts'
+
+export const ServiceFilter = builder.inputType('ServiceFilter', {
+  description: filterDescription('services'),
+  fields: (t) => ({
+    names: t.stringList({ description: 'Services with one of these names.' }),
+    nameStartsWith: t.string({ description: 'Services whose name starts with this text.' }),
+    projects: t.stringList({ description: 'Services in one of the projects with these names.' }),
+    queues: t.stringList({ description: 'Services in one of the queues with these names.' }),
+    owners: t.stringList({ description: 'Services that one of these subjects owns.' }),
+    statuses: t.field({
+      type: [ServiceStatus],
+      required: { list: false, items: true },
+      description: 'Services with one of these statuses.',
+    }),
+  }),
+})
+
+export type ServiceFilterValue = typeof ServiceFilter.$inferInput
+
+/** Returns the filter as an SQL condition on the rows `t` of Service. Deleted services are left out. */
+export function serviceFilterSql(filter: ServiceFilterValue | null | undefined): Filtered {
+  return filtered(filter, [...presentConditions(filter), ...lastingConditions(filter)])
+}
+
+/** The conditions that can change in a service's life: that it is there, and its status. */
+export function presentConditions(filter: ServiceFilterValue | null | undefined): Prisma.Sql[] {
+  return [Prisma.sql`t."deletedAt" IS NULL`, ...among(Prisma.sql`t.status`, filter?.statuses, 'ServiceStatus')]
+}
+
+/** The conditions of the filter that hold for all of a service's life or never, which are all except its status. */
+export function lastingConditions(filter: ServiceFilterValue | null | undefined): Prisma.Sql[] {
+  refuseBadFilter('filter', filter)
+  const given: ServiceFilterValue = filter ?? {}
+  const { projects, names, nameStartsWith, owners, queues, statuses: _, ...rest } = given
+  noneLeft(rest)
+  const conditions = [...among(Prisma.sql`t.name`, names), ...among(Prisma.sql`t.owner`, owners)]
+  if (projects)
+    conditions.push(Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${projects}::text[]))`)
+  if (typeof nameStartsWith === 'string') conditions.push(Prisma.sql`starts_with(t.name, ${nameStartsWith})`)
+  if (queues)
+    conditions.push(Prisma.sql`t."queueId" IN (SELECT q.id FROM "Queue" q WHERE q.name = ANY(${queues}::text[]))`)
+  return conditions
+}
