@@ -11,7 +11,7 @@ interface Progress {
     readonly rollout: {
       readonly number: number
       readonly state: string
-      readonly hold: { readonly message: string } | null
+      readonly blocker: { readonly message: string } | null
     }
   }
 }
@@ -60,20 +60,20 @@ async function rollOut(
   )
   console.log(`${mutation}: rollout ${rollout.number} to version ${rollout.to.number}`)
   const changes = api.follow<{ serviceChanged: Progress }>(
-    'subscription Follow($name: String!) { serviceChanged(name: $name) { service { rollout { number state hold { message } } } } }',
+    'subscription Follow($name: String!) { serviceChanged(name: $name) { service { rollout { number state blocker { message } } } } }',
     { name },
   )
   const late = setTimeout(() => void changes.return(undefined), limitMillis)
   let lastMessage = ''
   try {
     for await (const { serviceChanged } of changes) {
-      const { number, state, hold } = serviceChanged.service.rollout
+      const { number, state, blocker } = serviceChanged.service.rollout
       if (number === rollout.number && state === 'COMPLETED') {
         console.log(`It was complete ${(performance.now() - began).toFixed(0)} ms after the call.`)
         return
       }
-      if (hold !== null && hold.message !== lastMessage) console.log(`  ${hold.message}`)
-      lastMessage = hold?.message ?? lastMessage
+      if (blocker !== null && blocker.message !== lastMessage) console.log(`  ${blocker.message}`)
+      lastMessage = blocker?.message ?? lastMessage
     }
   } finally {
     clearTimeout(late)

@@ -34,12 +34,12 @@ interface Seen {
   readonly rollout: {
     readonly number: number
     readonly state: string
-    readonly hold: { readonly message: string } | null
+    readonly blocker: { readonly message: string } | null
   }
 }
 
 const query = `{ service(name: "web") { revision desiredReplicas activeReplicas availableReplicas status version { number }
-  rollout { number state hold { message } } } }`
+  rollout { number state blocker { message } } } }`
 
 async function look(client: ApiClient): Promise<Seen> {
   const { service } = await client.ask<{ service: Seen }>(query)

@@ -81,10 +81,10 @@ test.each([
       load.start()
       const service = new RolloutView(client, name)
       const begun = await service.change('updateService', { command: program(bad) })
-      expect(begun.rollout).toMatchObject({ state: 'ROLLING', hold: { count: 2, replica: { index: 3 } } })
+      expect(begun.rollout).toMatchObject({ state: 'ROLLING', blocker: { count: 2, replica: { index: 3 } } })
       const told = await service.seen(
         reason,
-        ({ rollout }) => rollout.hold?.reason === reason && message.test(rollout.hold.message),
+        ({ rollout }) => rollout.blocker?.reason === reason && message.test(rollout.blocker.message),
       )
       expect(told).toMatchObject({
         availableReplicas: 3,
@@ -145,8 +145,8 @@ test('a fixed port on one host: by default the old one makes room; under explici
   expect(await version()).toBe(2)
 
   await service.change('updateService', { command: [...hello, 'three'], rollout: { maxUnavailable: { count: 0 } } })
-  const stuck = await service.seen('it says why', ({ rollout }) => rollout.hold?.reason === 'NO_PORT')
-  expect(stuck.rollout.hold?.message).toMatch(
+  const stuck = await service.seen('it says why', ({ rollout }) => rollout.blocker?.reason === 'NO_PORT')
+  expect(stuck.rollout.blocker?.message).toMatch(
     new RegExp(
       `^Waiting for a place for fixed\\[1\\]: No host has port ${port} free .* None of the old ones may make room, because maxUnavailable is 0: allow 1 unavailable or add a host\\.$`,
     ),

@@ -25,10 +25,10 @@ afterEach(async ({ task }) => {
 interface Rollout {
   readonly number: number
   readonly state: string
-  readonly hold: { readonly message: string } | null
+  readonly blocker: { readonly message: string } | null
 }
 
-const query = '{ service(name: "web") { rollout { number state hold { message } } status availableReplicas } }'
+const query = '{ service(name: "web") { rollout { number state blocker { message } } status availableReplicas } }'
 const read = async (client: ApiClient) =>
   (await client.ask<{ service: { rollout: Rollout; status: string; availableReplicas: number } }>(query)).service
 

@@ -41,15 +41,15 @@ async function endsOf(name: string, version: number): Promise<readonly string[]>
 describe('a version that crashes', () => {
   const backoff = { baseSeconds: 0, maxSeconds: 0 }
 
-  test('old ones serve on, the hold tells the failures from the first one on, CRASH_LOOP; a rollback removes the bad ones alone', async () => {
+  test('old ones serve on, the blocker tells the failures from the first one on, CRASH_LOOP; a rollback removes the bad ones alone', async () => {
     const service = await running('crash', 4, { service: { backoff } })
     service.behaviours.set(2, 'gives up')
     const begun = await update(service, 'bad')
-    expect(begun.rollout.hold).toMatchObject({ count: 2, replica: { index: 3 } })
+    expect(begun.rollout.blocker).toMatchObject({ count: 2, replica: { index: 3 } })
     const looping = await service.actUntil('CRASH_LOOP', ({ status }) => status === 'CRASH_LOOP')
     expect(looping).toMatchObject({ availableReplicas: 3, version: { number: 2 } })
     expect(looping.rollout).toMatchObject({ state: 'ROLLING', availableReplicas: 0 })
-    expect(looping.rollout.hold).toMatchObject({
+    expect(looping.rollout.blocker).toMatchObject({
       reason: 'CRASH_LOOP',
       message: expect.stringMatching(
         /^Waiting for crash\[\d\].* failed .*: read (its log|their logs)(; resetBackoff tries (it|them) at once)?\.$/,
@@ -97,7 +97,7 @@ describe('a version that crashes', () => {
     expect(await endsOf('automatic', 1)).toEqual(['REPLACED_BY_ROLLOUT'])
   })
 
-  test('inside minReadySeconds: ready, never available, never complete; the hold says until when', async () => {
+  test('inside minReadySeconds: ready, never available, never complete; the blocker says until when', async () => {
     const service = await running('young', 2, { service: { backoff } })
     await update(service, 'bad', { rollout: { minReadySeconds: 1_000, progressDeadlineSeconds: 2_000 } })
     for (const failures of [1, 2, 3]) {
@@ -107,7 +107,7 @@ describe('a version that crashes', () => {
       )
       expect(ready.rollout).toMatchObject({ availableReplicas: 0, oldReplicas: 2 })
       if (failures < 3) {
-        expect(ready.rollout.hold).toMatchObject({
+        expect(ready.rollout.blocker).toMatchObject({
           reason: 'MIN_READY',
           replica: { index: 2 },
           until: expect.any(String),
@@ -117,7 +117,7 @@ describe('a version that crashes', () => {
       const fresh = (await service.replicas()).find(({ version }) => version.number === 2)
       await worker.report({ replica: fresh?.id ?? '', state: 'ENDED', endReason: 'EXITED' })
       const failed = await service.see()
-      expect(failed.rollout.hold?.message).toContain(`failed ${failures === 1 ? 'once' : `${failures} times`}`)
+      expect(failed.rollout.blocker?.message).toContain(`failed ${failures === 1 ? 'once' : `${failures} times`}`)
       expect(failed.availableReplicas).toBe(2)
     }
     expect(await service.see()).toMatchObject({
@@ -136,10 +136,10 @@ describe('a version that never gets ready', () => {
     await update(service, 'bad')
     const waiting = await service.actUntil(
       'it waits for readiness',
-      ({ rollout }) => rollout.hold?.reason === 'WAITING_FOR_READY',
+      ({ rollout }) => rollout.blocker?.reason === 'WAITING_FOR_READY',
     )
     expect(waiting).toMatchObject({ status: 'PROGRESSING', rollout: { state: 'ROLLING' } })
-    expect(waiting.rollout.hold).toMatchObject({
+    expect(waiting.rollout.blocker).toMatchObject({
       message: 'Waiting for never[3] and 1 more to become ready.',
       count: 2,
       replica: { index: 3 },
@@ -147,7 +147,10 @@ describe('a version that never gets ready', () => {
     expect(waiting.blockers).toMatchObject([{ reason: 'WAITING_FOR_READY', count: 2 }])
     await service.change('updateService', { rollout: deadline })
     const stalled = await service.actUntil('STALLED', ({ status }) => status === 'STALLED')
-    expect(stalled).toMatchObject({ availableReplicas: 3, rollout: { state: 'STALLED', hold: waiting.rollout.hold } })
+    expect(stalled).toMatchObject({
+      availableReplicas: 3,
+      rollout: { state: 'STALLED', blocker: waiting.rollout.blocker },
+    })
     expect(stalled.blockers[0]).toMatchObject({
       reason: 'PROGRESS_DEADLINE',
       message: 'Rollout 2 made no progress for 2 s: Waiting for never[3] and 1 more to become ready.',
@@ -175,15 +178,15 @@ describe('a version that never gets ready', () => {
 describe('a version that needs what is not there', () => {
   const fixed = (port: number) => [{ name: 'http', port }]
 
-  test('a fixed port on one host proceeds by the default limits, and the hold tells who makes room', async () => {
+  test('a fixed port on one host proceeds by the default limits, and the blocker tells who makes room', async () => {
     const service = await running('fixed', 1, { ports: fixed(9_001) })
     service.stops = false
     expect(await update(service, 'two')).toMatchObject({
       activeReplicas: 1,
       rollout: { maxSurge: 0, maxUnavailable: 1 },
     })
-    const waiting = await service.seen('no port', ({ rollout }) => rollout.hold?.reason === 'NO_PORT')
-    expect(waiting.rollout.hold?.message).toMatch(
+    const waiting = await service.seen('no port', ({ rollout }) => rollout.blocker?.reason === 'NO_PORT')
+    expect(waiting.rollout.blocker?.message).toMatch(
       /^Waiting for a place for fixed\[0\]: No host has port 9001 free .* 1 replica of fixed is being stopped, which may make room\.$/,
     )
     service.stops = true
@@ -207,16 +210,16 @@ describe('a version that needs what is not there', () => {
       expect(begun).toMatchObject({
         availableReplicas: 1,
         activeReplicas: 2,
-        rollout: { maxSurge: 1, maxUnavailable: 0, hold: { reason: 'NO_PORT' } },
+        rollout: { maxSurge: 1, maxUnavailable: 0, blocker: { reason: 'NO_PORT' } },
       })
-      expect(begun.rollout.hold?.message).toMatch(new RegExp(`${hint} add a host\\.$`))
-      const stuck = await service.actUntil('no port', (seen) => seen.rollout.hold?.reason === 'NO_PORT')
+      expect(begun.rollout.blocker?.message).toMatch(new RegExp(`${hint} add a host\\.$`))
+      const stuck = await service.actUntil('no port', (seen) => seen.rollout.blocker?.reason === 'NO_PORT')
       expect(stuck).toMatchObject({
         status: 'PROGRESSING',
         availableReplicas: 1,
-        rollout: { state: 'ROLLING', hold: { replica: { index: 1 } } },
+        rollout: { state: 'ROLLING', blocker: { replica: { index: 1 } } },
       })
-      expect(stuck.rollout.hold?.message).toMatch(
+      expect(stuck.rollout.blocker?.message).toMatch(
         new RegExp(
           `^Waiting for a place for ${name}\\[1\\]: No host has port ${port} free \\(1 host: .*\\)\\. .* ${hint} add a host\\.$`,
         ),
@@ -241,15 +244,15 @@ describe('a version that needs what is not there', () => {
       service: { rollout: { autoRollback: true, progressDeadlineSeconds: 1 } },
     })
     await service.change('updateService', { profileRevision: 2 })
-    const stuck = await service.seen('no capacity', ({ rollout }) => rollout.hold?.reason === 'NO_CAPACITY')
-    expect(stuck.rollout.hold?.message).toContain('No host has room for 900000 CPU millis')
-    expect(stuck.rollout.hold?.message).toMatch(
+    const stuck = await service.seen('no capacity', ({ rollout }) => rollout.blocker?.reason === 'NO_CAPACITY')
+    expect(stuck.rollout.blocker?.message).toContain('No host has room for 900000 CPU millis')
+    expect(stuck.rollout.blocker?.message).toMatch(
       /No worker is that large: add a host with a worker that is, or ask for less\.$/,
     )
     expect(await service.actUntil('STALLED', ({ status }) => status === 'STALLED')).toMatchObject({
       availableReplicas: 2,
       version: { number: 2 },
-      rollout: { hold: { reason: 'NO_CAPACITY', since: stuck.rollout.hold?.since } },
+      rollout: { blocker: { reason: 'NO_CAPACITY', since: stuck.rollout.blocker?.since } },
     })
     await service.change('updateService', { profileRevision: 1, command: ['serve', 'small'] })
     expect(await service.completed(3)).toMatchObject({ status: 'HEALTHY', version: { cause: 'UPDATE' } })
@@ -259,13 +262,13 @@ describe('a version that needs what is not there', () => {
     const service = await running('hostless', 2)
     await change(server.client, 'cordonHost', 'CordonHostInput', { host: 'node1' })
     try {
-      expect((await update(service, 'two')).rollout.hold?.reason).toBe('NO_HOST')
-      const stuck = await service.seen('no host', ({ rollout }) => rollout.hold?.reason === 'NO_HOST')
+      expect((await update(service, 'two')).rollout.blocker?.reason).toBe('NO_HOST')
+      const stuck = await service.seen('no host', ({ rollout }) => rollout.blocker?.reason === 'NO_HOST')
       expect(stuck).toMatchObject({
         availableReplicas: 2,
-        rollout: { state: 'ROLLING', hold: { count: 1, replica: { index: 2 } } },
+        rollout: { state: 'ROLLING', blocker: { count: 1, replica: { index: 2 } } },
       })
-      expect(stuck.rollout.hold?.message).toMatch(
+      expect(stuck.rollout.blocker?.message).toMatch(
         /^Waiting for a place for hostless\[2\]: No host takes replicas \(1 host: 1 cordoned\)\. Start a worker on another host or uncordon one\.$/,
       )
     } finally {
@@ -279,8 +282,8 @@ describe('a version that needs what is not there', () => {
     expect((await update(service, 'two')).rollout).toMatchObject({ maxSurge: 0, maxUnavailable: 1 })
     await service.completed(2)
     await update(service, 'three', { rollout: { maxUnavailable: { count: 0 } } })
-    const stuck = await service.actUntil('no host is left', ({ rollout }) => rollout.hold?.reason === 'SPREAD')
-    expect(stuck.rollout.hold?.message).toMatch(
+    const stuck = await service.actUntil('no host is left', ({ rollout }) => rollout.blocker?.reason === 'SPREAD')
+    expect(stuck.rollout.blocker?.message).toMatch(
       new RegExp(`No host is left for another replica of spread, .* ${hint} add a host\\.$`),
     )
     await service.change('rollbackService')
@@ -309,10 +312,10 @@ describe('a version that needs what is not there', () => {
     await update(service, 'two')
     await service.completed(2)
     const begun = await update(service, 'three', { rollout: { maxUnavailable: { count: 0 } } })
-    expect(begun.rollout.hold?.reason).toBe('QUOTA')
-    const stuck = await service.actUntil('no quota', ({ rollout }) => rollout.hold?.reason === 'QUOTA')
+    expect(begun.rollout.blocker?.reason).toBe('QUOTA')
+    const stuck = await service.actUntil('no quota', ({ rollout }) => rollout.blocker?.reason === 'QUOTA')
     expect(stuck).toMatchObject({ availableReplicas: 4, rollout: { state: 'ROLLING' } })
-    expect(stuck.rollout.hold?.message).toMatch(
+    expect(stuck.rollout.blocker?.message).toMatch(
       new RegExp(
         `^Waiting for a place for small\\[\\d\\]: Project small has 4 of at most 4 replicas\\. .* ${hint} raise the quota\\.$`,
       ),
@@ -340,7 +343,7 @@ describe('in the middle', () => {
       const running = await service.see()
       const paused = await service.change('pauseRollout')
       expect(paused).toMatchObject({ paused: true, status: 'PAUSED', rollout: { state: 'PAUSED', deadlineAt: null } })
-      expect(paused.rollout.hold).toMatchObject({
+      expect(paused.rollout.blocker).toMatchObject({
         reason: 'ROLLOUT_PAUSED',
         message: 'Rollout 2 is paused: resumeRollout lets it go on.',
       })
@@ -371,7 +374,7 @@ describe('in the middle', () => {
       service.lenient = false
       const resumed = await service.change('resumeRollout')
       expect(Date.parse(resumed.rollout.deadlineAt ?? '')).toBeGreaterThan(Date.parse(running.rollout.deadlineAt ?? ''))
-      expect(resumed).toMatchObject({ paused: false, rollout: { state: 'ROLLING', hold: expect.anything() } })
+      expect(resumed).toMatchObject({ paused: false, rollout: { state: 'ROLLING', blocker: expect.anything() } })
       expect(await service.completed(2)).toMatchObject({ status: 'HEALTHY', availableReplicas: 10, activeReplicas: 10 })
     },
   )
@@ -387,7 +390,7 @@ describe('in the middle', () => {
   test('a third version supersedes the second, whose replicas that serve nobody go first', async () => {
     const service = await begun('third', 0)
     service.behaviours.set(2, 'unready')
-    await service.actUntil('the second waits', ({ rollout }) => rollout.hold?.reason === 'WAITING_FOR_READY')
+    await service.actUntil('the second waits', ({ rollout }) => rollout.blocker?.reason === 'WAITING_FOR_READY')
     const third = await update(service, 'three')
     expect(third).toMatchObject({
       availableReplicas: 3,
@@ -421,7 +424,7 @@ describe('in the middle', () => {
     service.lenient = true
     expect(await service.change('scaleService', { replicas: 0 })).toMatchObject({
       status: 'STOPPED',
-      rollout: { number: 2, state: 'COMPLETED', hold: null },
+      rollout: { number: 2, state: 'COMPLETED', blocker: null },
     })
     await service.change('scaleService', { replicas: 3 })
     await service.actUntil('3 are available', ({ availableReplicas }) => availableReplicas === 3)

@@ -138,7 +138,7 @@ export const Replica = builder.prismaNode('Replica', {
       description: 'The ports it was given; empty before it is placed.',
       resolve: (replica) => replica.ports,
     }),
-    pending: t.field({
+    blocker: t.field({
       type: Blocker,
       nullable: true,
       description: 'Why it is not placed; null once it is placed.',

@@ -2,7 +2,7 @@ import type { EndReason as End, LeaveReason as Leave, ReplicaState as State } fr
 import { enumOf } from '../kit/enumOf.ts'
 
 export const ReplicaState = enumOf<State>('ReplicaState', 'The states of a replica, which only move forward.', {
-  PENDING: 'It is not placed yet; `pending` says why.',
+  PENDING: 'It is not placed yet; `blocker` says why.',
   STARTING: 'It is placed, and its worker is to start it.',
   RUNNING: 'Its process is confirmed by its worker.',
   STOPPING: 'It is being stopped. It still holds its host, ports and quota.',

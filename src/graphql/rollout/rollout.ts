@@ -19,7 +19,7 @@ const rollouts: Listing = {
 }
 
 const RolloutState = enumOf<State>('RolloutState', 'The states of a rollout.', {
-  ROLLING: 'It is under way; `hold` says what it waits for.',
+  ROLLING: 'It is under way; `blocker` says what it waits for.',
   PAUSED: 'It is under way, but its service is paused.',
   STALLED: 'It is under way, but has made no progress for progressDeadlineSeconds. Progress or completion clears this.',
   COMPLETED: 'Every active replica has the target content and enough are available.',
@@ -55,7 +55,7 @@ export const Rollout = builder.prismaNode('Rollout', {
     }),
     state: t.field({ type: RolloutState, description: 'Its state.', resolve: (rollout) => rollout.state }),
     automatic: t.exposeBoolean('automatic', { description: 'Whether it is an automatic rollback.' }),
-    hold: t.field({
+    blocker: t.field({
       type: Blocker,
       nullable: true,
       description: 'What it waits for; null when it has finished.',

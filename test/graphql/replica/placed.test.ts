@@ -85,7 +85,7 @@ test('a host shows what it has and what is used', async () => {
   }
   const filter = 'filter: { schedulings: [OPEN], reachabilities: [REACHABLE] }'
   const answer = await api().data(
-    `query Hosts($id: ID!) { host(name: "node1") { ${host} } hosts(${filter}) { nodes { ${host} } } node(id: $id) { ... on Host { ${host} } } none: hosts(filter: { scheduling: CORDONED }) { nodes { id } } nobody: host(name: "node2") { id } }`,
+    `query Hosts($id: ID!) { host(name: "node1") { ${host} } hosts(${filter}) { nodes { ${host} } } node(id: $id) { ... on Host { ${host} } } none: hosts(filter: { schedulings: [CORDONED] }) { nodes { id } } nobody: host(name: "node2") { id } }`,
     { id: globalHostId },
   )
   const shown = { ...expected, replicas: { nodes: expect.arrayContaining(expected.replicas.nodes) } }
@@ -163,7 +163,7 @@ test('a replica shows its host, ports and log', async () => {
   try {
     const filter = 'filter: { states: [RUNNING], ready: true, hosts: ["node1"], services: [{ name: "web" }] }'
     const { replicas } = await api().data(
-      `{ replicas(${filter}) { nodes { state ready readySince start restarts leaving host { name } ports { name port protocol } pending { reason } endReason exitCode exitSignal startedAt endedAt version { number } log(tailLines: 7) { stdout stderr truncated lines { stream text seenAt start } starts { start at } } } } }`,
+      `{ replicas(${filter}) { nodes { state ready readySince start restarts leaving host { name } ports { name port protocol } blocker { reason } endReason exitCode exitSignal startedAt endedAt version { number } log(tailLines: 7) { stdout stderr truncated lines { stream text seenAt start } starts { start at } } } } }`,
     )
     expect(replicas.nodes).toHaveLength(2)
     for (const replica of replicas.nodes) {
@@ -175,7 +175,7 @@ test('a replica shows its host, ports and log', async () => {
         restarts: 0,
         host: { name: 'node1' },
         ports: [{ name: 'http', port: expect.any(Number), protocol: 'TCP' }],
-        pending: null,
+        blocker: null,
         endReason: null,
         startedAt: expect.any(String),
         endedAt: null,

@@ -14,7 +14,7 @@ const serviceFields = `id name desiredReplicas paused status specRevision update
   rollouts { nodes { number state from { number } to { number } } } versions { nodes { number cause } }
   replicas(filter: { states: [PENDING] }) { nodes { index version { number } leaving } }`
 const rolloutFields = `id number state automatic from { number } to { number } desiredReplicas maxSurge maxUnavailable minReadySeconds
-  progressDeadlineSeconds hold { reason message count replica { index } } oldReplicas updatedReplicas deadlineAt finishedAt startedBy`
+  progressDeadlineSeconds blocker { reason message count replica { index } } oldReplicas updatedReplicas deadlineAt finishedAt startedBy`
 
 const mutate = async (mutation: string, input: Data): Promise<Data> =>
   (await api().data(documentOf(mutation, `service { ${serviceFields} } rollout { ${rolloutFields} }`), { input }))[
@@ -63,7 +63,7 @@ describe('updateService', () => {
       maxUnavailable: 1,
       startedBy: 'alice',
       finishedAt: null,
-      hold: {
+      blocker: {
         reason: 'NO_HOST',
         message: 'Waiting for a place for update[3] and 1 more: There is no host. Start a worker on one.',
         count: 2,
@@ -233,7 +233,7 @@ describe('pauseRollout and resumeRollout', () => {
     await withService(api(), 'pause', { replicas: 2 })
     expect(await mutate('pauseRollout', { service: { name: 'pause' } })).toMatchObject({
       service: { paused: true, status: 'PAUSED' },
-      rollout: { state: 'PAUSED', deadlineAt: null, hold: { reason: 'ROLLOUT_PAUSED' } },
+      rollout: { state: 'PAUSED', deadlineAt: null, blocker: { reason: 'ROLLOUT_PAUSED' } },
     })
     expect(await mutate('pauseRollout', { service: { name: 'pause' } })).toMatchObject({
       __typename: 'InvalidStateError',

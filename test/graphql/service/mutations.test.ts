@@ -16,7 +16,7 @@ const applyProfile = async (input: Data): Promise<Data> =>
   (await api().data(documentOf('applyProfile', `created profile { ${profileFields} }`), { input })).applyProfile
 
 const serviceFields =
-  'id name owner desiredReplicas activeReplicas status paused revision specRevision deletionRequestedAt blockers { reason message count } version { number command env { name value secret } cause sameContentAs } rollout { number state from { number } to { number } } replicas { nodes { id index state pending { reason } endReason } }'
+  'id name owner desiredReplicas activeReplicas status paused revision specRevision deletionRequestedAt blockers { reason message count } version { number command env { name value secret } cause sameContentAs } rollout { number state from { number } to { number } } replicas { nodes { id index state blocker { reason } endReason } }'
 
 const mutate = async (mutation: string, input: Data, viewer = admin): Promise<Data> => {
   const payload =
@@ -214,7 +214,7 @@ describe('services', () => {
       rollout: { number: 1, state: 'ROLLING', from: null, to: { number: 1 } },
     })
     expect(created.replicas.nodes).toMatchObject([
-      { state: 'PENDING', pending: { reason: 'NO_HOST' } },
+      { state: 'PENDING', blocker: { reason: 'NO_HOST' } },
       { state: 'PENDING' },
     ])
 

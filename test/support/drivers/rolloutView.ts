@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { until } from '../fixtures/until.ts'
 import type { ApiClient } from './apiClient.ts'
 
-export interface HoldSeen {
+export interface BlockerSeen {
   readonly reason: string
   readonly message: string
   readonly count: number
@@ -17,7 +17,7 @@ interface RolloutSeen {
   readonly automatic: boolean
   readonly from: { readonly number: number } | null
   readonly to: { readonly number: number }
-  readonly hold: HoldSeen | null
+  readonly blocker: BlockerSeen | null
   readonly maxSurge: number
   readonly maxUnavailable: number
   readonly updatedReplicas: number
@@ -36,7 +36,7 @@ export interface ServiceSeen {
   readonly availableReplicas: number
   readonly version: { readonly number: number; readonly sameContentAs: number | null; readonly cause: string }
   readonly rollout: RolloutSeen
-  readonly blockers: readonly HoldSeen[]
+  readonly blockers: readonly BlockerSeen[]
 }
 
 export interface RunningSeen {
@@ -50,7 +50,7 @@ export interface RunningSeen {
 }
 
 const blocker = '{ reason message count since until replica { index } }'
-const rolloutFields = `number state automatic from { number } to { number } hold ${blocker} maxSurge maxUnavailable updatedReplicas availableReplicas
+const rolloutFields = `number state automatic from { number } to { number } blocker ${blocker} maxSurge maxUnavailable updatedReplicas availableReplicas
   oldReplicas startedAt deadlineAt`
 const serviceFields = `status paused desiredReplicas activeReplicas readyReplicas availableReplicas version { number sameContentAs cause }
   rollout { ${rolloutFields} } blockers ${blocker}`
@@ -83,7 +83,7 @@ export class RolloutView {
       expect(service.activeReplicas).toBeLessThanOrEqual(n + rollout.maxSurge)
     }
     const isOpen = ['ROLLING', 'PAUSED', 'STALLED'].includes(rollout.state)
-    expect(isOpen, 'an unfinished rollout has a hold').toBe(rollout.hold !== null)
+    expect(isOpen, 'an unfinished rollout has a blocker').toBe(rollout.blocker !== null)
     return service
   }
 

@@ -12,13 +12,13 @@ afterEach(() => server.stop())
 interface Waiting {
   readonly id: string
   readonly state: string
-  readonly pending: { readonly reason: string; readonly until: string | null } | null
+  readonly blocker: { readonly reason: string; readonly until: string | null } | null
   readonly host: object | null
 }
 
 async function replicaOf(name: string): Promise<Waiting | undefined> {
   const query = `query ($name: String!) { service(name: $name) {
-    replicas(filter: { states: [PENDING, STARTING, RUNNING] }) { nodes { id state pending { reason until } host { name } } }
+    replicas(filter: { states: [PENDING, STARTING, RUNNING] }) { nodes { id state blocker { reason until } host { name } } }
   } }`
   return (await server.client.ask<{ service: { replicas: { nodes: Waiting[] } } }>(query, { name })).service.replicas
     .nodes[0]
@@ -47,10 +47,10 @@ test('a replica waits out its backoff and is placed then, with nothing else happ
   const waiting = await until(() => replicaOf('fails'), 'a third one')
   expect(waiting).toMatchObject({
     state: 'PENDING',
-    pending: { reason: 'BACKOFF', until: expect.any(String) },
+    blocker: { reason: 'BACKOFF', until: expect.any(String) },
     host: null,
   })
-  const dueAt = Date.parse(waiting.pending?.until ?? '')
+  const dueAt = Date.parse(waiting.blocker?.until ?? '')
   await until(async () => (await replicaOf('fails'))?.host, 'it is placed')
   expect(server.app.clock.now()).toBeGreaterThanOrEqual(dueAt)
   expect((await replicaOf('fails'))?.id).toBe(waiting.id)
@@ -77,7 +77,7 @@ test('a timer that becomes due while no server runs fires when one starts', asyn
 test('starting on a state with nothing due makes no fact', async () => {
   server = await TestServer.start()
   await createService(server.client, 'idle', 2)
-  await until(async () => (await replicaOf('idle'))?.pending?.reason === 'NO_HOST', 'placement has said why it waits')
+  await until(async () => (await replicaOf('idle'))?.blocker?.reason === 'NO_HOST', 'placement has said why it waits')
   const { head } = await server.app.database.prisma.feed.findFirstOrThrow()
   const directory = await server.keep()
   server = await TestServer.start(undefined, directory)
