@@ -22,6 +22,8 @@ export interface ApiTypes {
   DefaultFieldNullability: false
   DefaultEdgesNullability: { list: false; items: false }
   DefaultNodeNullability: false
+  /** What every connection has besides its page. */
+  Connection: { readonly count: () => Promise<number> }
   Scalars: {
     ID: { Input: string; Output: string | number | bigint }
     DateTime: { Input: Date; Output: Date | Instant }
@@ -104,6 +106,14 @@ export const builder = new SchemaBuilder<ApiTypes>({
     nodeFieldOptions: { description: 'The object at this position.', nullable: false },
   },
 })
+
+builder.globalConnectionField('totalCount', (t) =>
+  t.int({
+    description:
+      'The number of items on all pages that match the filter. It is counted only when it is asked for, which takes the longer the more there are.',
+    resolve: ({ count }) => count(),
+  }),
+)
 
 /** The role worker would have been enough for this field. */
 function isOfWorkers(failure: AuthFailure): boolean {

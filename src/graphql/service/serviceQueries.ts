@@ -8,12 +8,14 @@ import { storable } from '../kit/storableText.ts'
 import { Service, ServiceConnection } from './service.ts'
 import { ServiceFilter, serviceFilterSql } from './serviceFilter.ts'
 
-type OrderField = 'NAME' | 'CREATED_AT'
+type OrderField = 'NAME' | 'CREATED_AT' | 'STATUS'
 type Direction = 'ASC' | 'DESC'
 
 const ServiceOrderField = enumOf<OrderField>('ServiceOrderField', 'The fields that services can be ordered by.', {
   NAME: 'The name, and then the id.',
   CREATED_AT: 'The instant of creation, and then the id.',
+  STATUS:
+    'The status, from HEALTHY by PROGRESSING, DEGRADED, PAUSED, STALLED and CRASH_LOOP to STOPPED and DELETING, and then the id.',
 })
 
 const OrderDirection = enumOf<Direction>('OrderDirection', 'The direction of an order.', {
@@ -32,6 +34,7 @@ const ServiceOrder = builder.inputType('ServiceOrder', {
 const firstColumn = {
   NAME: { column: 'name', type: 'text' },
   CREATED_AT: { column: 'createdAt', type: 'timestamptz' },
+  STATUS: { column: 'status', type: 'ServiceStatus' },
 } as const
 
 function servicesBy({ field, direction, ...rest }: typeof ServiceOrder.$inferInput): Listing {

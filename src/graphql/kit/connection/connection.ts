@@ -21,6 +21,8 @@ export interface Connection<T> {
     readonly startCursor: string | null
     readonly endCursor: string | null
   }
+  /** Counts the rows on all pages, with a statement of its own. */
+  readonly count: () => Promise<number>
 }
 
 /** Which of the connection's rows to return. `key` distinguishes the filters of one connection. */
@@ -56,6 +58,7 @@ export async function connectionOf<T extends object>(
       startCursor: edges[0]?.cursor ?? null,
       endCursor: edges.at(-1)?.cursor ?? null,
     },
+    count: () => context.pages.count(listing, parent, filter.sql, filter.key),
   }
 }
 

@@ -1,3 +1,4 @@
+import { ServiceStatus } from '../../../generated/prisma/enums.ts'
 import { badUserInput } from '../requestErrors.ts'
 import { storable } from '../storableText.ts'
 import type { Listing, OrderColumn } from './listing.ts'
@@ -9,6 +10,7 @@ const fits: Record<OrderColumn['type'], (text: string) => boolean> = {
   text: storable,
   int: (text) => /^-?\d{1,9}$/.test(text),
   bigint: (text) => /^\d{1,18}$/.test(text),
+  ServiceStatus: (text) => Object.hasOwn(ServiceStatus, text),
   // Accepts instants as this server's cursors write them, so no 31st of February, and no year that PostgreSQL would
   // read differently.
   timestamptz: (text) =>

@@ -3,7 +3,7 @@ import { Prisma } from '../../../generated/prisma/client.ts'
 /** A column that a connection is ordered by, and its PostgreSQL type: a cursor's value is text until it is compared. */
 export interface OrderColumn {
   readonly column: string
-  readonly type: 'text' | 'int' | 'bigint' | 'timestamptz'
+  readonly type: 'text' | 'int' | 'bigint' | 'timestamptz' | 'ServiceStatus'
 }
 
 /** What a connection lists: the rows of one table, of one parent or of all, in a total order. */
@@ -57,14 +57,22 @@ export function pageQuery(
   return Prisma.sql`SELECT page.* FROM unnest(${parents}::text[]) AS parent(id) CROSS JOIN LATERAL (${rows}) page ORDER BY ${ordered('page')}`
 }
 
+/** Counts the rows of each of `parents`, or of all when the connection has no parent. A parent without rows is left out. */
+export function countQuery(listing: Listing, parents: readonly string[], filter: Prisma.Sql | null): Prisma.Sql {
+  const where = filter === null ? Prisma.empty : Prisma.sql`AND ${filter}`
+  const table = name(listing.table)
+  if (listing.parent === null)
+    return Prisma.sql`SELECT NULL::text AS parent, count(*)::int FROM ${table} t WHERE true ${where}`
+  const parent = Prisma.sql`t.${name(listing.parent)}`
+  return Prisma.sql`SELECT ${parent} AS parent, count(*)::int FROM ${table} t WHERE ${parent} = ANY(${parents}::text[]) ${where} GROUP BY 1`
+}
+
 /**
  * The keyset condition: strictly beyond a position. All columns run in one direction, so it is a single row comparison,
  * which an index can follow.
  */
 function beyond(listing: Listing, position: readonly string[], operator: '<' | '>'): Prisma.Sql {
   const columns = Prisma.join(listing.order.map(({ column }) => Prisma.sql`t.${name(column)}`))
-  const values = Prisma.join(
-    listing.order.map(({ type }, at) => Prisma.sql`${position[at]}::text::${Prisma.raw(type)}`),
-  )
+  const values = Prisma.join(listing.order.map(({ type }, at) => Prisma.sql`${position[at]}::text::${name(type)}`))
   return Prisma.sql`(${columns}) ${Prisma.raw(operator)} (${values})`
 }

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader'
 import type { Prisma, PrismaClient } from '../../../generated/prisma/client.ts'
 import { groupBy } from '../../../model/groupBy.ts'
-import { type Listing, type Page, pageQuery } from './listing.ts'
+import { countQuery, type Listing, type Page, pageQuery } from './listing.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -13,6 +13,7 @@ type Row = Readonly<Record<string, unknown>>
 export class PageLoaders {
   readonly #prisma: PrismaClient
   readonly #loaders = new Map<string, DataLoader<string, readonly Row[]>>()
+  readonly #counters = new Map<string, DataLoader<string | null, number>>()
 
   constructor(prisma: PrismaClient) {
     this.#prisma = prisma
@@ -37,6 +38,30 @@ export class PageLoaders {
       this.#loaders.set(key, loader)
     }
     return loader.load(parent) as Promise<readonly T[]>
+  }
+
+  /** Returns the number of the connection's rows, on all pages. */
+  count(listing: Listing, parent: string | null, filter: Prisma.Sql | null, filterKey: string): Promise<number> {
+    const key = JSON.stringify([listing.name, filterKey])
+    let counter = this.#counters.get(key)
+    if (counter === undefined) {
+      counter = new DataLoader((parents) => this.#countMany(listing, parents, filter), { cache: false })
+      this.#counters.set(key, counter)
+    }
+    return counter.load(parent)
+  }
+
+  async #countMany(
+    listing: Listing,
+    parents: readonly (string | null)[],
+    filter: Prisma.Sql | null,
+  ): Promise<readonly number[]> {
+    const ids = [...new Set(parents.filter((parent) => parent !== null))]
+    const rows = await this.#prisma.$queryRaw<{ parent: string | null; count: number }[]>(
+      countQuery(listing, ids, filter),
+    )
+    const counts = new Map(rows.map(({ parent, count }) => [parent, count]))
+    return parents.map((parent) => counts.get(parent) ?? 0)
   }
 
   async #loadMany(

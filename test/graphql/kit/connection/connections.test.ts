@@ -62,6 +62,17 @@ describe('paging', () => {
     expect(namesOf(next.services)).toEqual(names.slice(5, 10))
   })
 
+  test('by the status, each once, from page to page', async () => {
+    await withService(api(), 'service-none', { replicas: 0 })
+    const orderBy = { field: 'STATUS', direction: 'ASC' }
+    const { services } = await api().data(page, { first: 15, orderBy })
+    const next = await api().data(page, { first: 15, orderBy, after: services.pageInfo.endCursor })
+    const seen = [...namesOf(services), ...namesOf(next.services)]
+    expect(seen.toSorted()).toEqual([...names, 'service-none'].toSorted())
+    expect(seen.at(-1), 'STOPPED is behind PROGRESSING').toBe('service-none')
+    await api().data('mutation { deleteService(input: { service: { name: "service-none" } }) { __typename } }')
+  })
+
   test('20 by default, an empty page for 0', async () => {
     await withService(api(), 'service-zz')
     const { services } = await api().data(page)
@@ -85,6 +96,13 @@ describe('paging', () => {
     [{ before: '' }, 'no cursor of this connection (Query.services)'],
     [
       { after: Buffer.from('["Query.services:name:id:ASC","a\\u0000","b"]').toString('base64url') },
+      'no cursor of this connection',
+    ],
+    [
+      {
+        after: Buffer.from('["Query.services:status:id:ASC","ODD","b"]').toString('base64url'),
+        orderBy: { field: 'STATUS', direction: 'ASC' },
+      },
       'no cursor of this connection',
     ],
     [
@@ -158,6 +176,24 @@ describe('many parents', () => {
   })
 })
 
+describe('totalCount', () => {
+  test('counts all pages of what the filter selects, also beside an empty page', async () => {
+    const document =
+      '{ all: services(first: 3) { nodes { name } totalCount } some: services(first: 0, filter: { names: ["service-a", "service-b"] }) { totalCount } none: hosts { totalCount } }'
+    const { all, some, none } = await api().data(document)
+    expect([all.nodes.length, all.totalCount, some.totalCount, none.totalCount]).toEqual([3, 20, 2, 0])
+  })
+
+  test('one statement counts for all parents, each with its own filter, and none is sent where nobody asks', async () => {
+    const counted = (count: string) =>
+      `{ services(first: 20) { nodes { replicas(first: 2, filter: { states: [PENDING, RUNNING] }) { nodes { id } ${count} } } } }`
+    const { services } = await api().data(counted('totalCount'))
+    expect(services.nodes.map(({ replicas }: Data) => replicas.totalCount)).toEqual(Array(20).fill(7))
+    expect(await statementsOf(() => api().data(counted('totalCount')))).toBe(3)
+    expect(await statementsOf(() => api().data(counted('')))).toBe(2)
+  })
+})
+
 describe('filters', () => {
   const services = async (filter: Data) =>
     namesOf(
@@ -212,7 +248,7 @@ describe('filters', () => {
     const revisions = (await events({})).map(({ revision }: Data) => Number(revision))
     expect(revisions).toEqual(revisions.toSorted((a: number, b: number) => b - a))
     const { rolling, done } = await api().data(
-      '{ rolling: rollouts(first: 100, filter: { states: [ROLLING] }) { nodes { number from { number } } } done: rollouts(filter: { states: [COMPLETED, SUPERSEDED] }) { nodes { number } } }',
+      '{ rolling: rollouts(first: 100, filter: { states: [ROLLING] }) { nodes { number from { number } } } done: rollouts(filter: { states: [STALLED, SUPERSEDED] }) { nodes { number } } }',
     )
     expect(rolling.nodes).toHaveLength(20)
     expect(rolling.nodes[0]).toEqual({ number: 1, from: null })
