@@ -13,7 +13,7 @@ type Row = Readonly<Record<string, unknown>>
 export class PageLoaders {
   readonly #prisma: PrismaClient
   readonly #loaders = new Map<string, DataLoader<string, readonly Row[]>>()
-  readonly #counters = new Map<string, DataLoader<string | null, number>>()
+  readonly #counters = new Map<string, DataLoader<string, number>>()
 
   constructor(prisma: PrismaClient) {
     this.#prisma = prisma
@@ -41,27 +41,31 @@ export class PageLoaders {
   }
 
   /** Returns the number of the connection's rows, on all pages. */
-  count(listing: Listing, parent: string | null, filter: Prisma.Sql | null, filterKey: string): Promise<number> {
+  async count(listing: Listing, parent: string | null, filter: Prisma.Sql | null, filterKey: string): Promise<number> {
+    if (parent === null) return (await this.#countRows(listing, [], filter)).get(null) ?? 0
     const key = JSON.stringify([listing.name, filterKey])
     let counter = this.#counters.get(key)
     if (counter === undefined) {
-      counter = new DataLoader((parents) => this.#countMany(listing, parents, filter), { cache: false })
+      counter = new DataLoader(
+        async (parents) => {
+          const counts = await this.#countRows(listing, parents, filter)
+          return parents.map((id) => counts.get(id) ?? 0)
+        },
+        { cache: false },
+      )
       this.#counters.set(key, counter)
     }
     return counter.load(parent)
   }
 
-  async #countMany(
+  async #countRows(
     listing: Listing,
-    parents: readonly (string | null)[],
+    parents: readonly string[],
     filter: Prisma.Sql | null,
-  ): Promise<readonly number[]> {
-    const ids = [...new Set(parents.filter((parent) => parent !== null))]
-    const rows = await this.#prisma.$queryRaw<{ parent: string | null; count: number }[]>(
-      countQuery(listing, ids, filter),
-    )
-    const counts = new Map(rows.map(({ parent, count }) => [parent, count]))
-    return parents.map((parent) => counts.get(parent) ?? 0)
+  ): Promise<ReadonlyMap<string | null, number>> {
+    const query = countQuery(listing, [...new Set(parents)], filter)
+    const rows = await this.#prisma.$queryRaw<{ parent: string | null; count: number }[]>(query)
+    return new Map(rows.map(({ parent, count }) => [parent, count]))
   }
 
   async #loadMany(
