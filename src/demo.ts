@@ -72,7 +72,7 @@ async function story(api: Api): Promise<void> {
   await api.mutate(
     `mutation Kill($input: KillReplicaInput!) { killReplica(input: $input) { ${failed} ... on KillReplicaPayload { replica { id } } } }`,
     {
-      input: { replica: killed.replicaId },
+      input: { replica: { id: killed.replicaId } },
     },
   )
   const replaced = await watch.until(

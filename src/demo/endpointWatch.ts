@@ -22,7 +22,7 @@ interface Frame {
 
 const fields = 'id index start hostPort replicaId'
 const document = `subscription Watch($service: String!) {
-  endpointChanged(service: $service) { kind revision endpoint { addresses { ${fields} } } added { ${fields} } removed { ${fields} } }
+  endpointChanged(service: { name: $service }) { kind revision endpoint { addresses { ${fields} } } added { ${fields} } removed { ${fields} } }
 }`
 const waitLimitMillis = 60_000
 /** A table with columns and without lines. */

@@ -60,7 +60,7 @@ async function rollOut(
   )
   console.log(`${mutation}: rollout ${rollout.number} to version ${rollout.to.number}`)
   const changes = api.follow<{ serviceChanged: Progress }>(
-    'subscription Follow($name: String!) { serviceChanged(name: $name) { service { rollout { number state blocker { message } } } } }',
+    'subscription Follow($name: String!) { serviceChanged(service: { name: $name }) { service { rollout { number state blocker { message } } } } }',
     { name },
   )
   const late = setTimeout(() => void changes.return(undefined), limitMillis)

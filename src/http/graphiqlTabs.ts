@@ -31,7 +31,7 @@ mutation CreateService {
     query: `# The table of addresses, pushed as it changes. It is followed while this tab is shown: open this page in a second
 # window, scale the service there with ScaleService, and see the table change here.
 subscription WatchEndpoint {
-  endpointChanged(service: "hello") {
+  endpointChanged(service: { name: "hello" }) {
     kind
     revision
     endpoint { addresses { hostPort index ready } }

@@ -40,13 +40,13 @@ export interface EndpointFrame {
 }
 
 export const endpointChanged = `subscription Endpoint($service: String!) {
-  endpointChanged(service: $service) { kind revision endpoint { id addresses { id hostPort } } }
+  endpointChanged(service: { name: $service }) { kind revision endpoint { id addresses { id hostPort } } }
 }`
 
 export const serviceChanged = `subscription Service($service: String!) {
-  serviceChanged(name: $service) { kind service { id desiredReplicas readyReplicas } }
+  serviceChanged(service: { name: $service }) { kind service { id desiredReplicas readyReplicas } }
 }`
 
 export const replicaChanged = `subscription Replicas($service: String!) {
-  replicaChanged(service: $service) { kind replicas { id state ready } }
+  replicaChanged(service: { name: $service }) { kind replicas { id state ready } }
 }`

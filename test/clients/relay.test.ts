@@ -66,7 +66,7 @@ test('a refetchable fragment of a node, with a connection in it', async () => {
 test('a subscription', async () => {
   const files = await compile('Endpoint', [
     `subscription EndpointSubscription($service: String!) {
-      endpointChanged(service: $service) { kind revision endpoint { ...Endpoint_table } removed { id @deleteRecord } }
+      endpointChanged(service: { name: $service }) { kind revision endpoint { ...Endpoint_table } removed { id @deleteRecord } }
     }`,
     `fragment Endpoint_table on Endpoint { addresses { hostPort ready } }`,
   ])

@@ -34,7 +34,7 @@ interface Data {
 }
 
 const document = `subscription Endpoint($service: String!, $after: Revision) {
-  endpointChanged(service: $service, after: $after) { kind revision endpoint { addresses { index } } added { index } }
+  endpointChanged(service: { name: $service }, after: $after) { kind revision endpoint { addresses { index } } added { index } }
 }`
 
 /** Follows by a client that stands on graphql-ws' one; gives what stops it. */

@@ -4,7 +4,7 @@ import type { Frame } from './subscriber.ts'
 
 /** What a subscriber whose frames are recorded asks for. */
 export const endpointDocument = `subscription ($service: String!, $includeNotReady: Boolean, $after: Revision) {
-  endpointChanged(service: $service, includeNotReady: $includeNotReady, after: $after, bookmarks: true) {
+  endpointChanged(service: { name: $service }, includeNotReady: $includeNotReady, after: $after, bookmarks: true) {
     kind revision endpoint { id revision addresses(includeNotReady: true) { id ready } } added { id ready } removed { id }
   }
 }`

@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 afterAll(() => server.stop())
 
-const document = `subscription ($service: String!, $after: Revision) { endpointChanged(service: $service, after: $after) {
+const document = `subscription ($service: String!, $after: Revision) { endpointChanged(service: { name: $service }, after: $after) {
   kind revision endpoint { addresses { hostPort } } added { id hostPort } removed { id }
 } }`
 

@@ -66,11 +66,11 @@ test('hostsChanged tells what operators want of a host, its silence, its return,
   await worker.register()
   const { id } = await shown({ name: 'n1', reachability: 'REACHABLE', scheduling: 'OPEN' })
 
-  await change(server.client, 'cordonHost', 'CordonHostInput', { host: 'n1' })
+  await change(server.client, 'cordonHost', 'CordonHostInput', { host: { name: 'n1' } })
   await shown({ id, scheduling: 'CORDONED' })
-  await change(server.client, 'drainHost', 'DrainHostInput', { host: 'n1' })
+  await change(server.client, 'drainHost', 'DrainHostInput', { host: { name: 'n1' } })
   await shown({ id, scheduling: 'DRAINED' })
-  await change(server.client, 'uncordonHost', 'UncordonHostInput', { host: 'n1' })
+  await change(server.client, 'uncordonHost', 'UncordonHostInput', { host: { name: 'n1' } })
   await shown({ id, scheduling: 'OPEN' })
 
   silence()
@@ -81,7 +81,7 @@ test('hostsChanged tells what operators want of a host, its silence, its return,
 
   silence()
   await shown({ id, reachability: 'UNREACHABLE' })
-  await change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'n1' })
+  await change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: { name: 'n1' } })
   await shown({ id, reachability: 'LOST' })
   silence = worker.keepAlive(100)
   await worker.register()
@@ -89,7 +89,7 @@ test('hostsChanged tells what operators want of a host, its silence, its return,
 
   silence()
   await shown({ id, reachability: 'UNREACHABLE' })
-  await change(server.client, 'removeHost', 'RemoveHostInput', { host: 'n1' })
+  await change(server.client, 'removeHost', 'RemoveHostInput', { host: { name: 'n1' } })
   expect(await removal()).toEqual([id])
   // Back, it is a host as any other.
   silence = worker.keepAlive(100)

@@ -91,7 +91,7 @@ describe('lists in parts', () => {
     const replicas = async () => server.app.database.prisma.replica.count({ where: { service: { name: 'large' } } })
     await until(async () => (await replicas()) === 1_100, 'all have rows')
     const subscriber = await follow(
-      `subscription { replicaChanged(service: "large") { kind revision last replicas { id } removedIds } }`,
+      `subscription { replicaChanged(service: { name: "large" }) { kind revision last replicas { id } removedIds } }`,
     )
     const parts = [await news(subscriber), await news(subscriber), await news(subscriber)]
     expect(parts.map(({ kind, last }) => [kind, last])).toEqual([
@@ -146,7 +146,7 @@ describe('hostsChanged', () => {
     expect(await news(subscriber)).toMatchObject({ kind: 'SNAPSHOT', hosts: [], removedIds: [] })
     const operate = (mutation: string, host: string) =>
       server.client.ask(
-        `mutation ($host: String!) { ${mutation}Host(input: { host: $host }) { ... on Error { message } } }`,
+        `mutation ($host: String!) { ${mutation}Host(input: { host: { name: $host } }) { ... on Error { message } } }`,
         { host },
       )
     await operate('cordon', 'beside')
@@ -250,7 +250,7 @@ describe('rolloutChanged', () => {
   test('follows the current rollout, and not every change of the service', async () => {
     await createService(server.client, 'rolled', 1)
     const subscriber = await follow(
-      'subscription { rolloutChanged(service: "rolled") { kind revision rollout { number state availableReplicas desiredReplicas } } }',
+      'subscription { rolloutChanged(service: { name: "rolled" }) { kind revision rollout { number state availableReplicas desiredReplicas } } }',
     )
     expect(await news(subscriber)).toMatchObject({ kind: 'SNAPSHOT', rollout: { number: 1, state: 'ROLLING' } })
     const [replica] = await placedReplicas(server.client, 'rolled', 1)
@@ -270,7 +270,7 @@ describe('a BOOKMARK', () => {
   test('comes when nothing else does, at a position from which one can resume', async () => {
     await createService(server.client, 'idle', 0)
     const document =
-      'subscription ($after: Revision) { endpointChanged(service: "idle", after: $after, bookmarks: true) { kind revision endpoint { id } added { id } } }'
+      'subscription ($after: Revision) { endpointChanged(service: { name: "idle" }, after: $after, bookmarks: true) { kind revision endpoint { id } added { id } } }'
     const subscriber = await follow(document)
     expect((await subscriber.frame()).kind).toBe('SNAPSHOT')
     await createService(server.client, 'idle-other', 0)
@@ -286,7 +286,7 @@ describe('a BOOKMARK', () => {
 
   test('does not come to who did not ask for it', async () => {
     await createService(server.client, 'quiet', 0)
-    const document = 'subscription { serviceChanged(name: "quiet") { kind service { name } } }'
+    const document = 'subscription { serviceChanged(service: { name: "quiet" }) { kind service { name } } }'
     const silent = await follow(document)
     const asking = await follow(document.replace('"quiet"', '"quiet", bookmarks: true'))
     for (const kind of ['SNAPSHOT', 'BOOKMARK', 'BOOKMARK'])

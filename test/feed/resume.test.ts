@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 afterAll(() => server.stop())
 
-const endpointChanged = `subscription ($service: String!, $after: Revision) { endpointChanged(service: $service, after: $after) {
+const endpointChanged = `subscription ($service: String!, $after: Revision) { endpointChanged(service: { name: $service }, after: $after) {
   kind revision endpoint { revision addresses { id ready } } added { id } removed { id }
 } }`
 

@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 afterAll(() => server.stop())
 
-const document = `subscription ($service: String!) { endpointChanged(service: $service) { kind revision added { id } removed { id } } }`
+const document = `subscription ($service: String!) { endpointChanged(service: { name: $service }) { kind revision added { id } removed { id } } }`
 
 async function openSubscriber(): Promise<Subscriber> {
   const subscriber = await Subscriber.open(server.client)

@@ -133,7 +133,7 @@ export class FlippingService {
       { length: Math.ceil(kib / 4) },
       (_, index) => `x${index}: endpoint { addresses(includeNotReady: true) { addresses } }`,
     )
-    return `subscription { endpointChanged(service: "${this.name}", includeNotReady: true) { kind revision ${copies.join(' ')} } }`
+    return `subscription { endpointChanged(service: { name: "${this.name}" }, includeNotReady: true) { kind revision ${copies.join(' ')} } }`
   }
 
   /** The replica turns ready, or unready: one commit, as by its worker. */

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const endpointChanged = `subscription ($service: String!) { endpointChanged(service: $service) {
+const endpointChanged = `subscription ($service: String!) { endpointChanged(service: { name: $service }) {
   kind endpoint { addresses { index } } added { index }
 } }`
 
@@ -119,7 +119,8 @@ describe('the single connection mode', () => {
   test('an id used again right after its operation was ended is the new operation’s, and so are all events of it', async () => {
     await createService(server.client, 'one', 0)
     await createService(server.client, 'two', 0)
-    const followed = (name: string) => `subscription { serviceChanged(name: "${name}") { service { name } } }`
+    const followed = (name: string) =>
+      `subscription { serviceChanged(service: { name: "${name}" }) { service { name } } }`
     const frameOf = (name: string) => ({
       event: 'next',
       data: { id: 'id "1"', payload: { data: { serviceChanged: { service: { name } } } } },

@@ -90,7 +90,7 @@ test('what happens is counted: commits, facts, placement, what waits and why, su
   const placed = await placedReplicas(server.client, 'measured', 2)
   const frames = server.client
     .socket()
-    .iterate({ query: 'subscription { endpointChanged(service: "measured") { kind } }' })
+    .iterate({ query: 'subscription { endpointChanged(service: { name: "measured" }) { kind } }' })
   await frames.next()
   await worker.report(...placed.map(({ id }) => ({ replica: id, state: 'RUNNING', ready: true }) as const))
   await frames.next()
@@ -151,7 +151,7 @@ test('hosts by state, registrations, renewals with what was left of the lease, f
     await lost.renew()
     await until(async () => (await samplesOf())('xce_hosts{state="LOST"}') === 1, 'the host that is silent is lost')
     expect(await lost.renew()).toMatchObject({ code: 'FENCED' })
-    await change(scene.client, 'drainHost', 'DrainHostInput', { host: 'kept' })
+    await change(scene.client, 'drainHost', 'DrainHostInput', { host: { name: 'kept' } })
     const sample = await until(async () => {
       const samples = await samplesOf()
       return samples('xce_hosts{state="DRAINED"}') === 1 ? samples : null

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const living = 'subscription { serviceChanged(name: "g") { kind service { desiredReplicas } } }'
+const living = 'subscription { serviceChanged(service: { name: "g" }) { kind service { desiredReplicas } } }'
 const shows = (replicas: number) => expect.stringContaining(`"desiredReplicas":${replicas}`)
 
 /** The code of the server's own fault must not come of what a client writes. */

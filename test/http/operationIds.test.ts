@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => socket.close())
 
-const followed = (name: string) => `subscription { serviceChanged(name: "${name}") { service { name } } }`
+const followed = (name: string) => `subscription { serviceChanged(service: { name: "${name}" }) { service { name } } }`
 const frameOf = (name: string) => ({ type: 'next', payload: { data: { serviceChanged: { service: { name } } } } })
 
 test('an id used again right after a complete is the new subscription’s, from its first frame to its last', async () => {

@@ -14,12 +14,12 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const endpointChanged = `subscription ($service: String!) { endpointChanged(service: $service) {
+const endpointChanged = `subscription ($service: String!) { endpointChanged(service: { name: $service }) {
   kind revision endpoint { addresses { hostPort index } } added { index } removed { index }
 } }`
 const serviceChanged =
-  'subscription ($name: String!) { serviceChanged(name: $name) { kind revision service { desiredReplicas status } } }'
-const replicaChanged = `subscription ($service: String!) { replicaChanged(service: $service) {
+  'subscription ($name: String!) { serviceChanged(service: { name: $name }) { kind revision service { desiredReplicas status } } }'
+const replicaChanged = `subscription ($service: String!) { replicaChanged(service: { name: $service }) {
   kind last replicas { id index state endReason } removedIds
 } }`
 

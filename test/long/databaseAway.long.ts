@@ -55,8 +55,8 @@ test('PostgreSQL is away for longer than lease and grace, again and again: repli
       const now = await client.ask<{ hosts: { nodes: { reachability: string }[] }; service: { status: string } }>(query)
       return now.hosts.nodes[0]?.reachability === 'REACHABLE' && now.service.status === 'HEALTHY'
     }, 'all is well')
-    await change(client, 'cordonHost', 'CordonHostInput', { host: 'away' })
-    await change(client, 'uncordonHost', 'UncordonHostInput', { host: 'away' })
+    await change(client, 'cordonHost', 'CordonHostInput', { host: { name: 'away' } })
+    await change(client, 'uncordonHost', 'UncordonHostInput', { host: { name: 'away' } })
   }
   await scale(client, 'web', 4)
   const four = await watch.until('four serve', (now) => now.length === 4)

@@ -37,7 +37,7 @@ test('a worker frozen for longer than its grace: replaced elsewhere, and its sta
       .filter(({ replicaId }) => gone.has(replicaId)),
   ).toEqual([])
   // Clean, it takes others.
-  await change(scene.client, 'cordonHost', 'CordonHostInput', { host: 'b' })
+  await change(scene.client, 'cordonHost', 'CordonHostInput', { host: { name: 'b' } })
   const more = await scene.service('more', 1)
   expect(more.table.map(portOf).every((port) => port < 21_100)).toBe(true)
 })
@@ -48,7 +48,7 @@ test('a drained host: each replica leaves when its replacement serves elsewhere,
   const web = await scene.service('web', 3)
   await scene.worker('b')
   const seen = web.frames.length
-  await change(scene.client, 'drainHost', 'DrainHostInput', { host: 'a' })
+  await change(scene.client, 'drainHost', 'DrainHostInput', { host: { name: 'a' } })
   await web.until(
     'all have moved',
     (table) => table.length === 3 && table.every((address) => portOf(address) >= 21_100),

@@ -54,7 +54,7 @@ const host = async (name: string) => {
 const becomes = (name: string, reachability: string) =>
   until(async () => (await host(name))?.reachability === reachability, `${name} is ${reachability}`, 40)
 const table = async (service: string) => {
-  const query = 'query ($service: String!) { endpoint(service: $service) { addresses { replicaId } } }'
+  const query = 'query ($service: String!) { endpoint(service: { name: $service }) { addresses { replicaId } } }'
   const { endpoint } = await server.client.ask<{ endpoint: { addresses: { replicaId: string }[] } }>(query, { service })
   return endpoint.addresses.map(({ replicaId }) => replicaId)
 }
@@ -123,7 +123,7 @@ describe('a host that is silent', () => {
     expect(await lost.renew()).toMatchObject({ resync: true })
     expect(await lost.reportAll(...before.slice(0, 1).map(running))).toMatchObject({ fenced: [before[0]?.id] })
     expect((await host('a'))?.reachability).toBe('LOST')
-    await change(server.client, 'cordonHost', 'CordonHostInput', { host: 'b' })
+    await change(server.client, 'cordonHost', 'CordonHostInput', { host: { name: 'b' } })
     await createService(server.client, 'later', 1)
     const waits = async () => (await aliveReplicas(server.client, 'later'))[0]?.state === 'PENDING'
     expect(await waits()).toBe(true)
@@ -160,14 +160,14 @@ describe('a host that is silent', () => {
     await Promise.all(silent.map((one) => one.renew()))
     await until(async () => (await host('a'))?.reason?.includes('confirmHostLoss'), 'the brake is on', 40)
     expect((await host('a'))?.reachability).toBe('UNREACHABLE')
-    await expect(change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'c' })).rejects.toThrow(
-      'INVALID_STATE',
-    )
-    await change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'a' })
+    await expect(
+      change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: { name: 'c' } }),
+    ).rejects.toThrow('INVALID_STATE')
+    await change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: { name: 'a' } })
     expect(await host('a')).toMatchObject({ reachability: 'LOST', reason: 'admin confirmed that it is lost.' })
-    await expect(change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'a' })).rejects.toThrow(
-      'INVALID_STATE',
-    )
+    await expect(
+      change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: { name: 'a' } }),
+    ).rejects.toThrow('INVALID_STATE')
     expect(await silent[0]?.renew()).toMatchObject({ code: 'FENCED' })
 
     // That was said of a: b is held still, however long the others are heard.
@@ -195,7 +195,7 @@ describe('the brake (R15)', () => {
     const silent = [await worker('a'), await worker('b'), await worker('c')]
     await Promise.all(silent.map((one) => one.renew()))
     await becomes('a', 'UNREACHABLE')
-    await change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'a' })
+    await change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: { name: 'a' } })
     for (const name of ['b', 'c']) {
       await until(async () => (await host(name))?.reason?.includes('confirmHostLoss'), `${name} is held`, 40)
       expect((await host(name))?.reachability).toBe('UNREACHABLE')
@@ -205,7 +205,7 @@ describe('the brake (R15)', () => {
   test('does not count hosts that were drained and ended: one that dies after them is lost', async () => {
     for (const name of ['a', 'b']) {
       await worker(name)
-      await change(server.client, 'drainHost', 'DrainHostInput', { host: name })
+      await change(server.client, 'drainHost', 'DrainHostInput', { host: { name: name } })
     }
     await worker('c')
     for (const name of ['d', 'e']) keepAlive(await worker(name))
@@ -221,7 +221,7 @@ describe('operators', () => {
     await createService(server.client, 'web', 2)
     const before = await placedReplicas(server.client, 'web', 2)
     await drained.report(...before.map(running))
-    const drain = () => change(server.client, 'drainHost', 'DrainHostInput', { host: 'a' })
+    const drain = () => change(server.client, 'drainHost', 'DrainHostInput', { host: { name: 'a' } })
     await drain()
     expect((await aliveReplicas(server.client, 'web')).map(({ state, ready }) => [state, ready]).slice(0, 2)).toEqual([
       ['RUNNING', true],
@@ -234,7 +234,7 @@ describe('operators', () => {
       return service.blockers.some(({ message }) => message.includes('No host takes replicas'))
     }, 'the hold says why')
     await expect(drain()).rejects.toThrow('NO_CHANGE')
-    await change(server.client, 'uncordonHost', 'UncordonHostInput', { host: 'a' })
+    await change(server.client, 'uncordonHost', 'UncordonHostInput', { host: { name: 'a' } })
     // It may have been placed in the moment that the host was open again.
     await until(async () => {
       const now = await aliveReplicas(server.client, 'web')
@@ -257,7 +257,7 @@ describe('operators', () => {
       'all have moved',
       40,
     )
-    const removal = () => change(server.client, 'removeHost', 'RemoveHostInput', { host: 'a' })
+    const removal = () => change(server.client, 'removeHost', 'RemoveHostInput', { host: { name: 'a' } })
     await expect(removal()).rejects.toThrow('INVALID_STATE')
     alive()
     await becomes('a', 'UNREACHABLE')

@@ -72,8 +72,10 @@ function follow(client: ApiClient, name: string): EndpointWatch {
 const has = (watch: EndpointWatch, count: number) =>
   watch.until(`${count} serve`, (table) => table.length === count, 90)
 const pidsOf = (watch: EndpointWatch) => Promise.all(watch.table.map(pidOf))
-const open = (client: ApiClient, host: string) => change(client, 'uncordonHost', 'UncordonHostInput', { host })
-const cordon = (client: ApiClient, host: string) => change(client, 'cordonHost', 'CordonHostInput', { host })
+const open = (client: ApiClient, host: string) =>
+  change(client, 'uncordonHost', 'UncordonHostInput', { host: { name: host } })
+const cordon = (client: ApiClient, host: string) =>
+  change(client, 'cordonHost', 'CordonHostInput', { host: { name: host } })
 
 test('a backup is restored after much has changed: what it knows runs on, what it does not know is stopped, and subscribers hear no wrong change', async () => {
   const scene = await start(leaseSeconds, 60, { servers: 1 })

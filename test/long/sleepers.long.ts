@@ -36,7 +36,7 @@ test.each(sleepers)(`${flips} readiness flips while a consumer sleeps, over %s`,
   const { counts } = server.app.feed
   const sleeper = await open(server, service.document(frameKiB))
   const other = await Subscriber.open(server.client)
-  other.subscribe(`subscription { endpointChanged(service: "${service.name}") { kind revision } }`)
+  other.subscribe(`subscription { endpointChanged(service: { name: "${service.name}" }) { kind revision } }`)
   expect([(await sleeper.frame()).kind, (await other.frame()).kind]).toEqual(['SNAPSHOT', 'SNAPSHOT'])
   sleeper.sleep()
   const collapsed = counts.collapsed

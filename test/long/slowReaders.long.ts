@@ -12,7 +12,7 @@ const mib = 1_048_576
 
 /** A reader's document; `alias` makes it another one, which is executed and held apart. */
 const documentOf = (alias: string) =>
-  `subscription { ${alias}: endpointChanged(service: "large", includeNotReady: true) { kind revision
+  `subscription { ${alias}: endpointChanged(service: { name: "large" }, includeNotReady: true) { kind revision
     endpoint { addresses(includeNotReady: true) { id replicaId index host address addresses hostPort port portName ready serving } } } }`
 
 let server: ServerProcess
@@ -114,7 +114,7 @@ test('two readers with different documents sleep, of 600 and then of 2,400 addre
 test('readers that take nothing are closed when the budget is used up, and one that reads is not', async () => {
   await grow(2_400)
   const reader = await Subscriber.open(client)
-  reader.subscribe('subscription { endpointChanged(service: "large") { kind revision } }')
+  reader.subscribe('subscription { endpointChanged(service: { name: "large" }) { kind revision } }')
   const streams = await Promise.all(Array.from({ length: 24 }, () => pausedReader('same')))
   const isClosed = async () => {
     await flip(2)

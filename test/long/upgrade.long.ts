@@ -196,7 +196,7 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
   const diedAt = await rows.now()
   await before.end('SIGKILL')
   steady.resumeOn(after.client())
-  await change(after.client(), 'cordonHost', 'CordonHostInput', { host: 'new' })
+  await change(after.client(), 'cordonHost', 'CordonHostInput', { host: { name: 'new' } })
   await scale(after.client(), 'steady', 4)
   await until(
     () => rows.isRenewedAfter('old', diedAt, leaseSeconds),
@@ -205,7 +205,7 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
   expect(oldWorker.output).toContain(`"url":"${afterUrl}"`)
   await steady.until('the fourth serves', (table) => table.length === 4, 90)
   expect(await rows.workersOf('steady')).toEqual(['old', 'old', 'old', 'old'])
-  await change(after.client(), 'uncordonHost', 'UncordonHostInput', { host: 'new' })
+  await change(after.client(), 'uncordonHost', 'UncordonHostInput', { host: { name: 'new' } })
 
   // It comes back to tables that it does not know. So far nobody was unreachable, and nothing was lost.
   await before.start()
@@ -217,7 +217,7 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
   expect(await Promise.all(steady.table.slice(0, 2).map(pidOf))).toEqual(pids)
   const again = before.client()
   watches.push(watch(again, 'web'))
-  await change(again, 'drainHost', 'DrainHostInput', { host: 'old' })
+  await change(again, 'drainHost', 'DrainHostInput', { host: { name: 'old' } })
   await scale(again, 'web', 4)
   for (const one of [...watches.slice(1), steady]) {
     await one.until(
@@ -260,8 +260,8 @@ test('an old and a new server side by side on one PostgreSQL, while services cha
   // All servers are new: the old worker's turn. The new one finds what it left in its directory.
   const end = watch(last.client(), 'steady')
   await end.until('all there is', (table) => table.length === 4)
-  await change(last.client(), 'uncordonHost', 'UncordonHostInput', { host: 'old' })
-  await change(last.client(), 'cordonHost', 'CordonHostInput', { host: 'new' })
+  await change(last.client(), 'uncordonHost', 'UncordonHostInput', { host: { name: 'old' } })
+  await change(last.client(), 'cordonHost', 'CordonHostInput', { host: { name: 'new' } })
   await scale(last.client(), 'steady', 6)
   const six = await end.until('six serve', (table) => table.length === 6, 90)
   const sixPids = await Promise.all(six.map(pidOf))

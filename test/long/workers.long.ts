@@ -164,7 +164,7 @@ test('--drain: the running worker moves its replicas, shows how far that is, and
   const sizes = web.frames.slice(seen).map(({ endpoint }) => endpoint?.addresses.length ?? 3)
   expect(Math.min(...sizes)).toBe(3)
 
-  await change(client, 'cordonHost', 'CordonHostInput', { host: 'b' })
+  await change(client, 'cordonHost', 'CordonHostInput', { host: { name: 'b' } })
   leaving.start()
   await until(() => leaving.output.match(/"registered"/g)?.length === 2, 'it is back')
   await change(client, 'scaleService', 'ScaleServiceInput', { service: { name: 'web' }, replicas: 4 })
@@ -178,7 +178,7 @@ test('SIGQUIT drains too; where an operator ends the drain, the worker goes on',
   const web = await scene.service('web', 1)
   worker.signal('SIGQUIT')
   await until(() => worker.output.includes('1 replica is still here'), 'it drains')
-  await change(client, 'uncordonHost', 'UncordonHostInput', { host: 'a' })
+  await change(client, 'uncordonHost', 'UncordonHostInput', { host: { name: 'a' } })
   await until(() => worker.output.includes('It is no longer being drained'), 'it has heard')
   await until(async () => (await aliveReplicas(client, 'web')).length === 1, 'no replacement waits')
   expect(web.table).toHaveLength(1)

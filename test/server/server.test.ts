@@ -97,7 +97,7 @@ test('SIGTERM closes WebSockets with 1012, cuts event streams without a complete
   const socket = new WebSocket(server.url.replace(/^http/, 'ws'), 'graphql-transport-ws')
   await once(socket, 'open')
   const closed = once(socket, 'close')
-  const subscription = 'subscription { serviceChanged(name: "web") { kind } }'
+  const subscription = 'subscription { serviceChanged(service: { name: "web" }) { kind } }'
   socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${client.token}` } }))
   await once(socket, 'message')
   socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: subscription } }))

@@ -60,7 +60,12 @@ export class HostOperator {
 
   async #act(host: string, mutation: keyof typeof after): Promise<void> {
     const kind = `${kinds[mutation]} a host`
-    const { code } = await this.#caller.mutate({ kind, mutation, input: { host }, fields: 'host { id }' })
+    const { code } = await this.#caller.mutate({
+      kind,
+      mutation,
+      input: { host: { name: host } },
+      fields: 'host { id }',
+    })
     if (code === null) this.#scheduling.set(host, after[mutation])
     else if (code !== 'NO_CHANGE') this.#tally.fault(`${kind} ${host} was refused with ${code}.`)
   }

@@ -257,7 +257,7 @@ export class ServiceUser {
     const { code } = await this.#caller.mutate({
       kind: 'kill a replica',
       mutation: 'killReplica',
-      input: { replica },
+      input: { replica: { id: replica } },
       fields: 'replica { id }',
     })
     if (code !== null) return this.#expect(code, 'kill a replica', ['INVALID_STATE', 'NOT_FOUND'])

@@ -40,7 +40,7 @@ export const soakKinds = {
     isOfService: false,
   },
   replicaChanged: {
-    document: `subscription ($service: String!, $after: Revision) { replicaChanged(service: $service, ${wishes}) { kind revision last replicas { id host { name } version { number } } removedIds } }`,
+    document: `subscription ($service: String!, $after: Revision) { replicaChanged(service: { name: $service }, ${wishes}) { kind revision last replicas { id host { name } version { number } } removedIds } }`,
     told: (parts) => unique([...idsOf(parts, 'replicas'), ...removedOf(parts).map((id) => `ended ${id}`)]),
     expected: (log, service, from, to) =>
       unique(
@@ -51,13 +51,13 @@ export const soakKinds = {
     isOfService: true,
   },
   serviceChanged: {
-    document: `subscription ($service: String!, $after: Revision) { serviceChanged(name: $service, ${wishes}) { kind revision service { name endpoint { revision addresses { id } } } } }`,
+    document: `subscription ($service: String!, $after: Revision) { serviceChanged(service: { name: $service }, ${wishes}) { kind revision service { name endpoint { revision addresses { id } } } } }`,
     told: () => ['changed'],
     expected: (log, service, from, to) => (log.changesOf(service, from, to).length === 0 ? [] : ['changed']),
     isOfService: true,
   },
   rolloutChanged: {
-    document: `subscription ($service: String!, $after: Revision) { rolloutChanged(service: $service, ${wishes}) { kind revision rollout { number to { number } } } }`,
+    document: `subscription ($service: String!, $after: Revision) { rolloutChanged(service: { name: $service }, ${wishes}) { kind revision rollout { number to { number } } } }`,
     told: () => ['changed'],
     expected: (log, service, from, to) =>
       log.changesOf(service, from, to).some(({ rollouts }) => rollouts.length > 0) ? ['changed'] : [],

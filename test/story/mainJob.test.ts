@@ -118,7 +118,7 @@ test('replicas are started, served, restarted in place, replaced, scaled and rem
   expect(seen.frames.flatMap(({ removed }) => removed.map(({ id }) => id))).toContain(three[0]?.id)
 
   // A replica that is killed through the API is replaced by another with its index.
-  await change(client, 'killReplica', 'KillReplicaInput', { replica: second?.replica })
+  await change(client, 'killReplica', 'KillReplicaInput', { replica: { id: second?.replica } })
   const replaced = await seen.until(
     'the replacement is ready',
     (table) => table.length === 3 && table[1]?.index === 1 && table[1].replicaId !== second?.replica,

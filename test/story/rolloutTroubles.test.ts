@@ -260,7 +260,7 @@ describe('a version that needs what is not there', () => {
 
   test('no host that takes replicas: NO_HOST; it goes on when one is there again', async () => {
     const service = await running('hostless', 2)
-    await change(server.client, 'cordonHost', 'CordonHostInput', { host: 'node1' })
+    await change(server.client, 'cordonHost', 'CordonHostInput', { host: { name: 'node1' } })
     try {
       expect((await update(service, 'two')).rollout.blocker?.reason).toBe('NO_HOST')
       const stuck = await service.seen('no host', ({ rollout }) => rollout.blocker?.reason === 'NO_HOST')
@@ -272,7 +272,7 @@ describe('a version that needs what is not there', () => {
         /^Waiting for a place for hostless\[2\]: No host takes replicas \(1 host: 1 cordoned\)\. Start a worker on another host or uncordon one\.$/,
       )
     } finally {
-      await change(server.client, 'uncordonHost', 'UncordonHostInput', { host: 'node1' })
+      await change(server.client, 'uncordonHost', 'UncordonHostInput', { host: { name: 'node1' } })
     }
     expect(await service.completed(2)).toMatchObject({ status: 'HEALTHY', availableReplicas: 2 })
   })
@@ -354,7 +354,7 @@ describe('in the middle', () => {
       const before = await versions()
 
       const victim = (await service.replicas()).find(({ state }) => state === 'RUNNING')
-      await change(server.client, 'killReplica', 'KillReplicaInput', { replica: victim?.id })
+      await change(server.client, 'killReplica', 'KillReplicaInput', { replica: { id: victim?.id } })
       await service.actUntil(
         'the killed one is replaced',
         (seen) => seen.availableReplicas === seen.activeReplicas && seen.activeReplicas === settled.activeReplicas,
@@ -410,7 +410,7 @@ describe('in the middle', () => {
       const victim = (await service.replicas()).find(
         (row) => row.version.number === version && row.state !== 'STOPPING',
       )
-      await change(server.client, 'killReplica', 'KillReplicaInput', { replica: victim?.id })
+      await change(server.client, 'killReplica', 'KillReplicaInput', { replica: { id: victim?.id } })
       expect(await service.completed(2)).toMatchObject({
         status: 'HEALTHY',
         availableReplicas: 4,

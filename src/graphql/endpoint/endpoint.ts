@@ -8,8 +8,10 @@ import { PortProtocol } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
 import { findService } from '../kit/lookup.ts'
+import { refuseBadReference } from '../kit/reference.ts'
 import { present } from '../kit/rowLoaders.ts'
 import { rowType } from '../kit/rowType.ts'
+import { ServiceReference } from '../kit/serviceReference.ts'
 
 /** A service's whole table, exact at its revision. Its id is the service's. */
 export interface EndpointTable {
@@ -122,12 +124,11 @@ builder.queryField('endpoint', (t) =>
   t.field({
     type: Endpoint,
     nullable: true,
-    description: 'The endpoint of the service that holds this name; null when there is none.',
-    args: {
-      project: t.arg.string({ required: true, defaultValue: 'default', description: "The project's name." }),
-      service: t.arg.string({ required: true, description: "The service's name." }),
+    description: 'The endpoint of a service; null when there is no such service.',
+    args: { service: t.arg({ type: ServiceReference, required: true, description: 'The service.' }) },
+    resolve: async (_root, { service }, { app }) => {
+      refuseBadReference('service', 'Service', service)
+      return await findService(app.database.prisma, service)
     },
-    resolve: async (_root, { project, service }, { app }) =>
-      await findService(app.database.prisma, { project, name: service }),
   }),
 )

@@ -4,10 +4,11 @@ import { PortRange } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
-import { storable } from '../kit/storableText.ts'
+import { idDescription, refuseBadReference } from '../kit/reference.ts'
 import { Replica, ReplicaConnection } from '../replica/replica.ts'
 import { Reachability, shownReachability, Worker } from '../worker/worker.ts'
 import { HostFilter, HostScheduling, hostFilterSql, shownScheduling } from './hostFilter.ts'
+import { whereHost, whereNamed } from './hostReference.ts'
 
 const hosts: Listing = {
   name: 'Query.hosts',
@@ -117,10 +118,30 @@ builder.queryFields((t) => ({
   host: t.prismaField({
     type: 'Host',
     nullable: true,
-    description: 'The host of this name; null when there is none.',
-    args: { name: t.arg.string({ required: true, description: "The host's name." }) },
-    resolve: (query, _root, { name }, { app }) =>
-      storable(name) ? app.database.prisma.host.findFirst({ ...query, where: { name, removedAt: null } }) : null,
+    description: 'The host that has this name or id; null when there is none.',
+    args: {
+      name: t.arg.string({ description: "The host's name. Give it or the id." }),
+      id: t.arg.id({ description: idDescription('Host') }),
+    },
+    resolve: (query, _root, reference, { app }) => {
+      refuseBadReference('host', 'Host', reference)
+      const where = whereHost(reference)
+      return where === null ? null : app.database.prisma.host.findFirst({ ...query, where })
+    },
+  }),
+  worker: t.prismaField({
+    type: 'Worker',
+    nullable: true,
+    description: 'The worker that has this name or id; null when there is none.',
+    args: {
+      name: t.arg.string({ description: "The worker's name. Give it or the id." }),
+      id: t.arg.id({ description: idDescription('Worker') }),
+    },
+    resolve: (query, _root, reference, { app }) => {
+      refuseBadReference('worker', 'Worker', reference)
+      const where = whereNamed('Worker', reference)
+      return where === null ? null : app.database.prisma.worker.findFirst({ ...query, where })
+    },
   }),
   hosts: t.connection(
     {

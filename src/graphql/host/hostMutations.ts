@@ -6,9 +6,10 @@ import { tellServices } from '../../systems/workers/tellServices.ts'
 import { builder } from '../kit/builder.ts'
 import { noneLeft } from '../kit/check.ts'
 import { appliedOf, type Call, titleOf, userMutation } from '../kit/mutation.ts'
+import type { Reference } from '../kit/reference.ts'
 import { errorOf } from '../kit/refusalError.ts'
 import { rowType } from '../kit/rowType.ts'
-import { storable } from '../kit/storableText.ts'
+import { HostReference, nameOf, shownReference, WorkerReference } from './hostReference.ts'
 
 // What operators decide about hosts (R15). Each decision is one write, and then one commit of every service that has
 // replicas there.
@@ -28,14 +29,20 @@ function hostMutation({ name, description, done, errors, change }: HostMutation)
     description,
     input: {
       description: 'The host to act on.',
-      fields: (t) => ({ host: t.string({ required: true, description: "The host's name." }) }),
+      fields: (t) => ({
+        host: t.field({
+          type: HostReference,
+          required: true,
+          description: 'The host. NotFoundError when there is none that has this id or name.',
+        }),
+      }),
     },
     payload: payloadOf(name, done),
     errors: ['NOT_FOUND', ...errors],
-    about: ({ host }) => ({ host }),
+    about: ({ host }) => ({ host: shownReference(host) }),
     perform: ({ host, ...rest }, call) => {
       noneLeft(rest)
-      return perform(change(host, call.viewer.subject), call)
+      return perform('Host', host, (known) => change(known, call.viewer.subject), call)
     },
   })
 }
@@ -53,8 +60,15 @@ function payloadOf(mutation: string, done: string) {
   })
 }
 
-async function perform(change: OperatorChange, { app, remember }: Call): Promise<{ readonly hostId: HostId }> {
-  if (!storable(change.name)) throw errorOf(notFound(change))
+async function perform(
+  type: 'Host' | 'Worker',
+  reference: Reference,
+  changeOf: (name: string) => OperatorChange,
+  { app, remember }: Call,
+): Promise<{ readonly hostId: HostId }> {
+  const name = await nameOf(app.database.prisma, type, reference)
+  if (name === null) throw errorOf(notFound(changeOf(shownReference(reference))))
+  const change = changeOf(name)
   const { hostId } = appliedOf('host', await app.committer.write(change, remember(null)))
   // The change is done. Services that could not be told now are told a little later by the leases of workers.
   await tellServices(app, [hostId]).catch((error: unknown) =>
@@ -113,13 +127,19 @@ userMutation({
     'Forgets a worker that is LOST. With it an operator confirms that nothing of the worker runs any longer, so its host may give out the ports again that are kept for it. InvalidStateError when the worker is not LOST.',
   input: {
     description: 'The worker to remove.',
-    fields: (t) => ({ worker: t.string({ required: true, description: "The worker's name." }) }),
+    fields: (t) => ({
+      worker: t.field({
+        type: WorkerReference,
+        required: true,
+        description: 'The worker. NotFoundError when there is none that has this id or name.',
+      }),
+    }),
   },
   payload: payloadOf('removeWorker', 'The worker is removed from its host.'),
   errors: ['NOT_FOUND', 'INVALID_STATE'],
-  about: ({ worker }) => ({ worker }),
+  about: ({ worker }) => ({ worker: shownReference(worker) }),
   perform: ({ worker, ...rest }, call) => {
     noneLeft(rest)
-    return perform({ kind: 'removeWorker', name: worker, actor: call.viewer.subject }, call)
+    return perform('Worker', worker, (name) => ({ kind: 'removeWorker', name, actor: call.viewer.subject }), call)
   },
 })

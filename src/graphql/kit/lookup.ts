@@ -2,31 +2,53 @@ import type { PrismaClient, Profile, ProfileRevision, Project } from '../../gene
 import type { ServiceId } from '../../model/id.ts'
 import { quoted } from '../../model/quoted.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
+import { idOf } from './globalId.ts'
 import { errorOf, type RefusalError } from './refusalError.ts'
-import type { ServiceName } from './serviceKey.ts'
+import { projectOf, type ServiceReferenceValue } from './serviceReference.ts'
 import { storable } from './storableText.ts'
 
-/** Returns the service that holds a name now; null when none does. */
-export async function findService(prisma: PrismaClient, { project, name }: ServiceName): Promise<ServiceId | null> {
-  if (!storable(project) || !storable(name)) return null
-  const found = await prisma.service.findFirst({
-    where: { heldName: name, project: { name: project } },
-    select: { id: true },
-  })
+/** Returns the service that has the id or holds the name now, also while it is being deleted; null when there is none. */
+export async function findService(prisma: PrismaClient, reference: ServiceReferenceValue): Promise<ServiceId | null> {
+  const where = whereOf(reference)
+  if (where === null) return null
+  const found = await prisma.service.findFirst({ where, select: { id: true } })
   return found === null ? null : (found.id as ServiceId)
 }
 
-/** Returns the service that a mutation's input names. Throws NotFoundError. */
-export async function requireService({ database: { prisma } }: ServerContext, key: ServiceName): Promise<ServiceId> {
-  const found = await findService(prisma, key)
-  if (found !== null) return found
-  if ((await findProject(prisma, key.project)) === null) throw noProject(key.project, ['input', 'service', 'project'])
-  throw noService(key, ['input', 'service', 'name'])
+/** Returns the condition on the service's row; null where no row can have such an id or name. */
+export function whereOf(reference: ServiceReferenceValue) {
+  const { id, name } = reference
+  if (typeof id === 'string') {
+    const bare = idOf('Service', id)
+    return bare === null ? null : { id: bare, heldName: { not: null } }
+  }
+  const project = projectOf(reference)
+  return typeof name === 'string' && storable(project) && storable(name)
+    ? { heldName: name, project: { name: project } }
+    : null
 }
 
-export function noService({ project, name }: ServiceName, path: readonly string[]): RefusalError {
-  const message = `There is no service ${quoted(name)} in project ${quoted(project)}: make it with createService.`
-  return errorOf({ code: 'NOT_FOUND', message, path })
+/** Returns the service that a mutation's input names. Throws NotFoundError. */
+export async function requireService(
+  { database: { prisma } }: ServerContext,
+  reference: ServiceReferenceValue,
+  path: readonly string[] = ['input', 'service'],
+): Promise<ServiceId> {
+  const found = await findService(prisma, reference)
+  if (found !== null) return found
+  if (typeof reference.id !== 'string' && (await findProject(prisma, projectOf(reference))) === null)
+    throw noProject(projectOf(reference), [...path, 'project'])
+  throw noService(reference, path)
+}
+
+export function noService(reference: ServiceReferenceValue, path: readonly string[]): RefusalError {
+  const { id, name } = reference
+  if (typeof id === 'string') {
+    const message = `There is no service with the id ${quoted(id)}: it has been deleted, or never existed.`
+    return errorOf({ code: 'NOT_FOUND', message, path: [...path, 'id'] })
+  }
+  const message = `There is no service ${quoted(name ?? '')} in project ${quoted(projectOf(reference))}: make it with createService.`
+  return errorOf({ code: 'NOT_FOUND', message, path: [...path, 'name'] })
 }
 
 export async function findProject(prisma: PrismaClient, name: string): Promise<Project | null> {

@@ -3,16 +3,17 @@ import { builder } from '../kit/builder.ts'
 import { noneLeft } from '../kit/check.ts'
 import type { Filtered } from '../kit/connection/connection.ts'
 import { among, filterDescription, filtered, refuseBadFilter } from '../kit/filter.ts'
-import { ServiceKey, servicesNamed } from '../kit/serviceKey.ts'
+import { ServiceReference, servicesNamed } from '../kit/serviceReference.ts'
 import { EndReason, ReplicaState } from './replicaEnums.ts'
 
 export const ReplicaFilter = builder.inputType('ReplicaFilter', {
   description: filterDescription('replicas'),
   fields: (t) => ({
     services: t.field({
-      type: [ServiceKey],
+      type: [ServiceReference],
       required: { list: false, items: true },
-      description: 'Replicas of one of these services. A name that no service holds matches nothing.',
+      description:
+        'Replicas of one of these services. A name that no service holds, and an id that none has, match nothing.',
     }),
     hosts: t.stringList({ description: 'Replicas on one of the hosts with these names.' }),
     states: t.field({
@@ -39,7 +40,7 @@ export function replicaFilterSql(filter: typeof ReplicaFilter.$inferInput | null
     ...among(Prisma.sql`t.state`, states, 'ReplicaState'),
     ...among(Prisma.sql`t."endReason"`, endReasons, 'EndReason'),
   ]
-  if (services) conditions.push(Prisma.sql`t."serviceId" IN (${servicesNamed(services)})`)
+  if (services) conditions.push(Prisma.sql`t."serviceId" IN (${servicesNamed('filter.services', services)})`)
   if (hosts) conditions.push(Prisma.sql`t."hostId" IN (SELECT h.id FROM "Host" h WHERE h.name = ANY(${hosts}::text[]))`)
   if (typeof ready === 'boolean') conditions.push(Prisma.sql`t.ready = ${ready}`)
   if (versionNumbers) conditions.push(Prisma.sql`t."versionNumber" = ANY(${versionNumbers}::int[])`)

@@ -8,7 +8,7 @@ import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
 import { among, filterDescription, filtered, refuseBadFilter } from '../kit/filter.ts'
 import { rowType } from '../kit/rowType.ts'
-import { ServiceKey, servicesNamed } from '../kit/serviceKey.ts'
+import { ServiceReference, servicesNamed } from '../kit/serviceReference.ts'
 
 const rollouts: Listing = {
   name: 'Query.rollouts',
@@ -111,9 +111,10 @@ const RolloutFilter = builder.inputType('RolloutFilter', {
   description: filterDescription('rollouts'),
   fields: (t) => ({
     services: t.field({
-      type: [ServiceKey],
+      type: [ServiceReference],
       required: { list: false, items: true },
-      description: 'Rollouts of one of these services. A name that no service holds matches nothing.',
+      description:
+        'Rollouts of one of these services. A name that no service holds, and an id that none has, match nothing.',
     }),
     projects: t.stringList({ description: 'Rollouts in one of the projects with these names.' }),
     states: t.field({
@@ -142,7 +143,7 @@ function rolloutFilterSql(filter: typeof RolloutFilter.$inferInput | null | unde
   const { services, projects, states, ...rest } = filter ?? {}
   noneLeft(rest)
   const conditions = [...among(Prisma.sql`t.state`, states, 'RolloutState')]
-  if (services) conditions.push(Prisma.sql`t."serviceId" IN (${servicesNamed(services)})`)
+  if (services) conditions.push(Prisma.sql`t."serviceId" IN (${servicesNamed('filter.services', services)})`)
   if (projects)
     conditions.push(
       Prisma.sql`t."serviceId" IN (SELECT s.id FROM "Service" s JOIN "Project" p ON p.id = s."projectId" WHERE p.name = ANY(${projects}::text[]))`,

@@ -5,7 +5,7 @@ import { noneLeft } from '../kit/check.ts'
 import { requireService } from '../kit/lookup.ts'
 import { type InputFields, resultOrThrow, userMutation } from '../kit/mutation.ts'
 import { errorOf } from '../kit/refusalError.ts'
-import { aboutService, expectedRevisionField, serviceField } from '../kit/serviceKey.ts'
+import { aboutService, expectedRevisionField, serviceField } from '../kit/serviceReference.ts'
 import { versionValue } from '../kit/versionValue.ts'
 import { rolloutPayload } from './rolloutPayload.ts'
 
@@ -99,7 +99,10 @@ userMutation({
   perform: async ({ service, toVersion, expectedRevision = null, ...rest }, { app, viewer, remember }) => {
     noneLeft(rest)
     const serviceId = await requireService(app, service)
-    const to = typeof toVersion === 'number' ? await requireVersion(app, serviceId, service.name, toVersion) : null
+    const to =
+      typeof toVersion === 'number'
+        ? await requireVersion(app, serviceId, service.name ?? service.id ?? '', toVersion)
+        : null
     const rolloutId = app.newId() as RolloutId
     const result = { serviceId, rolloutId }
     const intent = { kind: 'rollback', to, rolloutId, expectedRevision, actor: viewer.subject } as const

@@ -2,7 +2,7 @@ import { bounds } from '../../model/bounds.ts'
 import { noneLeft } from '../kit/check.ts'
 import { requireService } from '../kit/lookup.ts'
 import { resultOrThrow, userMutation } from '../kit/mutation.ts'
-import { aboutService, expectedRevisionField, serviceField } from '../kit/serviceKey.ts'
+import { aboutService, expectedRevisionField, serviceField } from '../kit/serviceReference.ts'
 import { whole } from '../kit/values.ts'
 import { servicePayload } from './servicePayload.ts'
 

@@ -4,7 +4,8 @@ import { noneLeft } from '../kit/check.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
-import { storable } from '../kit/storableText.ts'
+import { whereOf } from '../kit/lookup.ts'
+import { idDescription, refuseBadReference } from '../kit/reference.ts'
 import { Service, ServiceConnection } from './service.ts'
 import { ServiceFilter, serviceFilterSql } from './serviceFilter.ts'
 
@@ -47,15 +48,19 @@ builder.queryFields((t) => ({
   service: t.prismaField({
     type: 'Service',
     nullable: true,
-    description: 'The service that holds this name; null when there is none.',
+    description: 'The service that holds this name, or has this id; null when there is none.',
     args: {
-      project: t.arg.string({ required: true, defaultValue: 'default', description: "The project's name." }),
-      name: t.arg.string({ required: true, description: "The service's name." }),
+      name: t.arg.string({ description: "The service's name. Give it or the id." }),
+      project: t.arg.string({
+        description: "The project's name; default when it is left out. Give it only beside the name.",
+      }),
+      id: t.arg.id({ description: idDescription('Service') }),
     },
-    resolve: (query, _root, { project, name }, { app }) =>
-      storable(project) && storable(name)
-        ? app.database.prisma.service.findFirst({ ...query, where: { heldName: name, project: { name: project } } })
-        : null,
+    resolve: (query, _root, reference, { app }) => {
+      refuseBadReference('service', 'Service', reference)
+      const where = whereOf(reference)
+      return where === null ? null : app.database.prisma.service.findFirst({ ...query, where })
+    },
   }),
   services: t.connection(
     {

@@ -7,7 +7,7 @@ import { RolloutSettingsInput, rolloutFaults, rolloutOf } from '../content/setti
 import { noneLeft } from '../kit/check.ts'
 import { requireRevision, requireService } from '../kit/lookup.ts'
 import { resultOrThrow, userMutation } from '../kit/mutation.ts'
-import { aboutService, expectedRevisionField, serviceField } from '../kit/serviceKey.ts'
+import { aboutService, expectedRevisionField, serviceField } from '../kit/serviceReference.ts'
 import { checkCommand, whole } from '../kit/values.ts'
 import { rolloutPayload } from '../rollout/rolloutPayload.ts'
 import { withWarnings } from './warnings.ts'

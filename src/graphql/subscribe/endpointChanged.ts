@@ -42,9 +42,9 @@ builder.subscriptionField('endpointChanged', (t) =>
       }),
       ...frameArgs,
     },
-    subscribe: (_root, { project, service, port, includeNotReady, ...wishes }, context) => {
+    subscribe: (_root, { service, port, includeNotReady, ...wishes }, context) => {
       const view = { port: port ?? null, includeNotReady: includeNotReady ?? false }
-      return followService(context, { project, name: service }, wishes, 'endpoint', (id) => endpointFrames(id, view))
+      return followService(context, service, wishes, 'endpoint', (id) => endpointFrames(id, view))
     },
     resolve: (frame) => frame,
   }),

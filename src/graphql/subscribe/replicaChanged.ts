@@ -39,10 +39,8 @@ builder.subscriptionField('replicaChanged', (t) =>
       ...serviceArgs,
       ...frameArgs,
     },
-    subscribe: (_root, { project, service, ...wishes }, context) =>
-      followService(context, { project, name: service }, wishes, 'replicas', (id) =>
-        replicaFrames(context.app.database, id),
-      ),
+    subscribe: (_root, { service, ...wishes }, context) =>
+      followService(context, service, wishes, 'replicas', (id) => replicaFrames(context.app.database, id)),
     resolve: (frame) => frame,
   }),
 )

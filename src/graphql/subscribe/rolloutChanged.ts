@@ -29,8 +29,8 @@ builder.subscriptionField('rolloutChanged', (t) =>
       ...serviceArgs,
       ...frameArgs,
     },
-    subscribe: (_root, { project, service, ...wishes }, context) =>
-      followService(context, { project, name: service }, wishes, 'rollout', rolloutFrames),
+    subscribe: (_root, { service, ...wishes }, context) =>
+      followService(context, service, wishes, 'rollout', rolloutFrames),
     resolve: (frame) => frame,
   }),
 )

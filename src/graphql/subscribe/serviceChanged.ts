@@ -2,7 +2,7 @@ import { type ServiceFrame, serviceFrames } from '../../feed/frames/serviceFrame
 import { builder } from '../kit/builder.ts'
 import { Service } from '../service/service.ts'
 import { frameFields } from './frameFields.ts'
-import { followService, frameArgs, ownServiceArgs } from './sources.ts'
+import { followService, frameArgs, serviceArgs } from './sources.ts'
 
 const ServiceChange = builder.objectRef<ServiceFrame>('ServiceChange').implement({
   description: 'A frame of serviceChanged. It covers every change after the previous frame, up to its own revision.',
@@ -22,11 +22,11 @@ builder.subscriptionField('serviceChanged', (t) =>
     description:
       'Follows a service: a SNAPSHOT first, then a DELTA for every change of it or its replicas. The error NOT_FOUND when there is no such service. When it is deleted later, a frame GONE ends the subscription.',
     args: {
-      ...ownServiceArgs,
+      ...serviceArgs,
       ...frameArgs,
     },
-    subscribe: (_root, { project, name, ...wishes }, context) =>
-      followService(context, { project, name }, wishes, 'service', serviceFrames),
+    subscribe: (_root, { service, ...wishes }, context) =>
+      followService(context, service, wishes, 'service', serviceFrames),
     resolve: (frame) => frame,
   }),
 )

@@ -7,7 +7,8 @@ import type { ServiceId } from '../../model/id.ts'
 import { builder } from '../kit/builder.ts'
 import type { GraphQLContext } from '../kit/context.ts'
 import { findService, noService } from '../kit/lookup.ts'
-import type { ServiceName } from '../kit/serviceKey.ts'
+import { refuseBadReference } from '../kit/reference.ts'
+import { projectOf, ServiceReference, type ServiceReferenceValue } from '../kit/serviceReference.ts'
 
 // What subscriptions follow, and the arguments that name it.
 
@@ -25,36 +26,26 @@ export const frameArgs = builder.args((t) => ({
   }),
 }))
 
-const projectArg = builder.args((t) => ({
-  project: t.string({ required: true, defaultValue: 'default', description: "The project's name." }),
-}))
-
-/** The arguments of a subscription to something of a service. */
+/** The argument of every subscription to a service, or to something of it. */
 export const serviceArgs = builder.args((t) => ({
-  ...projectArg,
-  service: t.string({ required: true, description: "The service's name." }),
-}))
-
-/** The arguments of the subscription to a service itself. */
-export const ownServiceArgs = builder.args((t) => ({
-  ...projectArg,
-  name: t.string({ required: true, description: "The service's name." }),
+  service: t.field({ type: ServiceReference, required: true, description: 'The service to follow.' }),
 }))
 
 /**
- * Follows the service of this name. `what` tells subscriptions to the same service apart. Throws NOT_FOUND, a top-level error, when there is no
+ * Follows the service that is named. `what` tells subscriptions to the same service apart. Throws NOT_FOUND, a top-level error, when there is no
  * such service.
  */
 export async function followService<Frame>(
   { app: { feed, database } }: GraphQLContext,
-  service: ServiceName,
+  service: ServiceReferenceValue,
   wishes: FrameWishes,
   what: string,
   framesOf: (id: ServiceId) => ServiceFrames<Frame>,
 ): Promise<SharedSource<Frame, ServiceTopicChange>> {
-  const key = JSON.stringify([service.project, service.name])
+  refuseBadReference('service', 'Service', service)
+  const key = JSON.stringify([service.id ?? null, projectOf(service), service.name ?? null])
   const id = await feed.lookUps.get(key, () => findService(database.prisma, service))
-  if (id === null) throw noService(service, ['name'])
+  if (id === null) throw noService(service, ['service'])
   return new SharedSource(feed, `${what} ${id}`, wishes, serviceFollower(feed, id, framesOf(id)))
 }
 

@@ -10,7 +10,6 @@ import { builder } from '../kit/builder.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
 import { errorOf, errorTypes } from '../kit/refusalError.ts'
 import { badUserInput } from '../kit/requestErrors.ts'
-import { ServiceKey } from '../kit/serviceKey.ts'
 import { storable } from '../kit/storableText.ts'
 import { forWorkers } from './forWorkers.ts'
 import { claimOf } from './workerProtocol.ts'
@@ -123,6 +122,14 @@ builder.mutationField('endWorker', (t) =>
   }),
 )
 
+const ServiceKey = builder.inputRef<{ readonly project: string; readonly name: string }>('ServiceKey').implement({
+  description: 'Names a service of a drain.',
+  fields: (t) => ({
+    project: t.string({ required: true, description: "The project's name." }),
+    name: t.string({ required: true, description: "The service's name." }),
+  }),
+})
+
 builder.queryField('workerDrain', (t) =>
   t.field({
     ...forWorkers,
@@ -134,7 +141,7 @@ builder.queryField('workerDrain', (t) =>
       services: t.arg({
         type: [ServiceKey],
         required: true,
-        description: `The ids of at most ${mostServices} services to report on.`,
+        description: `The names of at most ${mostServices} services to report on.`,
       }),
     },
     resolve: async (_root, { worker, epoch, services }, { app, viewer }) => {

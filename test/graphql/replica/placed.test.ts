@@ -111,7 +111,7 @@ test('the endpoint lists what is ready, and on request what runs', async () => {
   const address =
     'id replicaId replica { id } index start host address addresses port protocol portName hostPort ready serving terminating'
   const { endpoint, service } = await api().data(
-    `{ endpoint(service: "web") { id revision service { name } addresses { ${address} } all: addresses(includeNotReady: true) { index ready } other: addresses(port: "other") { id } } service(name: "web") { endpoint { addresses { index } } revision readyReplicas runningReplicas } }`,
+    `{ endpoint(service: { name: "web" }) { id revision service { name } addresses { ${address} } all: addresses(includeNotReady: true) { index ready } other: addresses(port: "other") { id } } service(name: "web") { endpoint { addresses { index } } revision readyReplicas runningReplicas } }`,
   )
   expect(endpoint.addresses.map(({ index }: Data) => index)).toEqual([0, 1])
   expect(endpoint.all).toEqual([
@@ -214,7 +214,7 @@ test('back with an IPv6 address as its primary one, its replicas are listed ther
     )
   ).registerWorker
   const { endpoint } = await api().data(
-    '{ endpoint(service: "web") { addresses { address addresses port hostPort } } }',
+    '{ endpoint(service: { name: "web" }) { addresses { address addresses port hostPort } } }',
   )
   expect(endpoint.addresses).toHaveLength(2)
   for (const { port, ...shown } of endpoint.addresses) {

@@ -245,7 +245,7 @@ describe('services', () => {
     })
     expect(
       await api().data(
-        '{ service(name: "life") { id } endpoint(service: "life") { id } services(filter: { names: ["life"] }) { nodes { id } } }',
+        '{ service(name: "life") { id } endpoint(service: { name: "life" }) { id } services(filter: { names: ["life"] }) { nodes { id } } }',
       ),
     ).toEqual({
       service: null,

@@ -65,7 +65,7 @@ test('the table of a frame has the addresses that the subscription asks for, as 
 
 test('elsewhere the addresses are ready ones of all ports', async () => {
   const { endpoint } = await server.client.ask<{ endpoint: object }>(
-    '{ endpoint(service: "etcd") { addresses { portName } } }',
+    '{ endpoint(service: { name: "etcd" }) { addresses { portName } } }',
   )
   expect(endpoint).toEqual({ addresses: [{ portName: 'client' }, { portName: 'peer' }] })
 })

@@ -145,7 +145,7 @@ export class CrashHistory {
       if (replicaId !== null)
         return {
           mutation: 'killReplica',
-          input: { replica: replicaId, idempotencyKey },
+          input: { replica: { id: replicaId }, idempotencyKey },
           apply: () => this.#killed.add(replicaId),
         }
     }

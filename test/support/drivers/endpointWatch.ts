@@ -19,7 +19,7 @@ interface Frame {
 }
 
 const address = '{ id replicaId index start hostPort }'
-const query = `subscription ($service: String!, $after: Revision) { endpointChanged(service: $service, after: $after) {
+const query = `subscription ($service: String!, $after: Revision) { endpointChanged(service: { name: $service }, after: $after) {
   kind revision endpoint { addresses ${address} } added ${address} removed ${address}
 } }`
 

@@ -14,9 +14,9 @@ import { TestServer } from './testServer.ts'
 /** Whose frames need the database to be shown, each its way. */
 const documents: Readonly<Record<string, string>> = {
   service:
-    '{ serviceChanged(name: "web", bookmarks: true) { kind revision service { desiredReplicas queue { name } } } }',
+    '{ serviceChanged(service: { name: "web" }, bookmarks: true) { kind revision service { desiredReplicas queue { name } } } }',
   services: '{ servicesChanged { kind revision services { name desiredReplicas queue { name } } } }',
-  replicas: '{ replicaChanged(service: "web") { kind revision replicas { index state host { name } } } }',
+  replicas: '{ replicaChanged(service: { name: "web" }) { kind revision replicas { index state host { name } } } }',
   hosts: '{ hostsChanged { kind revision hosts { name } } }',
   events: '{ eventAdded { kind revision events { message } } }',
 }

@@ -45,7 +45,7 @@ describe('placement', () => {
     await createService(server.client, 'strict', 1, { service: { spread: { mode: 'STRICT', maxPerHost: 1 } } })
     const [first] = await placedReplicas(server.client, 'strict', 1)
     await worker.report({ replica: first?.id ?? '', state: 'RUNNING', ready: true })
-    await change(server.client, 'killReplica', 'KillReplicaInput', { replica: first?.id })
+    await change(server.client, 'killReplica', 'KillReplicaInput', { replica: { id: first?.id } })
     expect(await until(() => hold('strict'), 'it says why')).toEqual({ reason: 'SPREAD', count: 1 })
     await worker.report({ replica: first?.id ?? '', state: 'ENDED', endReason: 'STOPPED' })
     const [next] = await placedReplicas(server.client, 'strict', 1)

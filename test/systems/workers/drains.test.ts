@@ -31,7 +31,9 @@ const messages = async (text: string) => {
 }
 const reasonOf = async (name: string) => (await database.prisma.host.findUniqueOrThrow({ where: { name } })).reason
 const schedule = (server: TestServer, mutation: 'drainHost' | 'uncordonHost', host: string) =>
-  change(server.client, mutation, mutation === 'drainHost' ? 'DrainHostInput' : 'UncordonHostInput', { host })
+  change(server.client, mutation, mutation === 'drainHost' ? 'DrainHostInput' : 'UncordonHostInput', {
+    host: { name: host },
+  })
 
 describe('that a host is drained is said once', () => {
   let servers: TestServer[]

@@ -25,7 +25,7 @@ async function readiness(): Promise<string> {
   return `${response.status} ${(await response.text()).trim()}`
 }
 
-const addresses = () => server.client.ask('{ endpoint(service: "web") { addresses { index } } }')
+const addresses = () => server.client.ask('{ endpoint(service: { name: "web" }) { addresses { index } } }')
 
 test('a server that has started is ready when its workers have told what still runs, and lists no dead address then', async () => {
   expect(await readiness()).toBe(

@@ -118,7 +118,7 @@ describe('a registration', () => {
     await worker.report(running)
     const query = `{
       service(name: "steady") { readyReplicas availableReplicas replicas { nodes { id state start readySince startedAt } } events { nodes { message } } }
-      endpoint(service: "steady") { addresses { id } }
+      endpoint(service: { name: "steady" }) { addresses { id } }
     }`
     const before = await server.client.ask(query)
     expect(before).toMatchObject({ service: { readyReplicas: 1 } })
@@ -442,7 +442,7 @@ describe('several workers on one host', () => {
     const { prisma } = server.app.database
     await prisma.worker.update({ where: { name: 'job-b' }, data: { reachability: 'UNREACHABLE' } })
     await prisma.host.update({ where: { name: 'shared' }, data: { allocation: { increment: 1 } } })
-    await change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: 'shared' })
+    await change(server.client, 'confirmHostLoss', 'ConfirmHostLossInput', { host: { name: 'shared' } })
     expect(await b.renew()).toMatchObject({ code: 'FENCED' })
     expect(await a.renew()).toMatchObject({ __typename: 'RenewLeasePayload' })
     await until(
@@ -474,7 +474,7 @@ describe('several workers on one host', () => {
     const kept = await portOf(onB)
     expect((await portOf(now.map(({ id }) => id))).filter((port) => kept.includes(port))).toEqual([])
 
-    await change(server.client, 'removeWorker', 'RemoveWorkerInput', { worker: 'job-b' })
+    await change(server.client, 'removeWorker', 'RemoveWorkerInput', { worker: { name: 'job-b' } })
     expect((await workersOf('shared')).workers).toHaveLength(1)
     expect(await prisma.hostPort.count({ where: { lostWorkerId: { not: null } } })).toBe(0)
     expect(await b.register([], { ...room, stateDirectoryId: 'two' })).toMatchObject({

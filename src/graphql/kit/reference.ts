@@ -1,0 +1,38 @@
+import { quoted } from '../../model/quoted.ts'
+import type { Fault } from './check.ts'
+import { decodeGlobalId, idOf } from './globalId.ts'
+import { badUserInput } from './requestErrors.ts'
+
+/** Names an object by its id or by its name: one of the two is given. */
+export interface Reference {
+  readonly id?: string | null | undefined
+  readonly name?: string | null | undefined
+}
+
+/** The fields that every reference has. `what` is the type of the object, and `example` a sentence about its name. */
+export const idDescription = (what: string) => `The id of the ${what.toLowerCase()}. Give it or the name.`
+
+/** Says what is wrong with a reference to an object of the type: it has both id and name or none, or an id of another type. */
+export function referenceFaults(type: string, { id, name }: Reference): Fault[] {
+  const what = type.toLowerCase()
+  if (typeof id === 'string' && typeof name === 'string')
+    return [{ message: `Both the id ${quoted(id)} and the name ${quoted(name)} are given: give one of them.` }]
+  if (typeof name === 'string') return []
+  if (typeof id !== 'string')
+    return [{ message: `Neither id nor name is given: give one of them to name the ${what}.` }]
+  if (idOf(type, id) !== null) return []
+  const other = decodeGlobalId(id)?.typename
+  const fault = other === undefined ? 'is no id of this API' : `is the id of ${article(other)}`
+  return [{ path: ['id'], message: `${quoted(id)} ${fault}: give the id of a ${what}, or its name.` }]
+}
+
+/** Throws BAD_USER_INPUT when a reference outside of a mutation's input is faulty. */
+export function refuseBadReference(argument: string, type: string, reference: Reference): void {
+  const [fault] = referenceFaults(type, reference)
+  if (fault === undefined) return
+  throw badUserInput(`${[argument, ...(fault.path ?? [])].join('.')}: ${fault.message}`)
+}
+
+function article(type: string): string {
+  return `${/^[AEIOU]/.test(type) ? 'an' : 'a'} ${type}`
+}

@@ -1,0 +1,71 @@
+import type { ReplicaId, ServiceId } from '../../model/id.ts'
+import { quoted } from '../../model/quoted.ts'
+import type { ServerContext } from '../../systems/serverContext.ts'
+import { builder } from '../kit/builder.ts'
+import type { Fault } from '../kit/check.ts'
+import { idOf } from '../kit/globalId.ts'
+import { requireService } from '../kit/lookup.ts'
+import { referenceFaults } from '../kit/reference.ts'
+import { errorOf } from '../kit/refusalError.ts'
+import { aboutService, ServiceReference, type ServiceReferenceValue } from '../kit/serviceReference.ts'
+
+/** Names a replica by its id, or by its service and its index. */
+interface ReplicaReferenceValue {
+  readonly id?: string | null | undefined
+  readonly service?: ServiceReferenceValue | null | undefined
+  readonly index?: number | null | undefined
+}
+
+export const ReplicaReference = builder.inputRef<ReplicaReferenceValue>('ReplicaReference').implement({
+  description: 'Names a replica by its id, or by its service and its index.',
+  fields: (t) => ({
+    id: t.id({ description: 'The id of the replica. Give it, or service and index.' }),
+    service: t.field({
+      type: ServiceReference,
+      description: 'The service of the replica. Give it with index, or give the id.',
+    }),
+    index: t.int({
+      description:
+        'The index of the replica in its service. It means the replica of this index that is not stopping. Give it with service, or give the id.',
+    }),
+  }),
+  check: (reference) => faultsOf(reference),
+})
+
+function faultsOf({ id, service, index }: ReplicaReferenceValue): Fault[] {
+  const byIndex = [service, index].filter((part) => part !== null && part !== undefined).length
+  if (typeof id === 'string' && byIndex > 0)
+    return [{ message: `The id ${quoted(id)} is given beside service or index: give the id, or service and index.` }]
+  if (typeof id === 'string') return referenceFaults('Replica', { id })
+  if (byIndex === 2) return []
+  return [{ message: 'The replica is not named: give its id, or both service and index.' }]
+}
+
+export function shownReplica({ id, service, index }: ReplicaReferenceValue): string {
+  return service ? `${aboutService({ service }).service} ${index}` : (id ?? '')
+}
+
+/** Returns the replica that a mutation's input names, with its service. Throws NotFoundError. */
+export async function requireReplica(
+  app: ServerContext,
+  { id, service, index }: ReplicaReferenceValue,
+): Promise<{ readonly serviceId: ServiceId; readonly replicaId: ReplicaId }> {
+  const { prisma } = app.database
+  const select = { id: true, serviceId: true } as const
+  if (service && typeof index === 'number') {
+    const serviceId = await requireService(app, service, ['input', 'replica', 'service'])
+    const row = await prisma.replica.findFirst({
+      where: { serviceId, index, state: { in: ['PENDING', 'STARTING', 'RUNNING'] } },
+      orderBy: { id: 'desc' },
+      select,
+    })
+    if (row !== null) return { serviceId, replicaId: row.id as ReplicaId }
+    const message = `Service ${aboutService({ service }).service} has no replica ${index} that is alive and not stopping: read its replicas for their indexes.`
+    throw errorOf({ code: 'NOT_FOUND', message, path: ['input', 'replica', 'index'] })
+  }
+  const bare = idOf('Replica', id ?? '')
+  const row = bare === null ? null : await prisma.replica.findUnique({ where: { id: bare }, select })
+  if (row !== null) return { serviceId: row.serviceId as ServiceId, replicaId: row.id as ReplicaId }
+  const message = `There is no replica with the id ${quoted(id ?? '')}: it is no longer kept, or never existed.`
+  throw errorOf({ code: 'NOT_FOUND', message, path: ['input', 'replica', 'id'] })
+}
