@@ -55,6 +55,27 @@ test('the API of users and the worker’s protocol share values, and are all tha
     expect([users?.has(name), workers?.has(name)]).toEqual([true, false])
 })
 
+test('whatever means a service, a host, a worker or a replica is named by a reference, or by its fields', () => {
+  const things = new Set(['service', 'host', 'worker', 'replica'])
+  const named: Record<string, string> = {}
+  const look = (where: string, { name, type }: { readonly name: string; readonly type: GraphQLInputType }) => {
+    if (things.has(name)) named[`${where}.${name}`] = getNamedType(type).name
+  }
+  for (const type of types) {
+    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) look(type.name, field)
+    if (!isObjectType(type)) continue
+    for (const field of Object.values(type.getFields()))
+      for (const argument of field.args) look(`${type.name}.${field.name}`, argument)
+  }
+  // The settings of services in a profile.
+  delete named['ApplyProfileInput.service']
+  expect(Object.keys(named).length).toBeGreaterThan(18)
+  for (const [where, type] of Object.entries(named)) {
+    const thing = where.slice(where.lastIndexOf('.') + 1)
+    expect(type, where).toBe(`${thing.charAt(0).toUpperCase()}${thing.slice(1)}Reference`)
+  }
+})
+
 test('an expected failure is an Error, and every mutation can answer what any caller can cause', () => {
   const mutations = [schema, workerSchema].flatMap((of) => Object.values(of.getMutationType()?.getFields() ?? {}))
   expect(mutations.length).toBeGreaterThanOrEqual(8)

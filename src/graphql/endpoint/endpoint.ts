@@ -8,10 +8,10 @@ import { PortProtocol } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
 import { findService } from '../kit/lookup.ts'
-import { refuseBadReference } from '../kit/reference.ts'
+import { refuseFaults } from '../kit/reference.ts'
 import { present } from '../kit/rowLoaders.ts'
 import { rowType } from '../kit/rowType.ts'
-import { ServiceReference } from '../kit/serviceReference.ts'
+import { ServiceReference, serviceFaults } from '../kit/serviceReference.ts'
 
 /** A service's whole table, exact at its revision. Its id is the service's. */
 export interface EndpointTable {
@@ -127,7 +127,7 @@ builder.queryField('endpoint', (t) =>
     description: 'The endpoint of a service; null when there is no such service.',
     args: { service: t.arg({ type: ServiceReference, required: true, description: 'The service.' }) },
     resolve: async (_root, { service }, { app }) => {
-      refuseBadReference('service', 'Service', service)
+      refuseFaults('service', serviceFaults(service))
       return await findService(app.database.prisma, service)
     },
   }),

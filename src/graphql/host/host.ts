@@ -4,7 +4,7 @@ import { PortRange } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
-import { idDescription, refuseBadReference } from '../kit/reference.ts'
+import { idDescription, referenceFaults, refuseFaults } from '../kit/reference.ts'
 import { Replica, ReplicaConnection } from '../replica/replica.ts'
 import { Reachability, shownReachability, Worker } from '../worker/worker.ts'
 import { HostFilter, HostScheduling, hostFilterSql, shownScheduling } from './hostFilter.ts'
@@ -124,7 +124,7 @@ builder.queryFields((t) => ({
       id: t.arg.id({ description: idDescription('Host') }),
     },
     resolve: (query, _root, reference, { app }) => {
-      refuseBadReference('host', 'Host', reference)
+      refuseFaults('host', referenceFaults('Host', reference))
       const where = whereHost(reference)
       return where === null ? null : app.database.prisma.host.findFirst({ ...query, where })
     },
@@ -138,7 +138,7 @@ builder.queryFields((t) => ({
       id: t.arg.id({ description: idDescription('Worker') }),
     },
     resolve: (query, _root, reference, { app }) => {
-      refuseBadReference('worker', 'Worker', reference)
+      refuseFaults('worker', referenceFaults('Worker', reference))
       const where = whereNamed('Worker', reference)
       return where === null ? null : app.database.prisma.worker.findFirst({ ...query, where })
     },

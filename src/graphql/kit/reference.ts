@@ -9,8 +9,8 @@ export interface Reference {
   readonly name?: string | null | undefined
 }
 
-/** The fields that every reference has. `what` is the type of the object, and `example` a sentence about its name. */
-export const idDescription = (what: string) => `The id of the ${what.toLowerCase()}. Give it or the name.`
+/** The description of the id in every reference to an object of the type. */
+export const idDescription = (type: string) => `The id of the ${type.toLowerCase()}. Give it or the name.`
 
 /** Says what is wrong with a reference to an object of the type: it has both id and name or none, or an id of another type. */
 export function referenceFaults(type: string, { id, name }: Reference): Fault[] {
@@ -26,9 +26,8 @@ export function referenceFaults(type: string, { id, name }: Reference): Fault[] 
   return [{ path: ['id'], message: `${quoted(id)} ${fault}: give the id of a ${what}, or its name.` }]
 }
 
-/** Throws BAD_USER_INPUT when a reference outside of a mutation's input is faulty. */
-export function refuseBadReference(argument: string, type: string, reference: Reference): void {
-  const [fault] = referenceFaults(type, reference)
+/** Throws BAD_USER_INPUT for the first fault of a reference outside of a mutation's input. */
+export function refuseFaults(argument: string, [fault]: readonly Fault[]): void {
   if (fault === undefined) return
   throw badUserInput(`${[argument, ...(fault.path ?? [])].join('.')}: ${fault.message}`)
 }

@@ -1,7 +1,8 @@
 import { Prisma } from '../../generated/prisma/client.ts'
 import { builder } from './builder.ts'
+import type { Fault } from './check.ts'
 import { idOf } from './globalId.ts'
-import { idDescription, type Reference, referenceFaults, refuseBadReference } from './reference.ts'
+import { idDescription, type Reference, referenceFaults, refuseFaults } from './reference.ts'
 
 /** Names a service by its id, or by its name and its project. */
 export interface ServiceReferenceValue extends Reference {
@@ -28,7 +29,8 @@ export const ServiceReference = builder.inputRef<ServiceReferenceValue>('Service
   check: (reference) => serviceFaults(reference),
 })
 
-function serviceFaults(reference: ServiceReferenceValue) {
+/** Says what is wrong with a reference to a service. */
+export function serviceFaults(reference: ServiceReferenceValue): readonly Fault[] {
   const faults = referenceFaults('Service', reference)
   if (faults.length > 0 || typeof reference.id !== 'string' || typeof reference.project !== 'string') return faults
   return [{ path: ['project'], message: 'A project is given beside an id: give it only beside a name.' }]
@@ -36,7 +38,7 @@ function serviceFaults(reference: ServiceReferenceValue) {
 
 /** The ids of the services that are named, as an SQL query. A name stands for the service that holds it now. */
 export function servicesNamed(argument: string, references: readonly ServiceReferenceValue[]): Prisma.Sql {
-  for (const [at, reference] of references.entries()) refuseBadReference(`${argument}.${at}`, 'Service', reference)
+  for (const [at, reference] of references.entries()) refuseFaults(`${argument}.${at}`, serviceFaults(reference))
   const ids = references.flatMap(({ id }) => (typeof id === 'string' ? [idOf('Service', id)] : []))
   const named = references.filter(({ name }) => typeof name === 'string')
   const projects = named.map(projectOf)

@@ -5,7 +5,8 @@ import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
 import { whereOf } from '../kit/lookup.ts'
-import { idDescription, refuseBadReference } from '../kit/reference.ts'
+import { idDescription, refuseFaults } from '../kit/reference.ts'
+import { serviceFaults } from '../kit/serviceReference.ts'
 import { Service, ServiceConnection } from './service.ts'
 import { ServiceFilter, serviceFilterSql } from './serviceFilter.ts'
 
@@ -57,7 +58,7 @@ builder.queryFields((t) => ({
       id: t.arg.id({ description: idDescription('Service') }),
     },
     resolve: (query, _root, reference, { app }) => {
-      refuseBadReference('service', 'Service', reference)
+      refuseFaults('service', serviceFaults(reference))
       const where = whereOf(reference)
       return where === null ? null : app.database.prisma.service.findFirst({ ...query, where })
     },

@@ -7,8 +7,8 @@ import type { ServiceId } from '../../model/id.ts'
 import { builder } from '../kit/builder.ts'
 import type { GraphQLContext } from '../kit/context.ts'
 import { findService, noService } from '../kit/lookup.ts'
-import { refuseBadReference } from '../kit/reference.ts'
-import { projectOf, ServiceReference, type ServiceReferenceValue } from '../kit/serviceReference.ts'
+import { refuseFaults } from '../kit/reference.ts'
+import { projectOf, ServiceReference, type ServiceReferenceValue, serviceFaults } from '../kit/serviceReference.ts'
 
 // What subscriptions follow, and the arguments that name it.
 
@@ -42,7 +42,7 @@ export async function followService<Frame>(
   what: string,
   framesOf: (id: ServiceId) => ServiceFrames<Frame>,
 ): Promise<SharedSource<Frame, ServiceTopicChange>> {
-  refuseBadReference('service', 'Service', service)
+  refuseFaults('service', serviceFaults(service))
   const key = JSON.stringify([service.id ?? null, projectOf(service), service.name ?? null])
   const id = await feed.lookUps.get(key, () => findService(database.prisma, service))
   if (id === null) throw noService(service, ['service'])
