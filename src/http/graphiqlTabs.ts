@@ -63,6 +63,7 @@ query WhyNotReady {
     rollout { state hold { reason message } }
     replicas(filter: { ready: false }) {
       nodes {
+        id
         index
         state
         host { name }
@@ -72,7 +73,6 @@ query WhyNotReady {
         exitSignal
         lastProbe { kind ok message count since }
         lastExit { start code signal at message }
-        log(tailLines: 20) { stdout stderr }
       }
     }
   }

@@ -40,6 +40,8 @@ export const bounds = {
   filterValues: { max: 100 },
   filterTextLength: 256,
   tailLines: { min: 0, max: 10_000 },
+  /** The text of one answer about a log. JSON may write six bytes for one, and a worker's message has 4 MiB at most. */
+  logBytes: { min: 1, max: 524_288, default: 262_144 },
 } as const
 
 /** Replica rows that one commit of a service writes at most; a timer that is due at once continues with the rest. */

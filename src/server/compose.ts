@@ -17,6 +17,7 @@ import { isReadOnly, openDatabase } from '../store/database/database.ts'
 import { databaseErrorOf } from '../store/database/databaseErrors.ts'
 import { lockDirectory } from '../store/database/lock.ts'
 import { LocalWorker } from '../systems/localWorker/localWorker.ts'
+import { LogReaders } from '../systems/logs/logReaders.ts'
 import { LogRelay } from '../systems/logs/logRelay.ts'
 import { LogRequests } from '../systems/logs/logRequests.ts'
 import { Outlook } from '../systems/placement/outlook.ts'
@@ -178,6 +179,7 @@ async function openContext(
     feed,
     sessions,
     logRequests,
+    logReaders: new LogReaders({ feed, logRequests }),
     previews,
     placementView,
     outlook,

@@ -1,5 +1,6 @@
 import type { Tail } from '../feed/tail.ts'
 import type { DatabaseClock } from '../store/database/clock.ts'
+import type { LogReaders } from './logs/logReaders.ts'
 import type { Outlook } from './placement/outlook.ts'
 import type { PlacementView } from './placement/placementView.ts'
 import type { Previews } from './placement/previews.ts'
@@ -15,6 +16,7 @@ export interface ServerContext extends WorkersContext {
   /** Makes a new UUID (version 7). */
   readonly newId: () => string
   readonly sessions: Sessions
+  readonly logReaders: LogReaders
   readonly previews: Previews
   readonly placementView: PlacementView
   readonly outlook: Outlook

@@ -172,6 +172,7 @@ function literal(type: GraphQLInputType): string {
   if (isObjectType(type)) throw new Error(`${type} is no input type.`)
   const values: Readonly<Record<string, string>> = {
     Int: '1',
+    Float: '1',
     Boolean: 'true',
     ID: '"Service_01890a5d-ac96-774b-bcce-b302099a8057"',
     DateTime: '"2026-01-31T12:00:00.000Z"',

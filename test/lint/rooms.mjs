@@ -72,7 +72,7 @@ export const rooms = {
   // The worker talks to the server through the API only.
   worker: { rooms: ['model'], packages: [] },
   'worker/machine': { rooms: ['model', 'files', 'worker'], packages: ['node:'] },
-  'worker/files': { rooms: ['files', 'worker', 'worker/machine'], packages: ['node:', 'pino'] },
+  'worker/files': { rooms: ['model', 'files', 'worker', 'worker/machine'], packages: ['node:', 'pino'] },
   'worker/settings': {
     rooms: ['model', 'settings', 'worker/machine', 'worker/files'],
     packages: ['node:', 'pino', 'zod'],
@@ -97,7 +97,7 @@ export const rooms = {
 
   // Time enters the system here.
   'systems/timers': { rooms: ['model', 'store/**', 'feed'], packages: ['pino'] },
-  'systems/logs': { rooms: ['model', 'store/**'], packages: ['node:', 'pino'] },
+  'systems/logs': { rooms: ['model', 'store/**', 'feed'], packages: ['node:', 'pino'] },
   'systems/tokens': { rooms: ['store/**', 'feed'], packages: ['node:'] },
   'systems/localWorker': { rooms: ['config', 'files'], packages: ['node:', 'pino'] },
   'systems/retention': {
@@ -192,8 +192,10 @@ export const rooms = {
       'model',
       'store/**',
       'feed',
+      'systems/logs',
       'graphql/kit',
       'graphql/event',
+      'graphql/replica',
       'graphql/endpoint',
       'graphql/host',
       'graphql/service',

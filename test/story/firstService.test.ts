@@ -34,7 +34,7 @@ function commands(): { readonly ask: string; readonly steps: readonly string[] }
     .find((part) => part.startsWith('## Your own'))
   const blocks = [...(section ?? '').matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block)
   const ask = blocks.find((block) => block.startsWith('ask()')) ?? ''
-  return { ask, steps: blocks.filter((block) => block.startsWith("ask '")) }
+  return { ask, steps: blocks.filter((block) => /^(ask '|REPLICA=)/.test(block)) }
 }
 
 test.skipIf(!hasPrograms)('every command of "Your own service in five minutes" does what README says', async () => {
@@ -72,7 +72,7 @@ test.skipIf(!hasPrograms)('every command of "Your own service in five minutes" d
     () => addresses().length === 3 && addresses().every((address) => !three.includes(address)),
     'the watch shows three addresses of version 2',
   )
-  await until(async () => (await step('log(')).includes('GET / HTTP'), 'the log has a request of the probe')
+  await until(async () => (await step('replicaLog')).includes('GET / HTTP'), 'the log has a request of the probe')
 
   expect(await step('deleteService')).toContain('"status":"DELETING"')
   await until(() => frames().at(-1)?.kind === 'GONE', 'the watch ends with GONE')

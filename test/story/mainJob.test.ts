@@ -155,9 +155,12 @@ test('a server that stops or dies, and a worker that dies, start no replica agai
     until(
       async () => {
         const [replica] = before
-        const query = 'query ($id: ID!) { node(id: $id) { ... on Replica { log { stdout } } } }'
-        const { node } = await client.ask<{ node: { log: object | null } }>(query, { id: replica?.replicaId })
-        return node.log
+        const query = 'query ($id: ID!) { replicaLog(replica: { id: $id }) { position } }'
+        const reading = client.ask<{ replicaLog: object | null }>(query, { id: replica?.replicaId })
+        return reading.then(
+          ({ replicaLog }) => replicaLog,
+          () => null,
+        )
       },
       'the worker is connected',
       60,

@@ -41,12 +41,12 @@ test('a service created through one server is followed on the other', async () =
 
 test('a log is read through either server, though the worker is connected to one', async () => {
   const [replica] = await aliveReplicas(second.client(), 'web')
-  const query = 'query ($id: ID!) { node(id: $id) { ... on Replica { log { stdout } } } }'
+  const query = 'query ($id: ID!) { replicaLog(replica: { id: $id }) { lines { text } } }'
   for (const server of [first, second]) {
-    const { node } = await server
+    const { replicaLog } = await server
       .client()
-      .ask<{ node: { log: { stdout: string[] } | null } }>(query, { id: replica?.id })
-    expect(node.log?.stdout).toEqual([expect.stringContaining('web[0] listens on port')])
+      .ask<{ replicaLog: { lines: { text: string }[] } | null }>(query, { id: replica?.id })
+    expect(replicaLog?.lines).toEqual([{ text: expect.stringContaining('web[0] listens on port') }])
   }
 })
 

@@ -11,6 +11,8 @@ export type RequestErrorCode =
   | 'PAYLOAD_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'
   | 'UNAVAILABLE'
+  | 'WORKER_UNREACHABLE'
+  | 'TOO_MANY_READERS'
   | `DATABASE_${DatabaseErrorKind}`
   | 'INTERNAL_SERVER_ERROR'
 
@@ -138,6 +140,18 @@ export const errorCodes = {
     status: 503,
     meaning: 'This server was stopped for a while and wakes. Nothing was changed.',
     remedy: 'Send it again.',
+  },
+  WORKER_UNREACHABLE: {
+    type: null,
+    status: 200,
+    meaning: 'The worker that has the answer is not connected to any server, or did not answer in time.',
+    remedy: 'Try again when its host is REACHABLE.',
+  },
+  TOO_MANY_READERS: {
+    type: null,
+    status: 503,
+    meaning: 'As many callers follow logs on this server as it allows.',
+    remedy: 'End some of these subscriptions, or use another server.',
   },
   DATABASE_UNREACHABLE: {
     type: null,

@@ -35,7 +35,7 @@ userMutation({
   about: ({ replica }) => ({ replica: shownReplica(replica) }),
   perform: async ({ replica, ...rest }, { app, viewer, remember }) => {
     noneLeft(rest)
-    const { serviceId, replicaId } = await requireReplica(app, replica)
+    const { serviceId, replicaId } = await requireReplica(app, replica, ['input', 'replica'])
     const intent = { kind: 'kill', replica: replicaId, actor: viewer.subject } as const
     return resultOrThrow(
       await app.committer.submit(serviceId, intent, remember({ replicaId }), await app.outlook.room()),

@@ -1,17 +1,13 @@
 import type { Replica as ReplicaRow } from '../../generated/prisma/client.ts'
-import { bounds } from '../../model/bounds.ts'
-import type { ReplicaId, WorkerId } from '../../model/id.ts'
-import { type LogLine as LogLineValue, type LogText, linesOf } from '../../systems/logs/logText.ts'
 import { AllocatedPort } from '../content/content.ts'
 import { ReplicaExit, ReplicaProbe } from '../content/lastProbe.ts'
 import { Blocker } from '../kit/blocker.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
-import { badUserInput } from '../kit/requestErrors.ts'
 import { rowType } from '../kit/rowType.ts'
 import { Worker } from '../worker/worker.ts'
-import { EndReason, LeaveReason, LogStream, ReplicaState } from './replicaEnums.ts'
+import { EndReason, LeaveReason, ReplicaState } from './replicaEnums.ts'
 import { ReplicaFilter, replicaFilterSql } from './replicaFilter.ts'
 
 const replicas: Listing = {
@@ -21,56 +17,6 @@ const replicas: Listing = {
   order: [{ column: 'id', type: 'text' }],
   descending: true,
 }
-
-const LogLine = builder.objectRef<LogLineValue>('LogLine').implement({
-  description: "One line of a replica's output.",
-  fields: (t) => ({
-    stream: t.field({ type: LogStream, description: 'The stream.', resolve: ({ stream }) => stream }),
-    text: t.exposeString('text', { description: 'The line, without its line break.' }),
-    seenAt: t.field({
-      type: 'DateTime',
-      nullable: true,
-      description:
-        "When its worker first saw it, by the clock of the worker's machine: it was written between the look before and this one, 2 s or less. Null: that is not known any more.",
-      resolve: ({ at }) => at,
-    }),
-    start: t.exposeInt('start', {
-      nullable: true,
-      description: 'The start of the replica that wrote it. Null: that is not known any more.',
-    }),
-  }),
-})
-
-const LogStart = builder.objectRef<LogText['starts'][number]>('LogStart').implement({
-  description: 'A start of a replica, in place or on another host, that its worker remembers.',
-  fields: (t) => ({
-    start: t.exposeInt('start', { description: 'Its number.' }),
-    at: t.field({
-      type: 'DateTime',
-      description: "When it began, by the clock of the worker's machine.",
-      resolve: ({ at }) => at,
-    }),
-  }),
-})
-
-const ReplicaLog = builder.objectRef<LogText>('ReplicaLog').implement({
-  description: "The last lines of a replica's output, as its worker keeps them.",
-  fields: (t) => ({
-    stdout: t.stringList({ description: 'Lines of standard output, oldest first.', resolve: (log) => log.stdout }),
-    stderr: t.stringList({ description: 'Lines of standard error, oldest first.', resolve: (log) => log.stderr }),
-    truncated: t.exposeBoolean('truncated', { description: 'Whether there was more than was asked for or is kept.' }),
-    lines: t.field({
-      type: [LogLine],
-      description: 'The lines of both streams in the order in which the worker saw them, with their times and starts.',
-      resolve: linesOf,
-    }),
-    starts: t.field({
-      type: [LogStart],
-      description: 'The starts that its worker remembers, oldest first, also those that wrote nothing.',
-      resolve: ({ starts }) => [...starts],
-    }),
-  }),
-})
 
 export const Replica = builder.prismaNode('Replica', {
   id: { field: 'id', description: 'The global id; the replica finds it in XCE_REPLICA_ID.' },
@@ -170,26 +116,6 @@ export const Replica = builder.prismaNode('Replica', {
       nullable: true,
       description: 'How its process ended last, also before a restart in place; null while none has ended.',
       resolve: (replica) => replica.lastExit,
-    }),
-    log: t.field({
-      type: ReplicaLog,
-      nullable: true,
-      description:
-        'The last lines of its output, which its worker is asked for now. Null when it was never placed, or when its worker is not connected or does not answer in time.',
-      args: {
-        tailLines: t.arg.int({
-          defaultValue: 100,
-          description: `How many lines to return of each stream, ${bounds.tailLines.min} to ${bounds.tailLines.max}. The error BAD_USER_INPUT for any other number.`,
-        }),
-      },
-      resolve: (replica, { tailLines }, { app }) => {
-        const lines = tailLines ?? 100
-        const { min, max } = bounds.tailLines
-        if (lines < min || lines > max) throw badUserInput(`tailLines is ${lines}: give ${min} to ${max}.`)
-        return replica.workerId === null
-          ? null
-          : app.logRequests.request(replica.workerId as WorkerId, replica.id as ReplicaId, lines)
-      },
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'The instant at which it was created.' }),
     startedAt: t.expose('startedAt', {

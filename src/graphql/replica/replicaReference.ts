@@ -1,4 +1,4 @@
-import type { ReplicaId, ServiceId } from '../../model/id.ts'
+import type { ReplicaId, ServiceId, WorkerId } from '../../model/id.ts'
 import { quoted } from '../../model/quoted.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
 import { builder } from '../kit/builder.ts'
@@ -10,7 +10,7 @@ import { errorOf } from '../kit/refusalError.ts'
 import { aboutService, ServiceReference, type ServiceReferenceValue } from '../kit/serviceReference.ts'
 
 /** Names a replica by its id, or by its service and its index. */
-interface ReplicaReferenceValue {
+export interface ReplicaReferenceValue {
   readonly id?: string | null | undefined
   readonly service?: ServiceReferenceValue | null | undefined
   readonly index?: number | null | undefined
@@ -29,10 +29,11 @@ export const ReplicaReference = builder.inputRef<ReplicaReferenceValue>('Replica
         'The index of the replica in its service. It means the replica of this index that is not stopping. Give it with service, or give the id.',
     }),
   }),
-  check: (reference) => faultsOf(reference),
+  check: (reference) => replicaFaults(reference),
 })
 
-function faultsOf({ id, service, index }: ReplicaReferenceValue): Fault[] {
+/** Says what is wrong with a reference to a replica. */
+export function replicaFaults({ id, service, index }: ReplicaReferenceValue): Fault[] {
   const byIndex = [service, index].filter((part) => part !== null && part !== undefined).length
   if (typeof id === 'string' && byIndex > 0)
     return [{ message: `The id ${quoted(id)} is given beside service or index: give the id, or service and index.` }]
@@ -45,27 +46,39 @@ export function shownReplica({ id, service, index }: ReplicaReferenceValue): str
   return service ? `${aboutService({ service }).service} ${index}` : (id ?? '')
 }
 
-/** Returns the replica that a mutation's input names, with its service. Throws NotFoundError. */
+export interface FoundReplica {
+  readonly replicaId: ReplicaId
+  readonly serviceId: ServiceId
+  /** Null before its placement. */
+  readonly workerId: WorkerId | null
+}
+
+/** Returns the replica that is named at the path. Throws NotFoundError. */
 export async function requireReplica(
   app: ServerContext,
   { id, service, index }: ReplicaReferenceValue,
-): Promise<{ readonly serviceId: ServiceId; readonly replicaId: ReplicaId }> {
+  path: readonly string[],
+): Promise<FoundReplica> {
   const { prisma } = app.database
-  const select = { id: true, serviceId: true } as const
+  const select = { id: true, serviceId: true, workerId: true } as const
   if (service && typeof index === 'number') {
-    const serviceId = await requireService(app, service, ['input', 'replica', 'service'])
+    const serviceId = await requireService(app, service, [...path, 'service'])
     const row = await prisma.replica.findFirst({
       where: { serviceId, index, state: { in: ['PENDING', 'STARTING', 'RUNNING'] } },
       orderBy: { id: 'desc' },
       select,
     })
-    if (row !== null) return { serviceId, replicaId: row.id as ReplicaId }
+    if (row !== null) return foundOf(row)
     const message = `Service ${aboutService({ service }).service} has no replica ${index} that is alive and not stopping: read its replicas for their indexes.`
-    throw errorOf({ code: 'NOT_FOUND', message, path: ['input', 'replica', 'index'] })
+    throw errorOf({ code: 'NOT_FOUND', message, path: [...path, 'index'] })
   }
   const bare = idOf('Replica', id ?? '')
   const row = bare === null ? null : await prisma.replica.findUnique({ where: { id: bare }, select })
-  if (row !== null) return { serviceId: row.serviceId as ServiceId, replicaId: row.id as ReplicaId }
+  if (row !== null) return foundOf(row)
   const message = `There is no replica with the id ${quoted(id ?? '')}: it is no longer kept, or never existed.`
-  throw errorOf({ code: 'NOT_FOUND', message, path: ['input', 'replica', 'id'] })
+  throw errorOf({ code: 'NOT_FOUND', message, path: [...path, 'id'] })
+}
+
+function foundOf({ id, ...row }: { id: string; serviceId: string; workerId: string | null }): FoundReplica {
+  return { replicaId: id, ...row } as FoundReplica
 }

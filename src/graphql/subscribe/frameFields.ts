@@ -12,7 +12,7 @@ interface Frame {
 
 type FrameFieldBuilder<Shape> = PothosSchemaTypes.ObjectFieldBuilder<(typeof builder)['$inferSchemaTypes'], Shape>
 
-const ChangeKind = enumOf<Kind>('ChangeKind', 'The kinds of frames of a subscription.', {
+export const ChangeKind = enumOf<Kind>('ChangeKind', 'The kinds of frames of a subscription.', {
   SNAPSHOT: 'Everything, as it is at the revision. The receiver forgets what it knew before.',
   DELTA: 'What changed since the previous frame.',
   BOOKMARK: 'Nothing changed, and the position moved on. Only subscribers who ask for bookmarks get it.',

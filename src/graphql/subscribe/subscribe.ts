@@ -1,6 +1,8 @@
 import { createSourceEventStream, type ExecutionArgs, type ExecutionResult } from 'graphql'
+import type { FrameSink } from '../../feed/frameSink.ts'
 import { PulledSubscription } from '../../feed/pulledSubscription.ts'
 import { SharedSource } from '../../feed/sharedSource.ts'
+import { LogSource } from '../../systems/logs/logReaders.ts'
 import type { GraphQLContext } from '../kit/context.ts'
 import { badUserInput } from '../kit/requestErrors.ts'
 import type { Executed } from '../kit/resultSink.ts'
@@ -24,10 +26,10 @@ export async function subscribe(
   const source = await createSourceEventStream(args)
   if (!(Symbol.asyncIterator in source)) return source
   const context = args.contextValue as GraphQLContext
-  if (!(source instanceof SharedSource)) throw new Error('A subscription of the schema is no SharedSource.')
+  if (!(source instanceof SharedSource || source instanceof LogSource))
+    throw new Error('A subscription of the schema follows something that cannot be joined.')
   const key = groupKey(args, source.identity)
-  const join = (sink: Parameters<typeof source.join<Executed>>[2]) =>
-    source.join(key, (frame) => executeFrame(args, frame), sink)
+  const join = (sink: FrameSink<Executed>) => source.join(key, (frame: unknown) => executeFrame(args, frame), sink)
   const { sink } = context
   return new SubscriptionResults(
     context,

@@ -1,10 +1,11 @@
 import type { EnvironmentVariable } from '../../model/content.ts'
 import type { Assignment as AssignmentValue } from '../../store/read/readAssignments.ts'
-import type { LogRequest as LogRequestValue } from '../../systems/logs/logText.ts'
+import type { LogRequest as LogRequestValue } from '../../systems/logs/logRelay.ts'
 import { AllocatedPort, Probe, RestartPolicy, StopPolicy } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
+import { LogStream } from '../replica/replicaEnums.ts'
 
 const Goal = enumOf<AssignmentValue['goal']>('Goal', 'What a worker should do with a replica.', {
   RUN: 'Run it, and restart it in place when its process ends.',
@@ -90,13 +91,35 @@ export const Assignment = builder.objectRef<AssignmentValue>('Assignment').imple
 })
 
 export const LogRequest = builder.objectRef<LogRequestValue>('LogRequest').implement({
-  description: "A request for the last lines of a replica's output. The worker answers with answerLogRequest.",
+  description: "A question about a replica's log. The worker answers with answerLogRequest.",
   fields: (t) => ({
     id: t.exposeID('id', { description: 'The id that the answer must name.' }),
     replica: t.id({
       description: 'The global id of the replica.',
       resolve: ({ replica }) => encodeGlobalId('Replica', replica),
     }),
-    tailLines: t.exposeInt('tailLines', { description: 'How many lines to return of each stream.' }),
+    stream: t.field({
+      type: LogStream,
+      nullable: true,
+      description: 'Only lines of this stream; null: of both.',
+      resolve: ({ stream }) => stream,
+    }),
+    start: t.exposeInt('start', { nullable: true, description: 'Only lines of this start; null: of all.' }),
+    since: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Only lines that the worker saw at this instant of its clock, or later; null: of any time.',
+      resolve: ({ since }) => since,
+    }),
+    tailLines: t.exposeInt('tailLines', { description: 'The most lines to return, the newest.' }),
+    maxBytes: t.exposeInt('maxBytes', { description: 'The most bytes of text to return, the newest.' }),
+    after: t.exposeString('after', {
+      nullable: true,
+      description:
+        'Only what comes after this position, the oldest first; then start, since and tailLines do not count.',
+    }),
+    waitSeconds: t.exposeInt('waitSeconds', {
+      description: 'How long the answer may wait for something to come after the position.',
+    }),
   }),
 })

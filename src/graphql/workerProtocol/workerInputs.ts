@@ -7,6 +7,7 @@ import type {
 } from '../../model/intent.ts'
 import { hostNameFault } from '../../model/name.ts'
 import { quoted } from '../../model/quoted.ts'
+import type { LogState as LogStateValue } from '../../model/replicaLog.ts'
 import { mostWatchedPorts } from '../../model/watchedPort.ts'
 import type { RegisteringWorker } from '../../model/workerOffer.ts'
 import { protocolFault, serverProtocols } from '../../model/workerProtocol.ts'
@@ -253,13 +254,20 @@ export const ReportFreePortsInput = builder.inputType('ReportFreePortsInput', {
   }),
 })
 
-const LogMarkInput = builder.inputType('LogMarkInput', {
-  description: 'Says when the worker saw a line, and the lines after it.',
+const LogState = enumOf<LogStateValue>('LogState', "What a worker says of a replica's log.", {
+  OPEN: 'There may be more, now or later.',
+  ENDED: 'The replica has ended on this worker, and the answer has all of it.',
+  NONE: 'The worker has no log of the replica.',
+})
+
+const LogRunInput = builder.inputType('LogRunInput', {
+  description: 'Lines that follow each other in a stream, which the worker saw at the same instant.',
   fields: (t) => ({
     stream: t.field({ type: LogStream, required: true, description: 'The stream.' }),
-    line: t.int({ required: true, description: 'The index of the line in the answer, from 0.' }),
-    at: t.field({ type: 'DateTime', description: 'When the worker first saw it; null when it does not know.' }),
-    start: t.int({ description: 'The start that wrote it; null when it does not know.' }),
+    at: t.field({ type: 'DateTime', description: 'When the worker saw them; null when it does not know.' }),
+    start: t.int({ description: 'The start that wrote them; null when the worker does not know.' }),
+    lines: t.stringList({ required: true, description: 'The lines, without their line breaks.' }),
+    isCut: t.boolean({ required: true, description: 'Whether the last line goes on.' }),
   }),
 })
 
@@ -277,11 +285,12 @@ export const AnswerLogRequestInput = builder.inputType('AnswerLogRequestInput', 
     worker: t.id({ required: true, description: 'The global id of the worker.' }),
     epoch: t.int({ required: true, description: 'The epoch that registerWorker returned.' }),
     request: t.id({ required: true, description: 'The id of the request.' }),
-    stdout: t.stringList({ required: true, description: 'The last lines of standard output, oldest first.' }),
-    stderr: t.stringList({ required: true, description: 'The last lines of standard error, oldest first.' }),
-    truncated: t.boolean({ required: true, description: 'Whether there was more.' }),
-    marks: t.field({ type: [LogMarkInput], required: true, description: 'When the lines came, in their order.' }),
+    state: t.field({ type: LogState, required: true, description: 'Whether there can be more.' }),
+    runs: t.field({ type: [LogRunInput], required: true, description: 'The lines of both streams, oldest first.' }),
     starts: t.field({ type: [LogStartInput], required: true, description: 'The starts, oldest first.' }),
+    truncated: t.boolean({ required: true, description: 'Whether there was more.' }),
+    skippedBytes: t.float({ required: true, description: 'Bytes after the position that are not kept any more.' }),
+    position: t.string({ required: true, description: 'The position after the answer.' }),
   }),
 })
 

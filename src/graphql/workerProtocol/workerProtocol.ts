@@ -225,18 +225,14 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { app, viewer }) => {
       const registration = await findRegistration(app, claimOf(input, viewer))
       if (registration.kind === 'refused') throw errorOf(registration.refusal)
-      const { stdout, stderr, truncated, marks, starts } = input
+      const { state, runs, starts, truncated, skippedBytes, position } = input
       return {
         accepted: app.logRequests.answer(registration.reporter.workerId, String(input.request), {
-          stdout,
-          stderr,
+          state,
           truncated,
-          marks: marks.map(({ stream, line, at, start }) => ({
-            stream,
-            line,
-            at: at?.getTime() ?? null,
-            start: start ?? null,
-          })),
+          skippedBytes,
+          position,
+          runs: runs.map((run) => ({ ...run, at: run.at?.getTime() ?? null, start: run.start ?? null })),
           starts: starts.map(({ start, at }) => ({ start, at: at.getTime() })),
         }),
       }

@@ -1,10 +1,10 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import type { Logger } from 'pino'
-import type { WorkerId } from '../../model/id.ts'
+import type { ReplicaId, WorkerId } from '../../model/id.ts'
+import type { LogAnswer, LogQuestion } from '../../model/replicaLog.ts'
 import type { Database } from '../../store/database/database.ts'
 import { longestMessage, notify } from '../../store/database/notify.ts'
-import type { LogRequest, LogText } from './logText.ts'
 import { askingServer, requestIdOf } from './requestId.ts'
 
 const compress = promisify(gzip)
@@ -14,6 +14,12 @@ const expand = promisify(gunzip)
 const requestChannel = 'xce_log_requests'
 /** The channel on which one server hears the answers to its own requests. */
 const answerChannel = (server: string) => `xce_log_answers_${server}`
+
+/** What a worker is asked. Its answer names the `id`. */
+export interface LogRequest extends LogQuestion {
+  readonly id: string
+  readonly replica: ReplicaId
+}
 
 /** A request for a log that comes from another server; its id names that server. */
 export interface RelayedRequest extends LogRequest {
@@ -35,7 +41,7 @@ const pieceLength = longestMessage - 300
 
 interface Heard {
   readonly onRequest: (request: RelayedRequest) => void
-  readonly onAnswer: (id: string, text: LogText) => void
+  readonly onAnswer: (id: string, answer: LogAnswer) => void
 }
 
 /**
@@ -89,11 +95,11 @@ export class LogRelay {
   }
 
   /** Sends an answer to the server that asked. Returns false when no other server has asked with this id. */
-  answer(workerId: WorkerId, id: string, text: LogText): boolean {
+  answer(workerId: WorkerId, id: string, answer: LogAnswer): boolean {
     const server = askingServer(id)
     if (server === null || server === this.#server) return false
     this.#send(answerChannel(server), async () => {
-      const bytes = (await compress(JSON.stringify(text))).toString('base64')
+      const bytes = (await compress(JSON.stringify(answer))).toString('base64')
       const of = Math.ceil(bytes.length / pieceLength)
       return Array.from({ length: of }, (_, at): string => {
         const piece: Piece = { id, workerId, at, of, bytes: bytes.slice(at * pieceLength, (at + 1) * pieceLength) }
@@ -130,7 +136,7 @@ export class LogRelay {
     if (pieces.size < of) return
     const whole = Array.from({ length: of }, (_, each) => pieces.get(each) ?? '').join('')
     expand(Buffer.from(whole, 'base64'))
-      .then((text) => onAnswer(id, JSON.parse(text.toString('utf8')) as LogText))
+      .then((text) => onAnswer(id, JSON.parse(text.toString('utf8')) as LogAnswer))
       .catch((error: unknown) => this.#log.warn({ err: error }, 'An answer to a request for logs was not whole.'))
   }
 }

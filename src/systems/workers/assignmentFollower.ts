@@ -7,7 +7,7 @@ import type { Reporter } from '../../model/intent.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import { type Assignment, readAssignments } from '../../store/read/readAssignments.ts'
 import { readAssignmentFacts } from '../../store/read/readListFacts.ts'
-import type { LogRequest } from '../logs/logText.ts'
+import type { LogRequest } from '../logs/logRelay.ts'
 import type { WorkersContext } from './workersContext.ts'
 
 /** What a worker should run. */

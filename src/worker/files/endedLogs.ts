@@ -69,10 +69,10 @@ export class EndedLogs {
 
   async #cut(replica: ReplicaName, stream: LogStream): Promise<void> {
     try {
-      const rotated = await rotateLog(this.#files.log(replica, stream), this.#files.rotatedLog(replica, stream))
-      if (rotated === null) return
-      this.#options.marks.markRotated(replica, stream, rotated)
-      this.#options.marks.forget(replica)
+      await rotateLog(this.#files.log(replica, stream), this.#files.rotatedLog(replica, stream), (bytes) => {
+        this.#options.marks.markRotated(replica, stream, bytes)
+        this.#options.marks.forget(replica)
+      })
     } catch (error) {
       if (!hasCode(error, 'ENOENT')) throw error
     }

@@ -1,4 +1,5 @@
-import { rm, stat, truncate } from 'node:fs/promises'
+import { truncateSync } from 'node:fs'
+import { rm, stat } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import { hasCode } from '../../files/systemError.ts'
 import type { ReplicaName } from '../assignment.ts'
@@ -95,9 +96,12 @@ export class LogKeeper {
   async #turn(replica: ReplicaName, stream: LogStream, size: number, seen: Seen): Promise<void> {
     seen.size[stream] = size
     if (size < logBytes) return
-    const turned = await rotateLog(this.#files.log(replica, stream), this.#files.rotatedLog(replica, stream))
-    if (turned === null) return
-    this.#marks.markRotated(replica, stream, turned)
+    let turned = 0
+    await rotateLog(this.#files.log(replica, stream), this.#files.rotatedLog(replica, stream), (bytes) => {
+      this.#marks.markRotated(replica, stream, bytes)
+      turned = bytes
+    })
+    if (turned === 0) return
     seen.size[stream] = 0
     seen.older[stream] = Math.min(turned, logBytes)
     if (turned < tooFastBytes || seen.isTooFast) return
@@ -120,7 +124,7 @@ export class LogKeeper {
       total -= bytes[stream]
       if (part === 'older') await rm(this.#files.rotatedLog(replica, stream), { force: true })
       else {
-        await truncate(this.#files.log(replica, stream), 0)
+        truncateSync(this.#files.log(replica, stream), 0)
         this.#marks.markRotated(replica, stream, bytes[stream])
       }
       bytes[stream] = 0

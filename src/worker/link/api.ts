@@ -1,4 +1,5 @@
 import type { HttpProbeAction, ProbeAction } from '../../model/content.ts'
+import type { LogQuestion } from '../../model/replicaLog.ts'
 import type { WatchedPort } from '../../model/watchedPort.ts'
 import type { RegisteringWorker } from '../../model/workerOffer.ts'
 import type { Assignment, Report } from '../assignment.ts'
@@ -93,7 +94,7 @@ export const assignmentsChanged = /* GraphQL */ `
   subscription AssignmentsChanged($worker: ID!, $epoch: Int!) {
     assignmentsChanged(worker: $worker, epoch: $epoch) {
       kind revision last removed
-      logRequests { id replica tailLines }
+      logRequests { id replica stream start since tailLines maxBytes after waitSeconds }
       assignments {
         replica goal service project index versionNumber command workingDirectory cpuMillis memoryMiB
         env { name value }
@@ -189,10 +190,10 @@ export interface WorkerDrainData {
   }
 }
 
-export interface LogRequest {
+export interface LogRequest extends Omit<LogQuestion, 'since'> {
   readonly id: string
   readonly replica: string
-  readonly tailLines: number
+  readonly since: string | null
 }
 
 export interface AssignmentsChangedData {

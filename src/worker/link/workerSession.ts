@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ReplicaName, Report } from '../assignment.ts'
@@ -69,6 +70,8 @@ export class WorkerSession {
   /** Whether every replica is reported as not ready. */
   #retired = false
   #ended = false
+  /** Aborts with the session: nobody waits for an answer any more. */
+  readonly #life = new AbortController()
 
   constructor(connection: Connection, registration: Registration, parts: SessionParts) {
     this.#connection = connection
@@ -80,6 +83,7 @@ export class WorkerSession {
     this.#drain = parts.drain
     this.#log = parts.log
     this.#nextSequence = parts.nextSequence
+    setMaxListeners(0, this.#life.signal)
   }
 
   /** Rejects with what ended the session. */
@@ -93,6 +97,7 @@ export class WorkerSession {
       return await Promise.race([this.#connection.closed, following, ...tasks, drained])
     } finally {
       this.#ended = true
+      this.#life.abort()
     }
   }
 
@@ -204,13 +209,15 @@ export class WorkerSession {
   async #answerLogRequest(request: LogRequest): Promise<void> {
     const { worker, epoch, leaseSeconds } = this.#registration
     try {
-      const tail = await this.#supervisor.tail(request.replica, request.tailLines)
+      const { id, replica, since, ...rest } = request
+      const question = { ...rest, since: since === null ? null : Date.parse(since) }
+      const { runs, starts, ...found } = await this.#supervisor.readLog(replica, question, this.#life.signal)
+      if (this.#ended) return
       const dated = <Mark extends { readonly at: number | null }>(mark: Mark) => ({
         ...mark,
         at: mark.at === null ? null : new Date(mark.at).toISOString(),
       })
-      const marks = tail.marks.map((mark) => ({ ...dated(mark), stream: mark.stream.toUpperCase() }))
-      const input = { worker, epoch, request: request.id, ...tail, marks, starts: tail.starts.map(dated) }
+      const input = { worker, epoch, request: id, ...found, runs: runs.map(dated), starts: starts.map(dated) }
       const answer = await this.#connection.request<AnswerLogRequestData>(
         answerLogRequest,
         { input },

@@ -108,8 +108,12 @@ export class Starter {
     return `The process ${describeExit(exit)}${why}.`
   }
 
-  /** Removes what a start may have left in its cgroup, also processes that carry no sign of the replica. */
+  /**
+   * Nothing of a start runs any more. What it wrote last is dated now, and what it may have left in its cgroup is removed,
+   * also processes that carry no sign of the replica.
+   */
   cleanUp(replica: ReplicaName): void {
+    this.#parts.marks.markNow(replica)
     this.#parts.cgroups?.remove(replica)
   }
 

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { realpathSync } from 'node:fs'
 import type { Logger } from 'pino'
+import type { LogAnswer, LogQuestion } from '../../model/replicaLog.ts'
 import type { Assignment, ReplicaName, Report } from '../assignment.ts'
 import { isReplicaName, portsOf, samePlacement } from '../assignment.ts'
 import { EndedLogs } from '../files/endedLogs.ts'
@@ -8,8 +9,7 @@ import { ExitFiles } from '../files/exitFiles.ts'
 import { FileWatch } from '../files/fileWatch.ts'
 import { LogKeeper } from '../files/logKeeper.ts'
 import { LogMarks } from '../files/logMarks.ts'
-import type { LogTail } from '../files/logTail.ts'
-import { emptyTail, tailReplica } from '../files/logTail.ts'
+import { LogReading } from '../files/logReading.ts'
 import { OwnDirectories } from '../files/ownDirectories.ts'
 import { ReplicaFiles } from '../files/replicaFiles.ts'
 import type { ReplicaState } from '../files/replicaRecords.ts'
@@ -54,6 +54,7 @@ export class Supervisor {
   /** Assignments that wait until an earlier replica with the same id has ended. */
   readonly #waiting = new Map<ReplicaName, Assignment>()
   readonly #fileWatch: FileWatch
+  readonly #reading: LogReading
   #isEnding = false
 
   constructor(options: SupervisorOptions) {
@@ -72,6 +73,7 @@ export class Supervisor {
       isAlive: (replica) => this.#replicas.has(replica),
       onPruned: (isAlive) => this.#directories.discard(isAlive),
     })
+    this.#reading = new LogReading(this.#files, this.#marks, (replica) => this.#replicas.get(replica)?.ended === false)
     const life = this.#life.signal
     this.#directories = new OwnDirectories(this.#files, log, life)
     const [files, records, exits, sessions] = [this.#files, this.#records, this.#exits, this.#sessions]
@@ -204,12 +206,12 @@ export class Supervisor {
     return [...services.values()]
   }
 
-  /** The last lines of a replica's logs, also after its end until the logs are removed. */
-  async tail(id: ReplicaName, lines: number): Promise<LogTail> {
-    if (!isReplicaName(id)) return emptyTail
-    // What nobody has looked at yet came before this moment.
-    if (this.#replicas.has(id)) await this.#logs.look(id)
-    return tailReplica(this.#files, this.#marks, id, lines)
+  /**
+   * Answers a question about a replica's log, also after its end until the log is removed. `signal` ends the waiting for
+   * what is to come.
+   */
+  readLog(id: ReplicaName, question: LogQuestion, signal: AbortSignal): Promise<LogAnswer> {
+    return this.#reading.answer(id, question, AbortSignal.any([signal, this.#life.signal]))
   }
 
   /** Ends the supervision; the processes run on and can be recovered. Resolves when nothing of this supervisor is left. */

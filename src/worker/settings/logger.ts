@@ -40,7 +40,7 @@ export function keepLogSmall(file: string, log: Logger): () => void {
   const rotate = async (): Promise<void> => {
     if (isRotating) return
     isRotating = true
-    await rotateLog(file, `${file}.1`).catch((error: unknown) =>
+    await rotateLog(file, `${file}.1`, () => undefined).catch((error: unknown) =>
       log.warn({ err: error }, "the worker's own log could not be rotated"),
     )
     isRotating = false

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Viewer } from '../../../src/graphql/kit/context.ts'
-import type { ServiceId, WorkerId } from '../../../src/model/id.ts'
+import type { ServiceId } from '../../../src/model/id.ts'
 import { place } from '../../../src/rules/placement/placement.ts'
 import { readPlacement } from '../../../src/store/read/readPlacement.ts'
 import { type Data, documentOf, openApi, withProfile, withService } from '../api.ts'
@@ -144,56 +144,26 @@ test('the endpoint lists what is ready, and on request what runs', async () => {
   expect(BigInt(endpoint.revision)).toBeGreaterThanOrEqual(BigInt(service.revision))
 })
 
-test('a replica shows its host, ports and log', async () => {
-  const workerId = registered.worker.slice('Worker_'.length) as WorkerId
-  const { logRequests } = api().app
-  const stop = logRequests.follow(workerId, ({ id, tailLines }) => {
-    logRequests.answer(workerId, id, {
-      stdout: ['old', `${tailLines} lines`],
-      stderr: ['between'],
-      truncated: true,
-      marks: [
-        { stream: 'STDOUT', line: 0, at: null, start: null },
-        { stream: 'STDOUT', line: 1, at: 2_000, start: 1 },
-        { stream: 'STDERR', line: 0, at: 1_000, start: 1 },
-      ],
-      starts: [{ start: 1, at: 500 }],
+test('a replica shows its host and ports', async () => {
+  const filter = 'filter: { states: [RUNNING], ready: true, hosts: ["node1"], services: [{ name: "web" }] }'
+  const { replicas } = await api().data(
+    `{ replicas(${filter}) { nodes { state ready readySince start restarts leaving host { name } ports { name port protocol } blocker { reason } endReason exitCode exitSignal startedAt endedAt version { number } } } }`,
+  )
+  expect(replicas.nodes).toHaveLength(2)
+  for (const replica of replicas.nodes) {
+    expect(replica).toMatchObject({
+      state: 'RUNNING',
+      ready: true,
+      readySince: expect.any(String),
+      start: 1,
+      restarts: 0,
+      host: { name: 'node1' },
+      ports: [{ name: 'http', port: expect.any(Number), protocol: 'TCP' }],
+      pending: null,
+      endReason: null,
+      startedAt: expect.any(String),
+      endedAt: null,
     })
-  })
-  try {
-    const filter = 'filter: { states: [RUNNING], ready: true, hosts: ["node1"], services: [{ name: "web" }] }'
-    const { replicas } = await api().data(
-      `{ replicas(${filter}) { nodes { state ready readySince start restarts leaving host { name } ports { name port protocol } blocker { reason } endReason exitCode exitSignal startedAt endedAt version { number } log(tailLines: 7) { stdout stderr truncated lines { stream text seenAt start } starts { start at } } } } }`,
-    )
-    expect(replicas.nodes).toHaveLength(2)
-    for (const replica of replicas.nodes) {
-      expect(replica).toMatchObject({
-        state: 'RUNNING',
-        ready: true,
-        readySince: expect.any(String),
-        start: 1,
-        restarts: 0,
-        host: { name: 'node1' },
-        ports: [{ name: 'http', port: expect.any(Number), protocol: 'TCP' }],
-        blocker: null,
-        endReason: null,
-        startedAt: expect.any(String),
-        endedAt: null,
-        log: {
-          stdout: ['old', '7 lines'],
-          stderr: ['between'],
-          truncated: true,
-          lines: [
-            { stream: 'STDOUT', text: 'old', seenAt: null, start: null },
-            { stream: 'STDERR', text: 'between', seenAt: '1970-01-01T00:00:01.000Z', start: 1 },
-            { stream: 'STDOUT', text: '7 lines', seenAt: '1970-01-01T00:00:02.000Z', start: 1 },
-          ],
-          starts: [{ start: 1, at: '1970-01-01T00:00:00.500Z' }],
-        },
-      })
-    }
-  } finally {
-    stop()
   }
 })
 

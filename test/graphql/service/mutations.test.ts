@@ -413,16 +413,6 @@ describe('idempotencyKey (R17)', () => {
   })
 })
 
-test('the log of a replica that was never placed is null, and tailLines has bounds', async () => {
-  await withProfile(api())
-  await withService(api(), 'logs')
-  const ask = (tailLines: number) =>
-    api().ask(`{ service(name: "logs") { replicas { nodes { log(tailLines: ${tailLines}) { stdout } } } } }`)
-  expect((await ask(1)).data.service.replicas.nodes).toEqual([{ log: null }])
-  for (const tailLines of [-1, 10_001])
-    expect((await ask(tailLines)).errors).toMatchObject([{ code: 'BAD_USER_INPUT' }])
-})
-
 test('a context is for one request', () => {
   const { app } = api()
   expect(createContext(app, admin).pages).not.toBe(createContext(app, admin).pages)

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { buildSchema, GraphQLError } from 'graphql'
 import { useServer } from 'graphql-ws/use/ws'
 import { type WebSocket, WebSocketServer } from 'ws'
+import type { LogAnswer } from '../../../src/model/replicaLog.ts'
 import type { PortOfHost, WatchedPort } from '../../../src/model/watchedPort.ts'
 import { type Greeting, serverProtocols } from '../../../src/model/workerProtocol.ts'
 import type { Assignment, Report } from '../../../src/worker/assignment.ts'
@@ -39,14 +40,7 @@ export class WorkerServer {
   readonly token = 'the-token'
   readonly registrations: RegisterWorkerInput[] = []
   readonly reports: ReportInput[] = []
-  readonly answers: {
-    request: string
-    stdout: string[]
-    stderr: string[]
-    truncated: boolean
-    marks: { stream: string; line: number; at: string | null; start: number | null }[]
-    starts: { start: number; at: string }[]
-  }[] = []
+  readonly answers: (LogAnswer & { readonly request: string })[] = []
   readonly assignments = new Map<string, Assignment>()
   /** Called when a worker asks for its assignments, before the SNAPSHOT is sent. */
   onFollow = (): void => undefined

@@ -2,11 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ReplicaId, WorkerId } from '../../../src/model/id.ts'
 import type { Database } from '../../../src/store/database/database.ts'
-import { LogRelay } from '../../../src/systems/logs/logRelay.ts'
+import { LogRelay, type LogRequest } from '../../../src/systems/logs/logRelay.ts'
 import { LogRequests } from '../../../src/systems/logs/logRequests.ts'
-import type { LogRequest } from '../../../src/systems/logs/logText.ts'
 import { askingServer } from '../../../src/systems/logs/requestId.ts'
 import { freshPostgreSQL, silent, type TestDatabase } from '../../support/fixtures/databases.ts'
+import { logAnswer, logQuestion, printed } from '../../support/fixtures/logAnswers.ts'
 import { until } from '../../support/fixtures/until.ts'
 
 const worker = 'worker' as WorkerId
@@ -43,16 +43,20 @@ test('the worker is connected to another server, and answers there: the reader g
   const [asked, holder] = [await newServer(), await newServer()]
   const heard: LogRequest[] = []
   holder.follow(worker, (request) => heard.push(request))
-  const text = {
-    stdout: Array.from({ length: 3_000 }, () => randomBytes(40).toString('hex')),
-    stderr: ['é "\n'],
+  const lines = Array.from({ length: 3_000 }, () => randomBytes(40).toString('hex'))
+  const text = logAnswer({
+    runs: [
+      { stream: 'STDOUT', at: 1, start: 2, lines, isCut: true },
+      { stream: 'STDERR', at: null, start: null, lines: ['é "\n'], isCut: false },
+    ],
     truncated: true,
-    marks: [],
-    starts: [],
-  }
-  const reading = asked.request(worker, replica, 3_000)
+    skippedBytes: 7,
+    position: 'here',
+  })
+  const question = logQuestion({ tailLines: 3_000, after: 'there', since: 5 })
+  const reading = asked.ask(worker, replica, question)
   const request = await until(() => heard[0], 'the other server is asked')
-  expect(request).toMatchObject({ replica, tailLines: 3_000 })
+  expect(request).toEqual({ ...question, id: request.id, replica })
   expect(holder.answer(worker, request.id, text)).toBe(true)
   expect(await reading).toEqual(text)
   expect(asked.answer(worker, request.id, text)).toBe(false)
@@ -62,42 +66,59 @@ test('the worker answers at a third server, which has not heard of the request y
   const [asked, holder, third] = [await newServer(), await newServer(), await newDeafServer()]
   const heard: LogRequest[] = []
   holder.follow(worker, (request) => heard.push(request))
-  const reading = asked.request(worker, replica, 1)
+  const reading = asked.ask(worker, replica, logQuestion())
   const { id } = await until(() => heard[0], 'the other server is asked')
-  expect(third.answer(worker, id, { stdout: ['a'], stderr: [], truncated: false, marks: [], starts: [] })).toBe(true)
-  expect(await reading).toMatchObject({ stdout: ['a'] })
+  expect(third.answer(worker, id, printed('a'))).toBe(true)
+  expect(await reading).toEqual(printed('a'))
 })
 
 test('an answer of another worker is passed over, at whatever server it is given', async () => {
   const [asked, holder, third] = [await newServer(), await newServer(), await newDeafServer()]
   const heard: LogRequest[] = []
   holder.follow(worker, (request) => heard.push(request))
-  const reading = asked.request(worker, replica, 1)
+  const reading = asked.ask(worker, replica, logQuestion())
   const { id } = await until(() => heard[0], 'the other server is asked')
   const other = 'other' as WorkerId
-  const foreign = { stdout: ['of another'], stderr: [], truncated: false, marks: [], starts: [] }
+  const foreign = printed('of another')
   expect(asked.answer(other, id, foreign)).toBe(false)
   const passed: string[] = []
   await databases[2]?.listen(`xce_log_answers_${askingServer(id)}`, (message) => passed.push(message))
   third.answer(other, id, foreign)
   await until(() => passed.length > 0, 'the foreign answer was sent')
-  third.answer(worker, id, { ...foreign, stdout: ['a'] })
-  expect(await reading).toMatchObject({ stdout: ['a'] })
+  third.answer(worker, id, printed('a'))
+  expect(await reading).toEqual(printed('a'))
+})
+
+test('a worker that comes to another server meanwhile is asked there, once', async () => {
+  const [asked, next] = [await newServer(), await newServer()]
+  const heard: LogRequest[] = []
+  const leave = asked.follow(worker, (request) => heard.push(request))
+  const reading = asked.ask(worker, replica, logQuestion())
+  expect(heard).toHaveLength(1)
+  leave()
+  let again: LogRequest | null = null
+  await until(() => {
+    next.follow(worker, (request) => {
+      again = request
+    })()
+    return again
+  }, 'the other server has heard of it')
+  expect(again).toEqual(heard[0])
+  expect(next.answer(worker, heard[0]?.id ?? '', printed('a'))).toBe(true)
+  expect(await reading).toEqual(printed('a'))
+  next.follow(worker, () => expect.unreachable())
 })
 
 test('an id that no server has given is refused', async () => {
   const server = await newServer()
   for (const id of ['', 'id', `${randomUUID()}`, `x~${randomUUID()}`, `${randomUUID()}~${randomUUID()}~`])
-    expect(server.answer(worker, id, { stdout: [], stderr: [], truncated: false, marks: [], starts: [] })).toBe(false)
+    expect(server.answer(worker, id, logAnswer())).toBe(false)
 })
 
 test('what is no message of a server is passed over', async () => {
   const [asked, holder] = [await newServer(), await newServer()]
   for (const { prisma } of databases.slice(0, 1))
     await prisma.$queryRaw`SELECT count(pg_notify('xce_log_requests', 'nonsense')) AS sent`
-  holder.follow(
-    worker,
-    ({ id }) => void holder.answer(worker, id, { stdout: ['a'], stderr: [], truncated: false, marks: [], starts: [] }),
-  )
-  expect(await asked.request(worker, replica, 1)).toMatchObject({ stdout: ['a'] })
+  holder.follow(worker, ({ id }) => void holder.answer(worker, id, printed('a')))
+  expect(await asked.ask(worker, replica, logQuestion())).toEqual(printed('a'))
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeGlobalId, idOf } from '../../../src/graphql/kit/globalId.ts'
 import { createToken } from '../../../src/store/access/tokens.ts'
+import type { LogRequest } from '../../../src/worker/link/api.ts'
 import { ApiClient } from '../../support/drivers/apiClient.ts'
 import {
   aliveReplicas,
@@ -12,6 +13,7 @@ import {
 } from '../../support/drivers/apiService.ts'
 import { HandWorker } from '../../support/drivers/handWorker.ts'
 import { TestServer } from '../../support/drivers/testServer.ts'
+import { logAnswer, printed } from '../../support/fixtures/logAnswers.ts'
 import { until } from '../../support/fixtures/until.ts'
 
 let server: TestServer
@@ -21,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 const assignmentsChanged = `subscription ($worker: ID!, $epoch: Int!) { assignmentsChanged(worker: $worker, epoch: $epoch) {
-  kind last removed logRequests { id replica tailLines }
+  kind last removed logRequests { id replica stream start since tailLines maxBytes after waitSeconds }
   assignments { replica goal service project index versionNumber command env { name value } ports { name port } stop { signal } }
 } }`
 
@@ -35,7 +37,7 @@ interface Change {
     readonly kind: string
     readonly assignments: readonly Assigned[]
     readonly removed: readonly string[]
-    readonly logRequests: readonly { readonly id: string; readonly replica: string; readonly tailLines: number }[]
+    readonly logRequests: readonly LogRequest[]
   }
 }
 
@@ -415,7 +417,8 @@ describe('several workers on one host', () => {
     // What the other one runs is none of its business.
     expect(await run(a, onB)).toMatchObject({ fenced: onB })
 
-    const log = 'query ($id: ID!) { node(id: $id) { ... on Replica { worker { name } log { stdout } } } }'
+    const log =
+      'query ($id: ID!) { node(id: $id) { ... on Replica { worker { name } } } replicaLog(replica: { id: $id }) { lines { text } } }'
     const reading = server.client.ask(log, { id: onB[0] })
     const { id: request } = await until(
       async () => (await frames.b.next()).value?.data?.assignmentsChanged.logRequests[0],
@@ -428,16 +431,15 @@ describe('several workers on one host', () => {
         worker: worker.id,
         epoch: worker.epoch,
         request,
-        stdout: ['b'],
-        stderr: [],
-        truncated: false,
-        marks: [],
-        starts: [],
+        ...printed('b'),
       },
     })
     expect(await server.client.worker.ask(answer, said(a))).toEqual({ answerLogRequest: { accepted: false } })
     expect(await server.client.worker.ask(answer, said(b))).toEqual({ answerLogRequest: { accepted: true } })
-    expect(await reading).toEqual({ node: { worker: { name: 'job-b' }, log: { stdout: ['b'] } } })
+    expect(await reading).toEqual({
+      node: { worker: { name: 'job-b' } },
+      replicaLog: { lines: [{ text: 'b' }] },
+    })
 
     const { prisma } = server.app.database
     await prisma.worker.update({ where: { name: 'job-b' }, data: { reachability: 'UNREACHABLE' } })
@@ -686,31 +688,52 @@ describe('assignments', () => {
     const [replica] = await placedReplicas(server.client, 'logged', 1)
     const frames = follow(worker)
     await frames.next()
-    const query =
-      'query ($id: ID!) { node(id: $id) { ... on Replica { log(tailLines: 7) { stdout stderr truncated } } } }'
+    const query = `query ($id: ID!) {
+      replicaLog(replica: { id: $id }, start: 2, stream: STDERR, since: "2026-01-31T12:00:00Z", tailLines: 7, maxBytes: 99) {
+        truncated position lines { stream at start text isCut } starts { start at }
+      }
+    }`
     const reading = server.client.ask(query, { id: replica?.id })
     const request = await until(
       async () => (await frames.next()).value?.data?.assignmentsChanged.logRequests[0],
       'a log request comes',
     )
-    expect(request).toMatchObject({ replica: replica?.id, tailLines: 7 })
+    expect(request).toEqual({
+      id: request.id,
+      replica: replica?.id,
+      ...{ stream: 'STDERR', start: 2, since: '2026-01-31T12:00:00.000Z', tailLines: 7, maxBytes: 99 },
+      ...{ after: null, waitSeconds: 0 },
+    })
+    const at = '1970-01-01T00:00:01.000Z'
     const input = {
       worker: worker.id,
       epoch: worker.epoch,
       request: request.id,
-      stdout: ['a', 'b'],
-      stderr: [],
-      truncated: true,
-      marks: [],
-      starts: [],
+      ...logAnswer({ truncated: true, position: 'here' }),
+      runs: [
+        { stream: 'STDERR', at, start: 1, lines: ['a', 'b'], isCut: true },
+        { stream: 'STDOUT', at: null, start: null, lines: ['c'], isCut: false },
+      ],
+      starts: [{ start: 1, at }],
     }
     const answer =
       'mutation ($input: AnswerLogRequestInput!) { answerLogRequest(input: $input) { ... on AnswerLogRequestPayload { accepted } } }'
     expect(await server.client.worker.ask(answer, { input })).toEqual({ answerLogRequest: { accepted: true } })
-    expect(await reading).toEqual({ node: { log: { stdout: ['a', 'b'], stderr: [], truncated: true } } })
+    expect(await reading).toEqual({
+      replicaLog: {
+        truncated: true,
+        position: 'here',
+        lines: [
+          { stream: 'STDERR', at, start: 1, text: 'a', isCut: false },
+          { stream: 'STDERR', at, start: 1, text: 'b', isCut: true },
+          { stream: 'STDOUT', at: null, start: null, text: 'c', isCut: false },
+        ],
+        starts: [{ start: 1, at }],
+      },
+    })
     expect(await server.client.worker.ask(answer, { input })).toEqual({ answerLogRequest: { accepted: false } })
     await frames.return?.()
-    expect(await server.client.ask(query, { id: replica?.id })).toEqual({ node: { log: null } })
+    await expect(server.client.ask(query, { id: replica?.id })).rejects.toThrow('did not answer within 5 s')
   })
 
   test('nothing is left of those who followed', () =>

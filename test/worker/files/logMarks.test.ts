@@ -4,11 +4,13 @@ import path from 'node:path'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { logBytes } from '../../../src/worker/files/logBounds.ts'
+import { withLog } from '../../../src/worker/files/logFiles.ts'
 import { LogKeeper } from '../../../src/worker/files/logKeeper.ts'
-import { LogMarks } from '../../../src/worker/files/logMarks.ts'
-import { tailReplica } from '../../../src/worker/files/logTail.ts'
+import { LogMarks, startsOf } from '../../../src/worker/files/logMarks.ts'
+import { readLog } from '../../../src/worker/files/logReader.ts'
 import { ReplicaFiles } from '../../../src/worker/files/replicaFiles.ts'
 import { assignmentOf, Supervision } from '../../support/drivers/supervision.ts'
+import { linesIn, logQuestion, readLog as readNow } from '../../support/fixtures/logAnswers.ts'
 import { until } from '../../support/fixtures/until.ts'
 
 const replica = 'Replica_a'
@@ -46,12 +48,12 @@ function start(number: number, at: number): void {
 }
 
 /** Each of the last lines of a stream with its time and its start. */
-async function dated(stream: 'stdout' | 'stderr', count: number): Promise<[string, number | null, number | null][]> {
-  const tail = await tailReplica(files, marks, replica, count)
-  return tail[stream].map((text, line) => {
-    const mark = tail.marks.findLast((one) => one.stream === stream && one.line <= line)
-    return [text, mark?.at ?? null, mark?.start ?? null]
-  })
+function dated(stream: 'stdout' | 'stderr', count: number): [string, number | null, number | null][] {
+  const question = logQuestion({ tailLines: count, stream: stream === 'stdout' ? 'STDOUT' : 'STDERR' })
+  const { runs } = withLog(files, marks, replica, (log) => readLog(log, question, false))
+  return runs.flatMap(({ lines, at, start: by }) =>
+    lines.map((text): [string, number | null, number | null] => [text, at, by]),
+  )
 }
 
 test('a line has the time of the first look that saw it, and the start that wrote it', async () => {
@@ -74,14 +76,44 @@ test('a line has the time of the first look that saw it, and the start that wrot
     ['d', 4_000, 3],
     ['not seen', null, 3],
   ]
-  expect(await dated('stdout', 10)).toEqual(all)
-  for (let count = 1; count < all.length; count++) expect(await dated('stdout', count)).toEqual(all.slice(-count))
-  expect(await dated('stderr', 10)).toEqual([['oh', 2_000, 1]])
-  expect((await tailReplica(files, marks, replica, 0)).starts).toEqual([
+  expect(dated('stdout', 10)).toEqual(all)
+  for (let count = 1; count < all.length; count++) expect(dated('stdout', count)).toEqual(all.slice(-count))
+  expect(dated('stderr', 10)).toEqual([['oh', 2_000, 1]])
+  expect(startsOf(marks.read(replica).marks)).toEqual([
     { start: 1, at: 1_000 },
     { start: 2, at: 3_000 },
     { start: 3, at: 3_500 },
   ])
+})
+
+test('what has come is dated when somebody asks, once', () => {
+  start(1, 1_000)
+  write('a\n')
+  now = 2_000
+  marks.markNow(replica)
+  now = 3_000
+  marks.markNow(replica)
+  write('b\n')
+  marks.markNow(replica)
+  expect(dated('stdout', 10)).toEqual([
+    ['a', 2_000, 1],
+    ['b', 3_000, 1],
+  ])
+  expect(marks.read(replica).marks).toHaveLength(3)
+})
+
+test('a log keeps its name, also for the next worker and over many marks', () => {
+  start(1, 1_000)
+  const { log } = marks.read(replica)
+  expect(log).toMatch(/^[0-9a-f]{8}$/)
+  open()
+  for (let at = 0; at < 600; at++) marks.markSeen(replica, { stdout: at, stderr: 0 })
+  open()
+  expect(marks.read(replica).log).toBe(log)
+  rmSync(files.marks(replica))
+  open()
+  start(1, 1_000)
+  expect(marks.read(replica).log).not.toBe(log)
 })
 
 test('times are kept over rotations and by the next worker', async () => {
@@ -99,7 +131,7 @@ test('times are kept over rotations and by the next worker', async () => {
   await look(6_000)
   write('d\n')
   await look(7_000)
-  expect(await dated('stdout', 2)).toEqual([
+  expect(dated('stdout', 2)).toEqual([
     ['c', 6_000, 2],
     ['d', 7_000, 2],
   ])
@@ -113,7 +145,7 @@ test('the file of marks stays small, and what comes after many marks is dated as
     marks.markSeen(replica, { stdout: readFileSync(files.log(replica, 'stdout')).length, stderr: 0 })
   }
   expect(readFileSync(files.marks(replica)).length).toBeLessThan(65_536)
-  expect(await dated('stdout', 2)).toEqual([
+  expect(dated('stdout', 2)).toEqual([
     ['1998', 11_998, 1],
     ['1999', 11_999, 1],
   ])
@@ -125,16 +157,12 @@ test('a replica that is restarted in place tells which start wrote what', async 
   const assignment = assignmentOf({ command })
   supervision.supervisor.assign(assignment)
   await supervision.report(assignment.replica, { state: 'RUNNING', start: 2 })
-  const tail = await until(async () => {
-    const found = await supervision.supervisor.tail(assignment.replica, 10)
-    // A line that is printed between the worker's look and its reading has no time yet.
-    return found.stdout.length === 2 && found.marks.every(({ at }) => at !== null) ? found : null
-  }, 'both have printed, and the worker has seen it')
-  expect(tail.marks.map(({ line, start: by }) => [line, by])).toEqual([
-    [0, 1],
-    [1, 2],
-  ])
-  expect(tail.starts.map(({ start: number }) => number)).toEqual([1, 2])
-  for (const { at } of tail.marks) expect(Math.abs(Date.now() - (at ?? 0))).toBeLessThan(60_000)
+  const answer = await until(async () => {
+    const found = await readNow(supervision.supervisor, assignment.replica)
+    return linesIn(found).length === 2 ? found : null
+  }, 'both have printed')
+  expect(answer.runs.map(({ start: by }) => by)).toEqual([1, 2])
+  expect(answer.starts.map(({ start: number }) => number)).toEqual([1, 2])
+  for (const { at } of answer.runs) expect(Math.abs(Date.now() - (at ?? 0))).toBeLessThan(60_000)
   await supervision.dispose()
 })

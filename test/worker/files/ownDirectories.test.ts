@@ -21,6 +21,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { OwnDirectories } from '../../../src/worker/files/ownDirectories.ts'
 import { ReplicaFiles } from '../../../src/worker/files/replicaFiles.ts'
 import { assignmentOf, httpProbe, newReplicaId, Supervision } from '../../support/drivers/supervision.ts'
+import { linesIn, readLog } from '../../support/fixtures/logAnswers.ts'
 import { kill } from '../../support/fixtures/processes.ts'
 import { until } from '../../support/fixtures/until.ts'
 
@@ -224,7 +225,7 @@ describe('a replica', () => {
     writeFileSync(path.join(home(replica), 'core'), '')
     supervision.supervisor.release(replica, { drain: false })
     await until(() => supervision.supervisor.reports().length === 0, 'it is forgotten')
-    expect((await supervision.supervisor.tail(replica, 1)).stdout).toHaveLength(1)
+    expect(linesIn(await readLog(supervision.supervisor, replica))).toHaveLength(1)
     expect(readdirSync(home(replica))).toEqual(['core'])
     rmSync(at('replicas', replica), { recursive: true })
     // The next one that is forgotten has the worker look.

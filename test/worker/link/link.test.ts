@@ -14,6 +14,7 @@ import { assignmentOf, httpProbe } from '../../support/drivers/supervision.ts'
 import { WorkerServer } from '../../support/drivers/workerServer.ts'
 import { freePort } from '../../support/fixtures/freePort.ts'
 import { listenOn } from '../../support/fixtures/listenOn.ts'
+import { linesIn, logQuestion, readLog } from '../../support/fixtures/logAnswers.ts'
 import { expectNoProcessWith, expectNothingLeft, processesWith, program } from '../../support/fixtures/processes.ts'
 import { until } from '../../support/fixtures/until.ts'
 
@@ -185,17 +186,20 @@ test('it answers requests for logs', async () => {
   const { replica } = await running({
     command: ['sh', '-c', 'for i in 1 2 3; do echo $i; done; echo oh >&2; exec sleep 1000'],
   })
-  await until(async () => (await supervisor.tail(replica, 9)).stderr.length === 1, 'it has printed')
-  server.askForLog({ id: 'LogRequest_1', replica, tailLines: 2 })
-  server.askForLog({ id: 'LogRequest_2', replica: '../../etc', tailLines: 2 })
+  await until(async () => linesIn(await readLog(supervisor, replica), 'STDERR').length === 1, 'it has printed')
+  const question = { ...logQuestion({ tailLines: 2, stream: 'STDOUT' }), since: '2026-01-31T12:00:00.000Z' }
+  server.askForLog({ ...question, id: 'LogRequest_1', replica })
+  server.askForLog({ ...question, id: 'LogRequest_2', replica: '../../etc' })
   await until(() => server.answers.length === 2, 'the answers')
-  const answers = Object.fromEntries(
-    server.answers.map(({ request, stdout, stderr, truncated }) => [request, { stdout, stderr, truncated }]),
-  )
-  expect(answers).toEqual({
-    LogRequest_1: { stdout: ['2', '3'], stderr: ['oh'], truncated: true },
-    LogRequest_2: { stdout: [], stderr: [], truncated: false },
+  const answers = new Map(server.answers.map((answer) => [answer.request, answer]))
+  const at = expect.stringMatching(/^20\d\d-.*Z$/)
+  expect(answers.get('LogRequest_1')).toMatchObject({
+    state: 'OPEN',
+    runs: [{ stream: 'STDOUT', at, start: 1, lines: ['2', '3'], isCut: false }],
+    starts: [{ start: 1, at }],
+    truncated: true,
   })
+  expect(answers.get('LogRequest_2')).toMatchObject({ state: 'NONE', runs: [] })
 })
 
 describe('a lost connection', () => {

@@ -6,6 +6,7 @@ import { readStat } from '../../../src/worker/machine/processTable.ts'
 import { assignmentOf, httpProbe, Supervision } from '../../support/drivers/supervision.ts'
 import { freePort } from '../../support/fixtures/freePort.ts'
 import { listenOn } from '../../support/fixtures/listenOn.ts'
+import { linesIn, readLog } from '../../support/fixtures/logAnswers.ts'
 import { isRunning, kill, processesWith, program } from '../../support/fixtures/processes.ts'
 import { until } from '../../support/fixtures/until.ts'
 
@@ -355,6 +356,6 @@ describe('a stop', () => {
     await supervision.report(kept.replica, { state: 'ENDED' })
     supervision.supervisor.assign({ ...kept, goal: 'STOP' })
     expect(supervision.story(kept.replica).filter((said) => said === '1 STOPPED')).toHaveLength(2)
-    expect((await supervision.supervisor.tail(gone.replica, 10)).stdout).toHaveLength(1)
+    expect(linesIn(await readLog(supervision.supervisor, gone.replica))).toHaveLength(1)
   })
 })
