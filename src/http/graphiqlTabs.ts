@@ -60,14 +60,14 @@ query WhyNotReady {
     desiredReplicas
     readyReplicas
     blockers { reason message count since until }
-    rollout { state hold { reason message } }
+    rollout { state blocker { reason message } }
     replicas(filter: { ready: false }) {
       nodes {
         id
         index
         state
         host { name }
-        pending { reason message since until }
+        blocker { reason message since until }
         endReason
         exitCode
         exitSignal

@@ -112,7 +112,7 @@ describe('alike subscriptions', () => {
     await two.frame('document')
     expect(groups()).toBe(2)
     two.subscribe(
-      document.replace('service: $service', 'service: $service, includeNotReady: true'),
+      document.replace('{ name: $service }', '{ name: $service }, includeNotReady: true'),
       { service: 'apart' },
       'literal',
     )

@@ -288,7 +288,7 @@ describe('a BOOKMARK', () => {
     await createService(server.client, 'quiet', 0)
     const document = 'subscription { serviceChanged(service: { name: "quiet" }) { kind service { name } } }'
     const silent = await follow(document)
-    const asking = await follow(document.replace('"quiet"', '"quiet", bookmarks: true'))
+    const asking = await follow(document.replace('"quiet" }', '"quiet" }, bookmarks: true'))
     for (const kind of ['SNAPSHOT', 'BOOKMARK', 'BOOKMARK'])
       expect(await asking.frame()).toEqual({ kind, service: { name: 'quiet' } })
     expect(await silent.frame()).toMatchObject({ kind: 'SNAPSHOT' })

@@ -172,9 +172,10 @@ describe('other subscriptions resume', () => {
     await worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready: true })
     await head()
     const documents = {
-      serviceChanged: '(name: "others", after: $after) { kind revision service { readyReplicas } }',
-      replicaChanged: '(service: "others", after: $after) { kind revision last replicas { id ready } removedIds }',
-      rolloutChanged: '(service: "others", after: $after) { kind revision rollout { state } }',
+      serviceChanged: '(service: { name: "others" }, after: $after) { kind revision service { readyReplicas } }',
+      replicaChanged:
+        '(service: { name: "others" }, after: $after) { kind revision last replicas { id ready } removedIds }',
+      rolloutChanged: '(service: { name: "others" }, after: $after) { kind revision rollout { state } }',
       servicesChanged: '(after: $after) { kind revision last services { name } removedIds }',
       eventAdded: '(after: $after) { kind revision events { message } }',
     }

@@ -18,7 +18,7 @@ const ofAll = ['servicesChanged', 'hostsChanged', 'eventAdded'] as const
 
 function documentOf(field: string, service: string, after: string | null = null): string {
   const ofOne = ofService.some((own) => own === field)
-  const named = ofOne ? [`${field === 'serviceChanged' ? 'name' : 'service'}: ${JSON.stringify(service)}`] : []
+  const named = ofOne ? [`service: { name: ${JSON.stringify(service)} }`] : []
   return `subscription ($after: Revision = ${JSON.stringify(after)}) { ${field}(${[...named, 'after: $after', 'bookmarks: true'].join(', ')}) { kind revision } }`
 }
 

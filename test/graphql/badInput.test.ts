@@ -539,9 +539,7 @@ test.each([
   ['resumeRollout', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
   ['rollbackService', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
   ['rollbackService', { service: { name: 'api' }, toVersion: 2 }, ['toVersion'], 'has no version 2: its newest is 1'],
-  ['killReplica', { replica: unknown }, ['replica'], `There is no replica "${unknown}"`],
-  ['killReplica', { replica: 'nonsense' }, ['replica'], 'There is no replica "nonsense"'],
-  ['killReplica', { replica: unknown.replace('Replica', 'Service') }, ['replica'], 'There is no replica'],
+  ['killReplica', { replica: { id: unknown } }, ['replica', 'id'], `There is no replica with the id "${unknown}"`],
 ])('%s of %j is NotFoundError', async (mutation, input, path, sentence) => {
   const data = await unchanged(() => api().data(documentOf(mutation), { input }))
   expect(data[mutation]).toEqual({

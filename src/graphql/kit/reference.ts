@@ -13,7 +13,7 @@ export interface Reference {
 export const idDescription = (type: string) => `The id of the ${type.toLowerCase()}. Give it or the name.`
 
 /** Says what is wrong with a reference to an object of the type: it has both id and name or none, or an id of another type. */
-export function referenceFaults(type: string, { id, name }: Reference): Fault[] {
+export function referenceFaults(type: string, { id, name }: Reference, otherwise = 'its name'): Fault[] {
   const what = type.toLowerCase()
   if (typeof id === 'string' && typeof name === 'string')
     return [{ message: `Both the id ${quoted(id)} and the name ${quoted(name)} are given: give one of them.` }]
@@ -23,7 +23,7 @@ export function referenceFaults(type: string, { id, name }: Reference): Fault[] 
   if (idOf(type, id) !== null) return []
   const other = decodeGlobalId(id)?.typename
   const fault = other === undefined ? 'is no id of this API' : `is the id of ${article(other)}`
-  return [{ path: ['id'], message: `${quoted(id)} ${fault}: give the id of a ${what}, or its name.` }]
+  return [{ path: ['id'], message: `${quoted(id)} ${fault}: give the id of a ${what}, or ${otherwise}.` }]
 }
 
 /** Throws BAD_USER_INPUT for the first fault of a reference outside of a mutation's input. */

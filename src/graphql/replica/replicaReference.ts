@@ -37,7 +37,7 @@ export function replicaFaults({ id, service, index }: ReplicaReferenceValue): Fa
   const byIndex = [service, index].filter((part) => part !== null && part !== undefined).length
   if (typeof id === 'string' && byIndex > 0)
     return [{ message: `The id ${quoted(id)} is given beside service or index: give the id, or service and index.` }]
-  if (typeof id === 'string') return referenceFaults('Replica', { id })
+  if (typeof id === 'string') return referenceFaults('Replica', { id }, 'its service and index')
   if (byIndex === 2) return []
   return [{ message: 'The replica is not named: give its id, or both service and index.' }]
 }

@@ -125,7 +125,7 @@ builder.mutationField('endWorker', (t) =>
 const ServiceKey = builder.inputRef<{ readonly project: string; readonly name: string }>('ServiceKey').implement({
   description: 'Names a service of a drain.',
   fields: (t) => ({
-    project: t.string({ required: true, description: "The project's name." }),
+    project: t.string({ required: true, defaultValue: 'default', description: "The project's name." }),
     name: t.string({ required: true, description: "The service's name." }),
   }),
 })

@@ -159,7 +159,7 @@ test('a replica shows its host and ports', async () => {
       restarts: 0,
       host: { name: 'node1' },
       ports: [{ name: 'http', port: expect.any(Number), protocol: 'TCP' }],
-      pending: null,
+      blocker: null,
       endReason: null,
       startedAt: expect.any(String),
       endedAt: null,

@@ -223,14 +223,14 @@ describe('services', () => {
     expect(scaled).toMatchObject({ desiredReplicas: 4, activeReplicas: 4 })
     expect(BigInt(scaled.specRevision)).toBeGreaterThan(BigInt(created.specRevision))
 
-    const { replica } = await mutate('killReplica', { replica: scaled.replicas.nodes[0].id })
+    const { replica } = await mutate('killReplica', { replica: { id: scaled.replicas.nodes[0].id } })
     expect(replica).toMatchObject({
       id: scaled.replicas.nodes[0].id,
       state: 'ENDED',
       endReason: 'KILLED',
       service: { activeReplicas: 4, specRevision: scaled.specRevision },
     })
-    expect(await mutate('killReplica', { replica: replica.id })).toMatchObject({
+    expect(await mutate('killReplica', { replica: { id: replica.id } })).toMatchObject({
       __typename: 'InvalidStateError',
       path: ['input', 'replica'],
     })

@@ -42,9 +42,9 @@ test('the table of a frame has the addresses that the subscription asks for, as 
   await report(false)
   const [client, both, notReady] = await Promise.all(
     [
-      'service: "etcd", port: "client"',
-      'service: "etcd"',
-      'service: "etcd", port: "client", includeNotReady: true',
+      'service: { name: "etcd" }, port: "client"',
+      'service: { name: "etcd" }',
+      'service: { name: "etcd" }, port: "client", includeNotReady: true',
     ].map(follow),
   )
   const one = (ready: boolean) => ({ portName: 'client', ready })

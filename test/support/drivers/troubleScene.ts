@@ -108,11 +108,11 @@ export class TroubleScene {
     const changes = {
       scaleService: { service: { name: 'web' }, replicas: 2 },
       deleteService: { service: { name: 'web' } },
-      killReplica: { replica },
+      killReplica: { replica: { id: replica } },
       createService: { name: 'other', profile: 'web', replicas: 1 },
       applyProfile: { name: 'other', command: ['true'] },
       applyProject: { name: 'other' },
-      cordonHost: { host: 'hand' },
+      cordonHost: { host: { name: 'hand' } },
     }
     for (const [mutation, input] of Object.entries(changes)) {
       const type = `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}Input`

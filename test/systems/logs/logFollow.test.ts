@@ -243,8 +243,8 @@ describe('at one server, on the embedded database', () => {
   })
 
   test.each([
-    [{ replica: 'Replica_x' }, 'There is no replica "Replica_x"'],
-    [{ replica: 'Service_01890a5d-ac96-774b-bcce-b302099a8057' }, 'There is no replica'],
+    [{ replica: 'Replica_x' }, '"Replica_x" is no id of this API: give the id of a replica, or its service and index.'],
+    [{ replica: 'Service_01890a5d-ac96-774b-bcce-b302099a8057' }, 'is the id of a Service: give the id of a replica'],
     [{ after: 'x' }, 'after is "x": give the position of a frame or of replicaLog.'],
     [{ tailLines: 10_001 }, 'tailLines is 10001: give 0 to 10000.'],
   ])('%j is refused', async (wish, message) => {
