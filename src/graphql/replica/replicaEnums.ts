@@ -26,7 +26,8 @@ export const LeaveReason = enumOf<Leave>(
 )
 
 export const EndReason = enumOf<End>('EndReason', 'Why a replica ended.', {
-  EXITED: 'Its process ended without being told to, with any exit status, and is not restarted in place.',
+  COMPLETED: 'Its process ended with exit code 0, and its restart policy is ON_FAILURE or NEVER.',
+  EXITED: 'Its process ended without being told to, and its restart policy does not restart it in place.',
   GAVE_UP: 'It failed more often than its restart policy allows.',
   START_FAILED: 'Its process could not be started.',
   PORT_TAKEN: 'Another program used a port that it was given.',

@@ -101,7 +101,7 @@ export const assignmentsChanged = /* GraphQL */ `
         startup ${probe}
         readiness ${probe}
         liveness ${probe}
-        restart { maxAttempts windowSeconds delaySeconds }
+        restart { mode maxAttempts windowSeconds delaySeconds }
         stop { signal drainSeconds graceSeconds onLostContact }
       }
     }
