@@ -10,7 +10,7 @@ const profileFields = `id revision command env { name value secret } workingDire
   liveness { action { __typename ... on HttpProbe { port path } ... on TcpProbe { port } ... on ExecProbe { command } } periodSeconds }
   restart { mode maxAttempts windowSeconds delaySeconds } stop { signal drainSeconds graceSeconds onLostContact }
   service { replicas spreadMode maxPerHost maxSurge { count percent } maxUnavailable { count percent } minReadySeconds progressDeadlineSeconds autoRollback watchSeconds backoffBaseSeconds backoffMaxSeconds backoffResetAfterSeconds }
-  createdBy profile { name kind current { revision } revisions { nodes { revision } } }`
+  createdBy profile { name current { revision } revisions { nodes { revision } } }`
 
 const applyProfile = async (input: Data): Promise<Data> =>
   (await api().data(documentOf('applyProfile', `created profile { ${profileFields} }`), { input })).applyProfile
@@ -58,7 +58,7 @@ describe('profiles', () => {
         backoffResetAfterSeconds: 600,
       },
       createdBy: 'alice',
-      profile: { name: 'plain', kind: 'SERVICE', current: { revision: 1 }, revisions: { nodes: [{ revision: 1 }] } },
+      profile: { name: 'plain', current: { revision: 1 }, revisions: { nodes: [{ revision: 1 }] } },
     })
   })
 
