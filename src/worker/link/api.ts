@@ -78,7 +78,7 @@ export const endWorker = /* GraphQL */ `
 export const workerDrain = /* GraphQL */ `
   query WorkerDrain($worker: ID!, $epoch: Int!, $services: [ServiceKey!]!) {
     workerDrain(worker: $worker, epoch: $epoch, services: $services) {
-      isDraining replicas
+      draining replicas
       services { project name desiredReplicas readyReplicas blockers }
     }
   }
@@ -177,7 +177,7 @@ export interface ServiceName {
 export interface WorkerDrainData {
   readonly workerDrain: {
     /** False after an operator ended the drain. */
-    readonly isDraining: boolean
+    readonly draining: boolean
     /** The number of the worker's replicas that have not ended. */
     readonly replicas: number
     /** The services of the query that are not deleted. */
