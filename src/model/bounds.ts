@@ -52,6 +52,11 @@ export const mostCauses = 16
 export const intentsPerCommit = 256
 /** For so long a replica must have been ready at least, once its content has failed in this rollout (R9). */
 export const troubledMinReadySeconds = 10
+/**
+ * A replica that completes its work within so many seconds of its start counts as failed, because a service is something
+ * that stays up: otherwise a program that ends at once would be started again and again without a wait (R10).
+ */
+export const shortestWorkSeconds = 60
 /** A slot is in CRASH_LOOP from its third failure on (R10). */
 export const crashLoopFailures = 3
 /** From so many port conflicts of a replica in a row its blocker says how much of the range is taken (R13). */

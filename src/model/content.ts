@@ -1,4 +1,4 @@
-import type { LostContact, PortProtocol } from '../generated/prisma/enums.ts'
+import type { LostContact, PortProtocol, RestartMode } from '../generated/prisma/enums.ts'
 import type { Settings } from './settings.ts'
 
 export interface EnvironmentVariable {
@@ -51,10 +51,11 @@ export interface Probe {
 }
 
 /**
- * A process is restarted in place at most `maxAttempts` times within `windowSeconds`; then the replica has GAVE_UP as
- * its end. The first restart comes at once, later ones after `delaySeconds`.
+ * After the ends that `mode` names a process is restarted in place, at most `maxAttempts` times within `windowSeconds`;
+ * then the replica has GAVE_UP as its end. The first restart comes at once, later ones after `delaySeconds`.
  */
 export interface RestartPolicy {
+  readonly mode: RestartMode
   readonly maxAttempts: number
   readonly windowSeconds: number
   readonly delaySeconds: number

@@ -17,7 +17,7 @@ import type { HostView, Version } from './service.ts'
 import type { RolloutSettings, Settings } from './settings.ts'
 
 export type ReportedState = 'STARTING' | 'RUNNING' | 'ENDED'
-export type ReportedEndReason = 'EXITED' | 'GAVE_UP' | 'START_FAILED' | 'PORT_TAKEN' | 'STOPPED'
+export type ReportedEndReason = 'COMPLETED' | 'EXITED' | 'GAVE_UP' | 'START_FAILED' | 'PORT_TAKEN' | 'STOPPED'
 
 /** What a worker reports of one replica: the observed state, never a goal. */
 export interface ReplicaReport {

@@ -21,7 +21,7 @@ export interface RolloutPlan {
   readonly lowestAvailable: number
   readonly highestActive: number
   readonly durationSeconds: number | null
-  readonly finishes: boolean
+  readonly finished: boolean
   /** For how many seconds it is watched once it is complete (R6); 0 if it is not. */
   readonly watchSeconds: number
   readonly blocker: Blocker | null

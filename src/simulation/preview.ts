@@ -88,14 +88,14 @@ export class Preview {
 
   /** Returns the plan as far as it was worked out. */
   plan(): RolloutPlan {
-    const finishes = this.#doneAt !== null
+    const finished = this.#doneAt !== null
     const durationSeconds = this.#doneAt === null ? null : Math.ceil((this.#doneAt - this.#input.now) / 1_000)
     return {
       ...this.#steps.summary(),
       durationSeconds,
-      finishes,
+      finished,
       watchSeconds: this.#watchSeconds(),
-      blocker: finishes ? null : this.#blocker(),
+      blocker: finished ? null : this.#blocker(),
       warnings: this.#warnings(),
     }
   }

@@ -200,11 +200,12 @@ export class Workers {
   }
 
   #endProcess(run: Run, exitCode: number, now: Instant): ReplicaReport[] {
-    const decision = decideRestart(run.content.restart, run.restarts, now / 1_000)
+    const outcome = exitCode === 0 ? 'completed' : 'failed'
+    const decision = decideRestart(run.content.restart, outcome, run.restarts, now / 1_000)
     this.#cancelSteps(run)
     run.isConfirmed = false
     run.isReady = false
-    if (decision.kind === 'giveUp') return [ended(run, decision.endReason, exitCode, null)]
+    if (decision.kind === 'end') return [ended(run, decision.endReason, exitCode, null)]
     run.restarts.push(now / 1_000)
     run.start++
     this.#schedule(

@@ -1,6 +1,8 @@
 import {
+  type GraphQLEnumType,
   type GraphQLField,
   type GraphQLInputType,
+  type GraphQLInterfaceType,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
@@ -16,8 +18,10 @@ import {
 import { describe, expect, test } from 'vitest'
 import { builder } from '../../src/graphql/kit/builder.ts'
 import { createContext, type Viewer } from '../../src/graphql/kit/context.ts'
+import { errorCodes } from '../../src/graphql/kit/errorCodes.ts'
 import { decodeGlobalId, encodeGlobalId } from '../../src/graphql/kit/globalId.ts'
 import { schema, workerSchema } from '../../src/graphql/schema.ts'
+import type { RefusalCode } from '../../src/model/refusal.ts'
 import { openApi } from './api.ts'
 
 const typesOf = (of: GraphQLSchema) =>
@@ -90,6 +94,17 @@ test('an expected failure is an Error, and every mutation can answer what any ca
       expect(member.getInterfaces().map((face) => face.name)).toEqual(['Error'])
     }
   }
+})
+
+test.each([
+  ['users', schema, ['FENCED', 'OVERTAKEN']],
+  ['workers', workerSchema, ['CONFLICT', 'NAME_TAKEN', 'QUOTA_EXCEEDED']],
+])('the codes in the API of %s are those of its errors, and no others', (_, of, others) => {
+  const errors = of.getPossibleTypes(of.getType('Error') as GraphQLInterfaceType).map(({ name }) => name)
+  const codes = (of.getType('ErrorCode') as GraphQLEnumType).getValues().map(({ name }) => name)
+  expect(codes.map((code) => errorCodes[code as RefusalCode].type).sort()).toEqual([...errors].sort())
+  expect(codes.length).toBeGreaterThan(3)
+  expect(codes.filter((code) => others.includes(code))).toEqual([])
 })
 
 test('the ids of every node are known, and of nothing else', () => {

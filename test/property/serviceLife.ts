@@ -119,7 +119,9 @@ export class ServiceLife {
         break
       case 'end':
         this.#reportAll(
-          some(placed).map((row) => ended(row, (['EXITED', 'GAVE_UP', 'START_FAILED'] as const)[pick % 3] ?? 'EXITED')),
+          some(placed).map((row) =>
+            ended(row, (['EXITED', 'GAVE_UP', 'START_FAILED', 'COMPLETED'] as const)[pick % 4] ?? 'EXITED'),
+          ),
         )
         break
       case 'stopped':

@@ -80,7 +80,7 @@ describe('the default limits, 25 % and 25 %', () => {
   ] as const)('%s replicas', (replicas, steps, lowestAvailable, highestActive, durationSeconds) => {
     const plan = planOf(previewOf(withLimits(replicas), updateTo('2')))
     expect(told(plan)).toEqual(steps)
-    expect(plan).toMatchObject({ lowestAvailable, highestActive, durationSeconds, finishes: true, blocker: null })
+    expect(plan).toMatchObject({ lowestAvailable, highestActive, durationSeconds, finished: true, blocker: null })
   })
 })
 
@@ -94,7 +94,7 @@ test('one at a time: surge 0, unavailable 1', () => {
     [[0], [0]],
     [[], []],
   ])
-  expect(plan).toMatchObject({ lowestAvailable: 2, highestActive: 3, durationSeconds: 30, finishes: true })
+  expect(plan).toMatchObject({ lowestAvailable: 2, highestActive: 3, durationSeconds: 30, finished: true })
 })
 
 test('all at once: surge 100 %', () => {
@@ -114,7 +114,7 @@ test('minReadySeconds are waited for at every step', () => {
 test('scaled in the same update: first (R4)', () => {
   const plan = planOf(previewOf(withLimits(4), updateTo('2', { replicas: 8 })))
   // n = 8, s = 2, u = 2: 6 more of the old version, then the rollout. Only 4 are available, so that nothing available is stopped yet.
-  expect(plan).toMatchObject({ lowestAvailable: 4, highestActive: 10, finishes: true })
+  expect(plan).toMatchObject({ lowestAvailable: 4, highestActive: 10, finished: true })
   expect(plan.steps.at(-1)).toMatchObject({ active: 8, available: 8 })
 })
 
@@ -130,14 +130,14 @@ describe('what does not finish says why', () => {
     const one = hostOf(scene.snapshot, { takenPorts: [{ port: 8080, protocol: 'TCP', quarantinedUntil: null }] })
     const plan = planOf(previewOf(scene, updateTo('2'), { hosts: [one] }))
     expect(plan).toMatchObject({
-      finishes: false,
+      finished: false,
       durationSeconds: null,
       lowestAvailable: 1,
       blocker: { reason: 'NO_PORT' },
     })
     const second = host('host-2')
     expect(planOf(previewOf(scene, updateTo('2'), { hosts: [one, second] }))).toMatchObject({
-      finishes: true,
+      finished: true,
       durationSeconds: 10,
     })
   })
@@ -146,7 +146,7 @@ describe('what does not finish says why', () => {
     const scene = withLimits(3)
     const project: PlacementProject = { id: 'project-1' as ProjectId, name: 'default', maxReplicas: 3, usedReplicas: 3 }
     expect(planOf(previewOf(scene, updateTo('2'), { project }))).toMatchObject({
-      finishes: false,
+      finished: false,
       blocker: { reason: 'QUOTA' },
     })
   })
@@ -157,13 +157,13 @@ describe('what does not finish says why', () => {
     const full = hostOf(scene.snapshot, { cpuMillis: 4 * cpuMillis })
     const plan = planOf(previewOf(scene, updateTo('2'), { hosts: [full] }))
     // One of two starts waits for the 3 s that the stopped one serves on; the other for the next one's.
-    expect(plan).toMatchObject({ finishes: true, lowestAvailable: 3 })
+    expect(plan).toMatchObject({ finished: true, lowestAvailable: 3 })
     expect(plan.durationSeconds).toBeGreaterThan(20)
   })
 
   test('paused from the first commit on', () => {
     const plan = planOf(previewOf(withLimits(3), updateTo('2', { startPaused: true })))
-    expect(plan).toMatchObject({ finishes: false, blocker: { reason: 'ROLLOUT_PAUSED' }, steps: [] })
+    expect(plan).toMatchObject({ finished: false, blocker: { reason: 'ROLLOUT_PAUSED' }, steps: [] })
   })
 
   test('a replica that runs and has not become ready in its time is not expected to', () => {
@@ -174,9 +174,9 @@ describe('what does not finish says why', () => {
     scene.report(placed.map((row) => reportOf(row, { ready: false })))
     scene.confirmStops()
     const scaled = updateTo(null, { replicas: 5 })
-    expect(planOf(previewOf(scene, scaled))).toMatchObject({ finishes: true })
+    expect(planOf(previewOf(scene, scaled))).toMatchObject({ finished: true })
     const plan = planOf(previewOf(scene.wait(11), scaled))
-    expect(plan).toMatchObject({ finishes: false, blocker: { reason: 'WAITING_FOR_READY', count: 2 } })
+    expect(plan).toMatchObject({ finished: false, blocker: { reason: 'WAITING_FOR_READY', count: 2 } })
   })
 })
 
@@ -191,7 +191,7 @@ test('400 replicas take the seconds and steps of 4', () => {
   const scene = withLimits(400)
   const hosts = [hostOf(scene.snapshot, { cpuMillis: 1_000_000, memoryMiB: 1_000_000 })]
   const plan = planOf(previewOf(scene, updateTo('2'), { hosts }))
-  expect(plan).toMatchObject({ lowestAvailable: 300, highestActive: 500, durationSeconds: 20, finishes: true })
+  expect(plan).toMatchObject({ lowestAvailable: 300, highestActive: 500, durationSeconds: 20, finished: true })
   expect(plan.steps.map(({ starts, stops }) => [starts.length, stops.length])).toEqual([
     [200, 100],
     [200, 200],

@@ -134,7 +134,7 @@ export class ServiceUser {
         memoryMiB: 16,
         env: [{ name: 'SOAK_RUN', value: this.#run }],
         readiness: { ...helloReadiness, timeoutSeconds: 5 },
-        restart: { maxAttempts: 20, windowSeconds: 60, delaySeconds: 0 },
+        restart: { mode: 'ALWAYS', maxAttempts: 20, windowSeconds: 60, delaySeconds: 0 },
         stop: { drainSeconds: rng.below(2), graceSeconds: 10, onLostContact: rng.of(['KEEP', 'STOP']) },
         service: { rollout, backoff: { baseSeconds: 1, maxSeconds: 4, resetAfterSeconds: 20 } },
       },

@@ -93,7 +93,7 @@ function followed(registrations: number): Promise<unknown> {
 }
 
 async function runningReplica(state = path.join(directory, 'state')): Promise<{ replica: string; pid: number }> {
-  const { replica } = await assigned({ restart: { maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 } })
+  const { replica } = await assigned({ restart: { mode: 'ALWAYS', maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 } })
   const file = path.join(state, 'replicas', replica, 'stdout.log')
   return {
     replica,

@@ -1,14 +1,9 @@
-import type {
-  ProfileKind as Kind,
-  Profile as ProfileRow,
-  ProfileRevision as RevisionRow,
-} from '../../generated/prisma/client.ts'
+import type { Profile as ProfileRow, ProfileRevision as RevisionRow } from '../../generated/prisma/client.ts'
 import { EnvironmentVariable, PortDeclaration, Probe, RestartPolicy, StopPolicy } from '../content/content.ts'
 import { ServiceSettings } from '../content/settings.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
-import { enumOf } from '../kit/enumOf.ts'
 import { rowType } from '../kit/rowType.ts'
 import { storable } from '../kit/storableText.ts'
 
@@ -26,8 +21,6 @@ const profiles: Listing = {
   order: [{ column: 'name', type: 'text' }],
   descending: false,
 }
-
-const ProfileKind = enumOf<Kind>('ProfileKind', 'What a profile is for.', { SERVICE: 'Long-running services.' })
 
 export const ProfileRevision = builder.prismaNode('ProfileRevision', {
   id: { field: 'id', description: 'The global id.' },
@@ -119,11 +112,6 @@ const ApplicationProfile = builder.prismaNode('Profile', {
   nullable: true,
   description: 'The template of services: command, environment, ports, resources, probes, policies and settings.',
   fields: (t) => ({
-    kind: t.field({
-      type: ProfileKind,
-      description: 'The purpose of the profile.',
-      resolve: (profile) => profile.kind,
-    }),
     name: t.exposeString('name', { description: 'A DNS-1123 label of at most 50 characters; unique.' }),
     current: t.field({
       type: ProfileRevision,

@@ -1,4 +1,8 @@
-import type { LostContact as LostContactValue, PortProtocol as Protocol } from '../../generated/prisma/enums.ts'
+import type {
+  LostContact as LostContactValue,
+  PortProtocol as Protocol,
+  RestartMode as RestartModeValue,
+} from '../../generated/prisma/enums.ts'
 import { bounds } from '../../model/bounds.ts'
 import type * as Model from '../../model/content.ts'
 import { builder } from '../kit/builder.ts'
@@ -111,9 +115,25 @@ export const Probe = builder.objectRef<Model.Probe>('Probe').implement({
   }),
 })
 
+export const RestartMode = enumOf<RestartModeValue>(
+  'RestartMode',
+  'After which ends of its process a replica is restarted in place. Whatever it says, a replica that ends is replaced by a new one.',
+  {
+    ALWAYS: 'After every end, exit code 0 included.',
+    ON_FAILURE:
+      'After any end but exit code 0: another exit code, a signal, an end that was not seen, or a failed startup or liveness probe. With exit code 0 the replica is COMPLETED.',
+    NEVER: 'After none. With exit code 0 the replica is COMPLETED, and otherwise it is EXITED.',
+  },
+)
+
 export const RestartPolicy = builder.objectRef<Model.RestartPolicy>('RestartPolicy').implement({
   description: 'How a worker restarts a process in place before it gives the replica up (GAVE_UP).',
   fields: (t) => ({
+    mode: t.field({
+      type: RestartMode,
+      description: 'After which ends of its process it is restarted in place.',
+      resolve: (policy) => policy.mode,
+    }),
     maxAttempts: t.exposeInt('maxAttempts', {
       description: 'The most restarts within windowSeconds; 0 means that it is never restarted in place.',
     }),

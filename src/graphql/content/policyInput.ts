@@ -5,13 +5,17 @@ import { defaultContent, restartWith, stopWith } from '../../rules/service/defau
 import { builder } from '../kit/builder.ts'
 import type { PartOf } from '../kit/check.ts'
 import { whole } from '../kit/values.ts'
-import { LostContact } from './content.ts'
+import { LostContact, RestartMode } from './content.ts'
 
 const { restart, stop } = defaultContent
 
 export const RestartPolicyInput = builder.inputType('RestartPolicyInput', {
   description: 'Restarts in place.',
   fields: (t) => ({
+    mode: t.field({
+      type: RestartMode,
+      description: `After which ends of its process a replica is restarted in place; ${restart.mode} when left out.`,
+    }),
     maxAttempts: t.int(
       whole(
         bounds.restartAttempts,

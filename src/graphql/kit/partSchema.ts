@@ -1,7 +1,8 @@
-import { GraphQLObjectType, GraphQLSchema } from 'graphql'
+import { type GraphQLFieldConfig, GraphQLObjectType, GraphQLSchema } from 'graphql'
+import { withOwnErrors } from './partErrors.ts'
 
 // The API of users and the worker's protocol are built as one schema and then parted by their root fields, so that values such as Probe are
-// declared once. Each part has the types that its own root fields lead to.
+// declared once. Each part has the types that its own root fields lead to, and errors with the codes that they can answer.
 
 export function schemaOfUsers(whole: GraphQLSchema): GraphQLSchema {
   return partOf(whole, (isOfWorkers) => !isOfWorkers, {})
@@ -24,17 +25,30 @@ function partOf(
   belongs: (isOfWorkers: boolean) => boolean,
   descriptions: Partial<Record<Operation, string>>,
 ): GraphQLSchema {
-  const root = (operation: Operation, type: GraphQLObjectType | null | undefined) => {
-    if (type == null) return null
-    const { fields, ...config } = type.toConfig()
+  const roots = {
+    query: whole.getQueryType(),
+    mutation: whole.getMutationType(),
+    subscription: whole.getSubscriptionType(),
+  }
+  // Errors are shared by all three, so the fields of all three are taken together.
+  const own = Object.entries(roots).flatMap(([operation, type]) =>
+    Object.entries(type?.toConfig().fields ?? {})
+      .filter(([, { extensions }]) => belongs(extensions?.['ofWorkers'] === true))
+      .map(([name, field]): [string, GraphQLFieldConfig<unknown, unknown>] => [`${operation}.${name}`, field]),
+  )
+  const fields = withOwnErrors(whole, own)
+  const root = (operation: Operation) => {
+    const config = roots[operation]?.toConfig()
+    if (config === undefined) return null
     const description = descriptions[operation] ?? config.description
-    const own = Object.entries(fields).filter(([, { extensions }]) => belongs(extensions?.['ofWorkers'] === true))
-    return new GraphQLObjectType({ ...config, description, fields: Object.fromEntries(own) })
+    const ofRoot = fields.filter(([name]) => name.startsWith(`${operation}.`))
+    const named = ofRoot.map(([name, field]) => [name.slice(operation.length + 1), field])
+    return new GraphQLObjectType({ ...config, description, fields: Object.fromEntries(named) })
   }
   return new GraphQLSchema({
-    query: root('query', whole.getQueryType()),
-    mutation: root('mutation', whole.getMutationType()),
-    subscription: root('subscription', whole.getSubscriptionType()),
+    query: root('query'),
+    mutation: root('mutation'),
+    subscription: root('subscription'),
     directives: whole.getDirectives(),
     extensions: whole.extensions,
   })

@@ -121,7 +121,7 @@ export const Replica = builder.prismaNode('Replica', {
     startedAt: t.expose('startedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When its worker confirmed its first process; null before.',
+      description: 'When its worker confirmed the process of its present start; null before.',
     }),
     endedAt: t.expose('endedAt', {
       type: 'DateTime',

@@ -20,22 +20,20 @@ export const LeaveReason = enumOf<Leave>(
   {
     DRAIN: 'Its worker or host is being drained.',
     RESTART: 'A restart of the service was asked for.',
-    TIME_LIMIT: 'The time limit of its job is near.',
     MOVED: 'Its host has another address than when its process was started.',
   },
 )
 
 export const EndReason = enumOf<End>('EndReason', 'Why a replica ended.', {
-  EXITED: 'Its process ended without being told to, with any exit status, and is not restarted in place.',
+  COMPLETED: 'Its process ended with exit code 0, and its restart policy is ON_FAILURE or NEVER.',
+  EXITED: 'Its process ended without being told to, and its restart policy does not restart it in place.',
   GAVE_UP: 'It failed more often than its restart policy allows.',
   START_FAILED: 'Its process could not be started.',
-  PORT_TAKEN: 'Another program used a port that it was given.',
   HOST_LOST: 'Its host or worker is gone.',
   KILLED: 'It was stopped by killReplica.',
   SCALED_DOWN: 'Fewer replicas were asked for.',
   REPLACED_BY_ROLLOUT: 'A rollout replaced it.',
   SERVICE_DELETED: 'Its service was deleted.',
   DRAINED: 'Its worker or host was drained.',
-  TIME_LIMIT: 'The time limit of its job was reached.',
   MOVED: 'Its host has another address than when its process was started.',
 })

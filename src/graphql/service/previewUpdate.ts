@@ -40,7 +40,7 @@ const RolloutPlan = builder.objectRef<Plan>('RolloutPlan').implement({
       nullable: true,
       description: 'Seconds until all is done, rounded up; null when it does not finish.',
     }),
-    finishes: t.exposeBoolean('finishes', {
+    finished: t.exposeBoolean('finished', {
       description: 'Whether it ends with all desired replicas available and none outdated.',
     }),
     watchSeconds: t.exposeInt('watchSeconds', {

@@ -35,7 +35,7 @@ const DrainedServiceType = builder.objectRef<DrainedService>('DrainedService').i
 const WorkerDrain = builder.objectRef<DrainState>('WorkerDrain').implement({
   description: "The progress of a worker's drain.",
   fields: (t) => ({
-    isDraining: t.exposeBoolean('isDraining', {
+    draining: t.exposeBoolean('draining', {
       description:
         'Whether it is being drained, alone or with its whole host. False after an operator ended the drain.',
     }),

@@ -31,6 +31,7 @@ const ReportedState = enumOf<StateValue>('ReportedState', 'What a worker sees of
 })
 
 const ReportedEndReason = enumOf<EndReasonValue>('ReportedEndReason', 'Why a replica has ended on its worker.', {
+  COMPLETED: 'Its process ended with exit code 0 of its own accord, and its restart policy lets that be its end.',
   EXITED: 'Its process ended and may not be restarted in place.',
   GAVE_UP: 'It was restarted in place as often as its restart policy allows.',
   START_FAILED: 'Its process could not be started.',

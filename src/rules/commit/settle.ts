@@ -105,5 +105,5 @@ function stopReason(draft: Draft, row: Replica, why: 'scale' | 'rollout'): EndRe
   if (isDeleting(draft)) return 'SERVICE_DELETED'
   if (why === 'scale') return 'SCALED_DOWN'
   if (row.leaving === 'DRAIN') return 'DRAINED'
-  return row.leaving === 'TIME_LIMIT' || row.leaving === 'MOVED' ? row.leaving : 'REPLACED_BY_ROLLOUT'
+  return row.leaving === 'MOVED' ? 'MOVED' : 'REPLACED_BY_ROLLOUT'
 }

@@ -8,7 +8,6 @@ const because: Readonly<Partial<Record<EndReason, string>>> = {
   REPLACED_BY_ROLLOUT: 'another version takes its place',
   SERVICE_DELETED: 'the service is being deleted',
   DRAINED: 'its worker is being drained',
-  TIME_LIMIT: 'the time limit is reached',
   MOVED: 'its host has moved to another address',
   KILLED: 'killed by a user',
 }

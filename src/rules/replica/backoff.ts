@@ -41,7 +41,7 @@ export function resetAt(availableSince: Instant, settings: BackoffSettings): Ins
 }
 
 /** How a replica failed. */
-interface Failure {
+export interface Failure {
   readonly reason: Slot['failedReason']
   readonly message: string | null
 }

@@ -9,7 +9,8 @@ import { type Draft, hostOf, isDeleting, put } from '../draft/draft.ts'
 import { recordReplicaEvent } from '../draft/events.ts'
 import { keyOf } from '../draft/slot.ts'
 import { recordStopped } from '../draft/stopEvents.ts'
-import { backoffSeconds, rememberFailure } from './backoff.ts'
+import { backoffSeconds, type Failure, rememberFailure } from './backoff.ts'
+import { isTooSoon, tooSoonClause } from './completion.ts'
 import { replace } from './start.ts'
 import { rememberTrouble } from './trouble.ts'
 
@@ -20,7 +21,8 @@ const failures: ReadonlySet<EndReason> = new Set<EndReason>(['EXITED', 'GAVE_UP'
 
 /**
  * A placed row has ended, and its host, ports and quota are free. A row that was stopping ends for the reason it was
- * stopped for. Any other row is replaced in the same commit, and its failure is remembered (R10).
+ * stopped for. Any other row is replaced in the same commit. Its failure is remembered, and one that has done its work
+ * lets the failures of its slot be forgotten (R10).
  */
 export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
   const wasActive = isActive(row)
@@ -31,18 +33,27 @@ export function end(draft: Draft, row: Replica, how: End, ctx: Context): void {
     recordStopped(draft, ended, reason)
     return
   }
+  const forgets = reason === 'COMPLETED' && !isTooSoon(row, ctx.now) && draft.slots.delete(keyOf(row))
   const failed =
-    failures.has(reason) &&
     !isDeleting(draft) &&
-    rememberFailure(draft, row, { reason, message: how.message ?? exitWords(how) }, ctx)
+    isFailure(row, reason, ctx.now) &&
+    rememberFailure(draft, row, failureOf(row, how, ctx.now), ctx)
   if (failed) rememberTrouble(draft, row, ctx.now, draft.slots.get(keyOf(row))?.retryAt)
-  recordReplicaEvent(
-    draft,
-    ended,
-    endCause(how),
-    `${endSentence(draft, row, how)}${failed ? waitSentence(draft, row) : ''}`,
-  )
+  const next = failed ? waitSentence(draft, row) : forgets ? ' Its failures are forgotten.' : ''
+  recordReplicaEvent(draft, ended, endCause(how), `${endSentence(draft, row, how, ctx.now)}${next}`)
   replace(draft, row, row.holdsQuota, ctx)
+}
+
+/** R10: an end of a replica that nobody stopped, and that speaks against it. */
+function isFailure(row: Replica, reason: EndReason, now: Instant): boolean {
+  return failures.has(reason) || (reason === 'COMPLETED' && isTooSoon(row, now))
+}
+
+/** What its slot remembers of a failure. */
+function failureOf(row: Replica, how: End, now: Instant): Failure {
+  const { reason } = how
+  const message = reason === 'COMPLETED' ? `it ${tooSoonClause(row, now)}` : (how.message ?? exitWords(how))
+  return { reason, message }
 }
 
 /** Makes the row of a replica that has ended. */
@@ -77,12 +88,16 @@ function exitWords({ exitSignal, exitCode }: End): string | null {
   return exitCode === null ? null : `exit code ${exitCode}`
 }
 
-function endSentence(draft: Draft, row: Replica, how: End): string {
+function endSentence(draft: Draft, row: Replica, how: End, now: Instant): string {
   const where = `Replica ${row.index} of ${draft.base.name} on host ${hostOf(draft, row.hostId)?.name ?? 'unknown'}`
   const words = exitWords(how)
   const exit = words === null ? '' : ` ${how.exitSignal === null ? 'with' : 'by'} ${words}`
   const why = how.message === null ? '' : `: ${clauseOf(how.message)}`
   switch (how.reason) {
+    case 'COMPLETED':
+      return isTooSoon(row, now)
+        ? `${where} ${tooSoonClause(row, now)}${why}.`
+        : `${where} has completed its work${why}.`
     case 'GAVE_UP':
       return `${where} ended${exit} and its restarts in place are used up${why}.`
     case 'START_FAILED':

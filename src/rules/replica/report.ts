@@ -86,7 +86,9 @@ function takeReport(draft: Draft, row: Replica, report: ReplicaReport, ctx: Cont
   if (reported < row.start || (reported === row.start && progress[report.state] < progressOf(row))) return
   if (report.state === 'ENDED') {
     const lastExit = exitOf(report, reported, ctx)
-    takeEnd(draft, { ...withProbe(row, report.probe, ctx.now), start: reported, lastExit }, report, ctx)
+    // What is known of the process is about this start only, so one that was never heard to run has not run for long.
+    const startedAt = reported > row.start ? null : row.startedAt
+    takeEnd(draft, { ...withProbe(row, report.probe, ctx.now), start: reported, startedAt, lastExit }, report, ctx)
     return
   }
   const current = reported > row.start ? restarted(draft, row, report, ctx) : row

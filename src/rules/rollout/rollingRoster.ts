@@ -13,7 +13,7 @@ export const buckets = {
   /** Replicas of other content that stay. */
   oldWaiting: 2,
   oldAvailable: 3,
-  /** Replicas that must be replaced whatever their content is: by a drain, a restart or a time limit. */
+  /** Replicas that must be replaced whatever their content is: by a drain, a restart or a move of its host. */
   leavingWaiting: 4,
   leavingAvailable: 5,
 } as const

@@ -29,7 +29,7 @@ export const defaultContent = {
   cpuMillis: 100,
   memoryMiB: 128,
   /** There are 3 restarts within 600 s: the first comes at once, the others after 1 s. */
-  restart: { maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 },
+  restart: { mode: 'ALWAYS', maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 },
   stop: { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' },
 } as const satisfies Partial<Content>
 

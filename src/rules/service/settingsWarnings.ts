@@ -36,7 +36,7 @@ function rollbackWarnings(
       `autoRollback is on, watchSeconds is 0 and there is no readiness probe, so a release that crashes later than ${minReadySeconds} s after its start is not rolled back. Set watchSeconds to ${defaultSettings.watchSeconds}, or give a readiness probe.`,
     )
   }
-  if (watchSeconds > 0 && restart.maxAttempts > 1 && restart.delaySeconds >= watchSeconds) {
+  if (watchSeconds > 0 && restart.mode !== 'NEVER' && restart.maxAttempts > 1 && restart.delaySeconds >= watchSeconds) {
     warnings.push(
       `watchSeconds is ${watchSeconds} and delaySeconds of restart ${restart.delaySeconds}, so the watch is over before a replica is restarted in place for the second time: autoRollback can't see a crash loop after completion. Set watchSeconds to more than ${restart.delaySeconds}.`,
     )

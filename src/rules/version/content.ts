@@ -36,6 +36,7 @@ export function sameContent(a: Content, b: Content): boolean {
       sameProbe(a.startup, b.startup) &&
       sameProbe(a.readiness, b.readiness) &&
       sameProbe(a.liveness, b.liveness) &&
+      a.restart.mode === b.restart.mode &&
       a.restart.maxAttempts === b.restart.maxAttempts &&
       a.restart.windowSeconds === b.restart.windowSeconds &&
       a.restart.delaySeconds === b.restart.delaySeconds &&

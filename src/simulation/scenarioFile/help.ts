@@ -41,7 +41,7 @@ A scenario file. Durations are seconds, or texts such as 500ms, 90s, 1m30s, 2h; 
       memoryMiB: 1024
       ports: [{ name: http, port: null, protocol: TCP }]   # port null: any free one
       readiness: probe                      # none: ready with the process, so that readyAfter says nothing
-      restart: { maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 }
+      restart: { mode: ALWAYS, maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 }   # or ON_FAILURE, NEVER
       stop: { drainSeconds: 3, graceSeconds: 10 }
       startAfter: 0s                        # from being placed to the process
       readyAfter: 5s                        # from the process to ready; or never

@@ -70,6 +70,7 @@ const content = {
   readiness: z.enum(['probe', 'none']).optional(),
   restart: z
     .strictObject({
+      mode: z.enum(['ALWAYS', 'ON_FAILURE', 'NEVER']),
       maxAttempts: whole(bounds.restartAttempts),
       windowSeconds: whole(bounds.restartWindowSeconds),
       delaySeconds: whole(bounds.restartDelaySeconds),

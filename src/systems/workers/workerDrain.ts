@@ -20,7 +20,7 @@ export interface DrainedService extends NamedService {
 
 export interface DrainState {
   /** Whether the worker is being drained, by its own request or with its host. */
-  readonly isDraining: boolean
+  readonly draining: boolean
   /** The number of alive replicas on the worker. */
   readonly replicas: number
   /** Those of the requested services that exist, ordered by name. */
@@ -97,5 +97,5 @@ export async function readDrain(
     readyReplicas,
     blockers: blockers.map(({ message }) => message),
   }))
-  return { kind: 'done', isDraining: draining || host.scheduling === 'DRAINING', replicas, services: drained }
+  return { kind: 'done', draining: draining || host.scheduling === 'DRAINING', replicas, services: drained }
 }

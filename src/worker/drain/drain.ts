@@ -92,13 +92,13 @@ export class Drain implements SessionFollower {
   }
 
   async #checkProgress(connection: Connection, registration: Registration): Promise<void> {
-    const { isDraining, replicas, services } = await this.#queryProgress(connection, registration)
+    const { draining, replicas, services } = await this.#queryProgress(connection, registration)
     const left = Math.max(replicas, this.#supervisor.reports().filter(({ state }) => state !== 'ENDED').length)
     const behind = services.filter((service) => service.readyReplicas < this.#requiredReady(service))
     if (left === 0 && behind.length === 0) {
       this.#announce('All replicas have moved.')
       this.#moved.abort()
-    } else if (isDraining) {
+    } else if (draining) {
       this.#announce(
         [
           `${left} ${left === 1 ? 'replica is' : 'replicas are'} still here`,

@@ -79,7 +79,7 @@ export const endWorker = /* GraphQL */ `
 export const workerDrain = /* GraphQL */ `
   query WorkerDrain($worker: ID!, $epoch: Int!, $services: [ServiceKey!]!) {
     workerDrain(worker: $worker, epoch: $epoch, services: $services) {
-      isDraining replicas
+      draining replicas
       services { project name desiredReplicas readyReplicas blockers }
     }
   }
@@ -102,7 +102,7 @@ export const assignmentsChanged = /* GraphQL */ `
         startup ${probe}
         readiness ${probe}
         liveness ${probe}
-        restart { maxAttempts windowSeconds delaySeconds }
+        restart { mode maxAttempts windowSeconds delaySeconds }
         stop { signal drainSeconds graceSeconds onLostContact }
       }
     }
@@ -178,7 +178,7 @@ export interface ServiceName {
 export interface WorkerDrainData {
   readonly workerDrain: {
     /** False after an operator ended the drain. */
-    readonly isDraining: boolean
+    readonly draining: boolean
     /** The number of the worker's replicas that have not ended. */
     readonly replicas: number
     /** The services of the query that are not deleted. */

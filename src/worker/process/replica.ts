@@ -210,8 +210,8 @@ export class Replica {
   async #decideAfterExit(exit: Exit): Promise<End | null> {
     const { assignment } = this
     const young = processIsYoung(assignment, this.#state)
-    const message =
-      this.#killReason ?? backgroundFault(exit, this.#leftBehind) ?? this.#starter.explain(assignment.replica, exit)
+    const fault = this.#killReason ?? backgroundFault(exit, this.#leftBehind)
+    const message = fault ?? this.#starter.explain(assignment.replica, exit)
     this.#killReason = null
     this.#leftBehind = []
     this.#starter.cleanUp(assignment.replica)
@@ -221,8 +221,10 @@ export class Replica {
     if (taken !== null) return portTaken(exit, taken)
     const { restarts, start } = this.#state
     const now = bootSeconds()
-    const decision = decideRestart(assignment.restart, restarts, now)
-    if (decision.kind === 'giveUp') return ending(decision.endReason, exit, message)
+    // A program may end with 0 when a failed probe had it stopped, so the code alone does not say that it is done.
+    const outcome = fault === null && exit.code === 0 ? 'completed' : 'failed'
+    const decision = decideRestart(assignment.restart, outcome, restarts, now)
+    if (decision.kind === 'end') return ending(decision.endReason, exit, message)
     this.#starter.records.clearStart(assignment.replica, start - 1)
     const lastExit = { exitCode: exit.code, exitSignal: exit.signal, message }
     this.#state = {
@@ -243,8 +245,8 @@ export class Replica {
 
   #finish(end: End): void {
     this.#starter.cleanUp(this.assignment.replica)
-    // Nobody asked for any other end.
-    if (end.endReason === 'STOPPED') this.#log.info(end, 'ended')
+    // Nobody asked for any other end, and no other one is expected.
+    if (end.endReason === 'STOPPED' || end.endReason === 'COMPLETED') this.#log.info(end, 'ended')
     else this.#log.warn(end, 'ended')
     this.#publish({ ...end, state: 'ENDED', ready: false })
     this.#saveState({ ended: this.#report, ready: false, process: null })

@@ -8,9 +8,9 @@ const profileFields = `id revision command env { name value secret } workingDire
   startup { action { __typename ... on HttpProbe { port scheme headers { name value } } } failureThreshold }
   readiness { action { __typename ... on HttpProbe { port path scheme headers { name value } } ... on TcpProbe { port } ... on ExecProbe { command } } initialDelaySeconds periodSeconds timeoutSeconds failureThreshold successThreshold }
   liveness { action { __typename ... on HttpProbe { port path } ... on TcpProbe { port } ... on ExecProbe { command } } periodSeconds }
-  restart { maxAttempts windowSeconds delaySeconds } stop { signal drainSeconds graceSeconds onLostContact }
+  restart { mode maxAttempts windowSeconds delaySeconds } stop { signal drainSeconds graceSeconds onLostContact }
   service { replicas spreadMode maxPerHost maxSurge { count percent } maxUnavailable { count percent } minReadySeconds progressDeadlineSeconds autoRollback watchSeconds backoffBaseSeconds backoffMaxSeconds backoffResetAfterSeconds }
-  createdBy profile { name kind current { revision } revisions { nodes { revision } } }`
+  createdBy profile { name current { revision } revisions { nodes { revision } } }`
 
 const applyProfile = async (input: Data): Promise<Data> =>
   (await api().data(documentOf('applyProfile', `created profile { ${profileFields} }`), { input })).applyProfile
@@ -41,7 +41,7 @@ describe('profiles', () => {
       startup: null,
       readiness: null,
       liveness: null,
-      restart: { maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 },
+      restart: { mode: 'ALWAYS', maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 },
       stop: { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' },
       service: {
         replicas: 1,
@@ -58,7 +58,7 @@ describe('profiles', () => {
         backoffResetAfterSeconds: 600,
       },
       createdBy: 'alice',
-      profile: { name: 'plain', kind: 'SERVICE', current: { revision: 1 }, revisions: { nodes: [{ revision: 1 }] } },
+      profile: { name: 'plain', current: { revision: 1 }, revisions: { nodes: [{ revision: 1 }] } },
     })
   })
 
@@ -115,7 +115,7 @@ describe('profiles', () => {
         successThreshold: 1,
       },
       liveness: { action: { __typename: 'ExecProbe', command: ['true'] }, periodSeconds: 5 },
-      restart: { maxAttempts: 0, windowSeconds: 600, delaySeconds: 1 },
+      restart: { mode: 'ALWAYS', maxAttempts: 0, windowSeconds: 600, delaySeconds: 1 },
       stop: { signal: 'INT', drainSeconds: 0, graceSeconds: 10, onLostContact: 'STOP' },
       service: {
         replicas: 3,

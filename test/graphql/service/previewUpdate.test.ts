@@ -13,7 +13,7 @@ const worker: Viewer = { subject: 'worker-1', roles: ['worker'] }
 let registered: Data
 let sequence = 0
 
-const plan = `... on RolloutPlan { watchSeconds warnings steps { atSeconds starts stops active ready available } lowestAvailable highestActive durationSeconds finishes
+const plan = `... on RolloutPlan { watchSeconds warnings steps { atSeconds starts stops active ready available } lowestAvailable highestActive durationSeconds finished
   blocker { reason message replica { index } } }`
 const errors = `... on Error { code message } ... on InvalidInputError { issues { path message } } ... on NotFoundError { path } ... on NoChangeError { path }`
 const document = `query ($input: UpdateServiceInput!, $ready: Int! = 10) { previewUpdate(input: $input, readyAfterSeconds: $ready) { __typename ${plan} ${errors} } }`
@@ -130,7 +130,7 @@ describe('a preview is what then happens', () => {
     const id = await readyService(name, replicas)
     const input = { service: { name }, command: ['serve', 'two'], ...over }
     const told = await preview(input)
-    expect(told).toMatchObject({ __typename: 'RolloutPlan', finishes: true, blocker: null })
+    expect(told).toMatchObject({ __typename: 'RolloutPlan', finished: true, blocker: null })
 
     const known = new Map((await rowsOf(id)).map((row) => [row.id, row.state as string]))
     await mutate('updateService', input)
@@ -168,7 +168,7 @@ test('a preview changes nothing', async () => {
   })
   const before = await state()
   const input = { service: { name: 'still' }, command: ['serve', 'two'], replicas: 9, idempotencyKey: 'preview' }
-  expect((await preview(input)).finishes).toBe(true)
+  expect((await preview(input)).finished).toBe(true)
   expect(await state()).toEqual(before)
 })
 
@@ -185,7 +185,7 @@ test('the seconds until ready are the caller’s, and the stopped ones of anothe
   await placeAll()
   // Half way there, back to what it ran before: the three old ones are kept.
   const back = await preview({ service: { name: 'half' }, command: null })
-  expect(back).toMatchObject({ finishes: true, lowestAvailable: 3 })
+  expect(back).toMatchObject({ finished: true, lowestAvailable: 3 })
   expect(back.steps[0]).toMatchObject({ atSeconds: 0, starts: expect.any(Array) })
   expect(new Set((await rowsOf(id)).map(({ versionNumber }) => versionNumber))).toEqual(new Set([1, 2]))
 })
@@ -195,7 +195,7 @@ test('a preview tells of the watch that would follow, and of settings that canno
   const input = (rollout: Data) => ({ service: { name: 'watched' }, command: ['serve', 'two'], rollout })
   expect(await preview(input({}))).toMatchObject({ watchSeconds: 0, warnings: [] })
   expect(await preview(input({ autoRollback: true, watchSeconds: 90 }))).toMatchObject({
-    finishes: true,
+    finished: true,
     watchSeconds: 90,
     warnings: [],
   })
@@ -211,16 +211,16 @@ test('what does not finish says why', async () => {
   const input = { service: { name: 'quota' }, command: ['serve', 'two'] }
   const told = await preview(input)
   expect(told).toMatchObject({
-    finishes: false,
+    finished: false,
     durationSeconds: null,
     lowestAvailable: 3,
     highestActive: 4,
     blocker: { reason: 'QUOTA', replica: null },
   })
   await mutate('applyProject', { name: 'default', maxReplicas: null })
-  expect(await preview(input)).toMatchObject({ finishes: true, durationSeconds: 30 })
+  expect(await preview(input)).toMatchObject({ finished: true, durationSeconds: 30 })
   expect(await preview({ ...input, startPaused: true })).toMatchObject({
-    finishes: false,
+    finished: false,
     steps: [],
     blocker: { reason: 'ROLLOUT_PAUSED' },
   })

@@ -24,7 +24,7 @@ test('a profile that says nothing', () => {
     backoffMaxSeconds: 300,
     backoffResetAfterSeconds: 600,
   })
-  expect(restartWith({})).toEqual({ maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 })
+  expect(restartWith({})).toEqual({ mode: 'ALWAYS', maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 })
   expect(stopWith({})).toEqual({ signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' })
   expect(probeWith({ kind: 'tcp', port: 'web' }, {})).toEqual({
     action: { kind: 'tcp', port: 'web' },

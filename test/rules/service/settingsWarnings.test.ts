@@ -26,7 +26,7 @@ test.each([
   [
     'a watch within a restart',
     { ...on, watchSeconds: 30 },
-    content({ restart: { maxAttempts: 2, windowSeconds: 600, delaySeconds: 30 } }),
+    content({ restart: { mode: 'ALWAYS', maxAttempts: 2, windowSeconds: 600, delaySeconds: 30 } }),
     /delaySeconds of restart 30/,
   ],
   ['a deadline within the wait after a failure', { ...on, progressDeadlineSeconds: 9 }, content(), /a single failure/],

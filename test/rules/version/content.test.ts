@@ -25,7 +25,7 @@ const base: Content = {
   startup: null,
   readiness: probe({ ...get, path: '/ready' }),
   liveness: probe({ kind: 'exec', command: ['check', 'all'] }),
-  restart: { maxAttempts: 3, windowSeconds: 300, delaySeconds: 1 },
+  restart: { mode: 'ALWAYS', maxAttempts: 3, windowSeconds: 300, delaySeconds: 1 },
   stop: { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' },
 }
 
@@ -91,6 +91,7 @@ const differences: Record<string, Content> = {
   'probe timeout': { ...base, readiness: readiness && { ...readiness, timeoutSeconds: 6 } },
   'probe failures': { ...base, liveness: liveness && { ...liveness, failureThreshold: 6 } },
   'probe successes': { ...base, liveness: liveness && { ...liveness, successThreshold: 6 } },
+  'restart mode': { ...base, restart: { ...base.restart, mode: 'NEVER' } },
   'restart attempts': { ...base, restart: { ...base.restart, maxAttempts: 4 } },
   'restart window': { ...base, restart: { ...base.restart, windowSeconds: 4 } },
   'restart delay': { ...base, restart: { ...base.restart, delaySeconds: 4 } },

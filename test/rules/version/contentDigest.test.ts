@@ -78,8 +78,8 @@ test('digests that are stored stay those of their contents', () => {
       successThreshold: 1,
     },
     liveness: null,
-    restart: { maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 },
+    restart: { mode: 'ALWAYS', maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 },
     stop: { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' },
   }
-  expect(contentDigest(stored)).toBe('83cf757d87360c08c89298629d24134b672a702f6c0c53e73bccd8e0be26de86')
+  expect(contentDigest(stored)).toBe('7745d6eb28769949de56e07eec65314430da43e2b0c307f8c1bd624580f88fbf')
 })

@@ -30,7 +30,7 @@ export function assignmentOf(change: Partial<Assignment> = {}): Assignment {
     startup: null,
     readiness: null,
     liveness: null,
-    restart: { maxAttempts: 3, windowSeconds: 600, delaySeconds: 0 },
+    restart: { mode: 'ALWAYS', maxAttempts: 3, windowSeconds: 600, delaySeconds: 0 },
     stop: { signal: 'TERM', drainSeconds: 0, graceSeconds: 10, onLostContact: 'KEEP' },
     ...change,
   }

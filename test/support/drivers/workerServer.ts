@@ -165,7 +165,7 @@ export class WorkerServer {
     const valid = (input: { epoch: number }): boolean => input.epoch === this.epoch
     const take = (): string[] => this.stale.splice(0)
     return {
-      query: { workerDrain: () => ({ isDraining: this.drains > 0, replicas: this.assignments.size, services: [] }) },
+      query: { workerDrain: () => ({ draining: this.drains > 0, replicas: this.assignments.size, services: [] }) },
       mutation: {
         endWorker: ({ input }: { input: { epoch: number } }) => {
           if (!valid(input)) return fenced

@@ -299,7 +299,7 @@ describe('a drain by the worker itself', () => {
   const drainWorker =
     'mutation ($input: DrainWorkerInput!) { result: drainWorker(input: $input) { __typename ... on Error { code } } }'
   const workerDrain = `query ($worker: ID!, $epoch: Int!, $services: [ServiceKey!]!) { workerDrain(worker: $worker, epoch: $epoch, services: $services) {
-    isDraining replicas services { project name desiredReplicas readyReplicas blockers }
+    draining replicas services { project name desiredReplicas readyReplicas blockers }
   } }`
 
   test('is of its own host, with the token that registered it; it tells how far its services are', async () => {
@@ -315,7 +315,7 @@ describe('a drain by the worker itself', () => {
     const services = [{ name: 'drained' }, { name: 'nonsense\0' }, { project: 'elsewhere', name: 'drained' }]
     const look = () => client.worker.ask<{ workerDrain: Record<string, unknown> }>(workerDrain, { ...claim, services })
     const drained = { project: 'default', name: 'drained', desiredReplicas: 1, readyReplicas: 1, blockers: [] }
-    expect((await look()).workerDrain).toEqual({ isDraining: false, replicas: 1, services: [drained] })
+    expect((await look()).workerDrain).toEqual({ draining: false, replicas: 1, services: [drained] })
     for (let times = 0; times < 2; times++) {
       expect(await client.worker.ask(drainWorker, { input: claim })).toEqual({
         result: { __typename: 'DrainWorkerPayload' },
@@ -326,7 +326,7 @@ describe('a drain by the worker itself', () => {
       const { services: seen } = (await look()).workerDrain as { services: { blockers: string[] }[] }
       return seen[0]?.blockers.some((sentence) => sentence.includes('drain'))
     }, 'its service says what it waits for')
-    expect((await look()).workerDrain).toMatchObject({ isDraining: true, replicas: 1 })
+    expect((await look()).workerDrain).toMatchObject({ draining: true, replicas: 1 })
     expect(await client.worker.ask(drainWorker, { input: { ...claim, epoch: 0 } })).toMatchObject({
       result: { code: 'FENCED' },
     })

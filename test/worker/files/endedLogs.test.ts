@@ -91,7 +91,7 @@ test('the bound of all services together removes the oldest', () => {
 test('a replica that writes much and ends leaves no more than its logs may have', async () => {
   const supervision = new Supervision()
   const command = ['sh', '-c', 'head -c 60000000 /dev/zero; head -c 60000000 /dev/zero >&2; exit 1']
-  const restart = { maxAttempts: 0, windowSeconds: 600, delaySeconds: 0 }
+  const restart = { mode: 'ALWAYS', maxAttempts: 0, windowSeconds: 600, delaySeconds: 0 } as const
   const assignment = assignmentOf({ command, restart })
   supervision.supervisor.assign(assignment)
   await supervision.report(assignment.replica, { state: 'ENDED' })

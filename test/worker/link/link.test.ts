@@ -227,7 +227,7 @@ describe('a lost connection', () => {
     const goes = path.join(directory, 'goes')
     const { replica } = await running({
       command: ['sh', '-c', `while [ ! -f "${goes}" ]; do sleep 0.01; done; exit 4`],
-      restart: { maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 },
+      restart: { mode: 'ALWAYS', maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 },
     })
     await server.stop()
     writeFileSync(goes, '')

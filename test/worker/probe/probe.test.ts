@@ -165,7 +165,7 @@ test('a start that was never ready is probed more often than the period', async 
 test('a failed liveness probe ends the process and counts as a restart in place', async () => {
   const { replica, port } = await web({
     liveness: httpProbe({ failureThreshold: 2 }),
-    restart: { maxAttempts: 1, windowSeconds: 600, delaySeconds: 0 },
+    restart: { mode: 'ALWAYS', maxAttempts: 1, windowSeconds: 600, delaySeconds: 0 },
   })
   await supervision.report(replica, { ready: true })
   await ask(port, '/status/500')
@@ -186,7 +186,7 @@ test('a failed liveness probe ends the process and counts as a restart in place'
 test('each start has to become ready again', async () => {
   const { replica } = await web({
     command: program('ready-then-crash'),
-    restart: { maxAttempts: 1, windowSeconds: 600, delaySeconds: 0 },
+    restart: { mode: 'ALWAYS', maxAttempts: 1, windowSeconds: 600, delaySeconds: 0 },
   })
   await supervision.report(replica, { state: 'ENDED', endReason: 'GAVE_UP', exitCode: 7 })
   const story = supervision.story(replica)

@@ -52,7 +52,7 @@ test('a start that fails its startup probe is restarted in place, at last GAVE_U
   const assignment = assignmentOf({
     startup: flagProbe('started', { failureThreshold: 1 }),
     liveness: flagProbe('alive'),
-    restart: { maxAttempts: 1, windowSeconds: 600, delaySeconds: 0 },
+    restart: { mode: 'ALWAYS', maxAttempts: 1, windowSeconds: 600, delaySeconds: 0 },
   })
   supervision.supervisor.assign(assignment)
   const restarted = await supervision.report(assignment.replica, { start: 2, state: 'STARTING' })

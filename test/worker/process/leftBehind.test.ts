@@ -24,7 +24,7 @@ function logOf(replica: string): string {
 let nextMark = 100_000 + process.pid * 10
 const newMark = () => String(nextMark++)
 
-const never = { maxAttempts: 0, windowSeconds: 600, delaySeconds: 0 }
+const never = { mode: 'ALWAYS', maxAttempts: 0, windowSeconds: 600, delaySeconds: 0 } as const
 const stop = { signal: 'TERM', drainSeconds: 0, graceSeconds: 60, onLostContact: 'KEEP' as const }
 
 /** How a program leaves something behind: in its group, in a group of its own, in a session of its own, and as a child of init. */

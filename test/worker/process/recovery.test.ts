@@ -53,14 +53,16 @@ test.each([
   ['its exit code', 'SIGTERM', { exitCode: null, exitSignal: 'TERM' }],
   ['that it was killed', 'SIGKILL', { exitCode: null, exitSignal: 'KILL' }],
 ] as const)('the end of an adopted replica is noticed, with %s', async (_what, signal, how) => {
-  const { replica, pid } = await start({ restart: { maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 } })
+  const { replica, pid } = await start({
+    restart: { mode: 'ALWAYS', maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 },
+  })
   await supervision.reopen()
   kill(pid, signal)
   expect(await supervision.report(replica, { state: 'ENDED' })).toMatchObject({ endReason: 'EXITED', start: 1, ...how })
 })
 
 test('of an adopted replica whose whole session was killed the exit code is not known', async () => {
-  const { replica } = await start({ restart: { maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 } })
+  const { replica } = await start({ restart: { mode: 'ALWAYS', maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 } })
   const group = (state(replica)['process'] as { pid: number }).pid
   await supervision.reopen()
   process.kill(-group, 'SIGKILL')
@@ -86,7 +88,9 @@ test('an adopted replica is stopped and restarted as any other', async () => {
 })
 
 test('what ended while no worker was there is known with its code, and told until it is not assigned any more', async () => {
-  const { replica, pid } = await start({ restart: { maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 } })
+  const { replica, pid } = await start({
+    restart: { mode: 'ALWAYS', maxAttempts: 0, windowSeconds: 1, delaySeconds: 0 },
+  })
   await supervision.supervisor.close()
   kill(pid, 'SIGTERM')
   // The exit's file is there a moment before the session's leader, who writes it, is gone.
@@ -100,7 +104,9 @@ test('what ended while no worker was there is known with its code, and told unti
 })
 
 test('the limit of restarts in place counts over the restarts of the worker', async () => {
-  const { replica, pid } = await start({ restart: { maxAttempts: 1, windowSeconds: 600, delaySeconds: 0 } })
+  const { replica, pid } = await start({
+    restart: { mode: 'ALWAYS', maxAttempts: 1, windowSeconds: 600, delaySeconds: 0 },
+  })
   kill(pid, 'SIGKILL')
   const second = await until(() => pidsOf(replica)[1], 'the second start')
   await supervision.reopen()

@@ -141,7 +141,7 @@ describe('a start', () => {
       command: ['sh', '-c', `while [ ! -f "${flag}" ]; do sleep 0.01; done; exit 3`],
       ports: [{ name: 'http', port, protocol: 'TCP' }],
       readiness: httpProbe({ action: { kind: 'exec', command: ['sh', '-c', ready] } }),
-      restart: { maxAttempts, windowSeconds: 600, delaySeconds: 0 },
+      restart: { mode: 'ALWAYS', maxAttempts, windowSeconds: 600, delaySeconds: 0 },
     })
     supervision.supervisor.assign(assignment)
     await supervision.report(assignment.replica, { state: 'RUNNING', ready: ready === 'true' })
@@ -159,7 +159,7 @@ describe('an end', () => {
     [0, 'EXITED'],
     [3, 'EXITED'],
   ])('with code %i and no restarts in place is %s', async (code, endReason) => {
-    const restart = { maxAttempts: 0, windowSeconds: 600, delaySeconds: 0 }
+    const restart = { mode: 'ALWAYS', maxAttempts: 0, windowSeconds: 600, delaySeconds: 0 } as const
     const assignment = assignmentOf({ command: program('exits-at-once', String(code)), restart })
     supervision.supervisor.assign(assignment)
     const report = await supervision.report(assignment.replica, { state: 'ENDED' })
@@ -169,7 +169,7 @@ describe('an end', () => {
   test('is restarted in place by the policy, each time as another start that is not ready first, and then given up', async () => {
     const assignment = assignmentOf({
       command: program('exits-at-once', '5'),
-      restart: { maxAttempts: 2, windowSeconds: 600, delaySeconds: 0 },
+      restart: { mode: 'ALWAYS', maxAttempts: 2, windowSeconds: 600, delaySeconds: 0 },
     })
     supervision.supervisor.assign(assignment)
     const report = await supervision.report(assignment.replica, { state: 'ENDED' })
@@ -283,7 +283,7 @@ describe('a stop', () => {
   })
 
   test('during the delay of a restart in place ends it there', async () => {
-    const restart = { maxAttempts: 5, windowSeconds: 600, delaySeconds: 3_600 }
+    const restart = { mode: 'ALWAYS', maxAttempts: 5, windowSeconds: 600, delaySeconds: 3_600 } as const
     const assignment = assignmentOf({ command: program('exits-at-once', '9'), restart })
     supervision.supervisor.assign(assignment)
     await supervision.report(assignment.replica, { state: 'STARTING', start: 3 })

@@ -22,7 +22,7 @@ guard AS MATERIALIZED (
   SELECT "id" FROM (SELECT t."id" FROM "Profile" t JOIN input x ON x."id" = t."id" AND t."currentRevision" = x."revision" - 1 FOR NO KEY UPDATE OF t) l)`,
   writes: `
 profile AS (
-  ${insertInto('Profile', { id: 'x."id"', name: 'x."name"', kind: byDefault, currentRevision: 'x."revision"', createdAt: now })}
+  ${insertInto('Profile', { id: 'x."id"', name: 'x."name"', currentRevision: 'x."revision"', createdAt: now })}
   FROM input x, counter
   ON CONFLICT ("id") DO UPDATE SET "currentRevision" = excluded."currentRevision"),
 revision AS (
