@@ -63,12 +63,11 @@ export async function requireReplica(
   const select = { id: true, serviceId: true, workerId: true } as const
   if (service && typeof index === 'number') {
     const serviceId = await requireService(app, service, [...path, 'service'])
-    const row = await prisma.replica.findFirst({
-      where: { serviceId, index, state: { in: ['PENDING', 'STARTING', 'RUNNING'] } },
-      orderBy: { id: 'desc' },
-      select,
-    })
-    if (row !== null) return foundOf(row)
+    const [row] = await prisma.$queryRaw<{ id: string; serviceId: string; workerId: string | null }[]>`
+      SELECT r."id", r."serviceId", r."workerId" FROM "Replica" r
+      WHERE r."serviceId" = ${serviceId} AND r."index" = ${index} AND r."state" IN ('PENDING', 'STARTING', 'RUNNING')
+      ORDER BY r."id" DESC LIMIT 1`
+    if (row !== undefined) return foundOf(row)
     const message = `Service ${aboutService({ service }).service} has no replica ${index} that is alive and not stopping: read its replicas for their indexes.`
     throw errorOf({ code: 'NOT_FOUND', message, path: [...path, 'index'] })
   }

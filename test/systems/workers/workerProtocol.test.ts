@@ -690,7 +690,7 @@ describe('assignments', () => {
     await frames.next()
     const query = `query ($id: ID!) {
       replicaLog(replica: { id: $id }, start: 2, stream: STDERR, since: "2026-01-31T12:00:00Z", tailLines: 7, maxBytes: 99) {
-        truncated position lines { stream at start text isCut } starts { start at }
+        truncated position lines { stream at start text isCut: cut } starts { start at }
       }
     }`
     const reading = server.client.ask(query, { id: replica?.id })
