@@ -1,3 +1,4 @@
+import type { ReplicaState } from '../../generated/prisma/enums.ts'
 import type { ReplicaId, ServiceId, WorkerId } from '../../model/id.ts'
 import { quoted } from '../../model/quoted.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
@@ -63,10 +64,10 @@ export async function requireReplica(
   const select = { id: true, serviceId: true, workerId: true } as const
   if (service && typeof index === 'number') {
     const serviceId = await requireService(app, service, [...path, 'service'])
-    const [row] = await prisma.$queryRaw<{ id: string; serviceId: string; workerId: string | null }[]>`
-      SELECT r."id", r."serviceId", r."workerId" FROM "Replica" r
-      WHERE r."serviceId" = ${serviceId} AND r."index" = ${index} AND r."state" IN ('PENDING', 'STARTING', 'RUNNING')
-      ORDER BY r."id" DESC LIMIT 1`
+    // There are few such rows. An order by id in the statement would make PostgreSQL read all replicas of the service.
+    const where = { serviceId, index, state: { in: ['PENDING', 'STARTING', 'RUNNING'] as ReplicaState[] } }
+    const rows = await prisma.replica.findMany({ where, select })
+    const row = rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)).at(-1)
     if (row !== undefined) return foundOf(row)
     const message = `Service ${aboutService({ service }).service} has no replica ${index} that is alive and not stopping: read its replicas for their indexes.`
     throw errorOf({ code: 'NOT_FOUND', message, path: [...path, 'index'] })
