@@ -30,7 +30,7 @@ export interface LogRun {
   readonly start: number | null
   readonly lines: readonly string[]
   /** Whether the last line goes on: its line break was not there yet, or the line is too long for one piece. */
-  readonly isCut: boolean
+  readonly cut: boolean
 }
 
 export interface LogStart {

@@ -21,7 +21,7 @@ export const LogLine = builder.objectRef<LogLineValue>('LogLine').implement({
     text: t.exposeString('text', {
       description: 'The line, without its line break. What is no UTF-8 in it is shown as U+FFFD.',
     }),
-    cut: t.exposeBoolean('isCut', {
+    cut: t.exposeBoolean('cut', {
       description: 'Whether the line goes on: its line break was not there yet, or the next line is its next part.',
     }),
   }),

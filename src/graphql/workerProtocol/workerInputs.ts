@@ -268,7 +268,7 @@ const LogRunInput = builder.inputType('LogRunInput', {
     at: t.field({ type: 'DateTime', description: 'When the worker saw them; null when it does not know.' }),
     start: t.int({ description: 'The start that wrote them; null when the worker does not know.' }),
     lines: t.stringList({ required: true, description: 'The lines, without their line breaks.' }),
-    isCut: t.boolean({ required: true, description: 'Whether the last line goes on.' }),
+    cut: t.boolean({ required: true, description: 'Whether the last line goes on.' }),
   }),
 })
 

@@ -7,12 +7,12 @@ export interface LogLine {
   readonly start: number | null
   readonly text: string
   /** Whether the line goes on. */
-  readonly isCut: boolean
+  readonly cut: boolean
 }
 
 /** The lines of an answer, one by one. */
 export function linesOf({ runs }: { readonly runs: readonly LogRun[] }): LogLine[] {
-  return runs.flatMap(({ stream, at, start, lines, isCut }) =>
-    lines.map((text, index) => ({ stream, at, start, text, isCut: isCut && index === lines.length - 1 })),
+  return runs.flatMap(({ stream, at, start, lines, cut }) =>
+    lines.map((text, index) => ({ stream, at, start, text, cut && index === lines.length - 1 })),
   )
 }

@@ -4,7 +4,7 @@ export interface Piece {
   readonly end: number
   readonly text: string
   /** Whether the line goes on, as far as can be seen here. */
-  readonly isCut: boolean
+  readonly cut: boolean
 }
 
 export interface Window {
@@ -32,7 +32,7 @@ export function piecesOf({ bytes, from, breaks, longest, rest }: Window): Piece[
     const next = isLong ? characterStart(bytes, at, at + longest) : end
     const hasBreak = !isLong && bytes[next - 1] === lineBreak
     const text = bytes.toString('utf8', at, hasBreak ? next - 1 : next)
-    pieces.push({ begin: from + at, end: from + next, text, isCut: isLong || (!isWhole && rest === 'cut') })
+    pieces.push({ begin: from + at, end: from + next, text, cut: isLong || (!isWhole && rest === 'cut') })
     at = next
   }
   return pieces

@@ -186,12 +186,12 @@ function answerOf(log: OpenLog, pieces: readonly DatedPiece[], places: Places, s
 
 function runsOf(pieces: readonly DatedPiece[]): LogRun[] {
   const runs: (LogRun & { readonly lines: string[] })[] = []
-  for (const { stream: name, at, start, text, isCut } of pieces) {
+  for (const { stream: name, at, start, text, cut } of pieces) {
     const stream = name === 'stdout' ? 'STDOUT' : 'STDERR'
     const last = runs.at(-1)
-    const isSame = last?.stream === stream && last.at === at && last.start === start && !last.isCut
-    if (isSame && !isCut) last.lines.push(text)
-    else runs.push({ stream, at, start, lines: [text], isCut })
+    const isSame = last?.stream === stream && last.at === at && last.start === start && !last.cut
+    if (isSame && !cut) last.lines.push(text)
+    else runs.push({ stream, at, start, lines: [text], cut })
   }
   return runs
 }

@@ -17,7 +17,7 @@ interface Line {
   readonly start: number
   readonly at: string
   readonly text: string
-  readonly isCut: boolean
+  readonly cut: boolean
 }
 
 interface Frame {
@@ -30,7 +30,7 @@ interface Frame {
 
 const document = `subscription ($replica: ID!, $stream: LogStream, $tailLines: Int, $after: String) {
   logAppended(replica: { id: $replica }, stream: $stream, tailLines: $tailLines, after: $after) {
-    kind lines { stream start at text isCut: cut } starts { start } skippedBytes position
+    kind lines { stream start at text cut } starts { start } skippedBytes position
   }
 }`
 

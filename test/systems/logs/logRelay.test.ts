@@ -46,8 +46,8 @@ test('the worker is connected to another server, and answers there: the reader g
   const lines = Array.from({ length: 3_000 }, () => randomBytes(40).toString('hex'))
   const text = logAnswer({
     runs: [
-      { stream: 'STDOUT', at: 1, start: 2, lines, isCut: true },
-      { stream: 'STDERR', at: null, start: null, lines: ['é "\n'], isCut: false },
+      { stream: 'STDOUT', at: 1, start: 2, lines, cut: true },
+      { stream: 'STDERR', at: null, start: null, lines: ['é "\n'], cut: false },
     ],
     truncated: true,
     skippedBytes: 7,

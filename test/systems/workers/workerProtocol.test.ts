@@ -690,7 +690,7 @@ describe('assignments', () => {
     await frames.next()
     const query = `query ($id: ID!) {
       replicaLog(replica: { id: $id }, start: 2, stream: STDERR, since: "2026-01-31T12:00:00Z", tailLines: 7, maxBytes: 99) {
-        truncated position lines { stream at start text isCut: cut } starts { start at }
+        truncated position lines { stream at start text cut } starts { start at }
       }
     }`
     const reading = server.client.ask(query, { id: replica?.id })
@@ -711,8 +711,8 @@ describe('assignments', () => {
       request: request.id,
       ...logAnswer({ truncated: true, position: 'here' }),
       runs: [
-        { stream: 'STDERR', at, start: 1, lines: ['a', 'b'], isCut: true },
-        { stream: 'STDOUT', at: null, start: null, lines: ['c'], isCut: false },
+        { stream: 'STDERR', at, start: 1, lines: ['a', 'b'], cut: true },
+        { stream: 'STDOUT', at: null, start: null, lines: ['c'], cut: false },
       ],
       starts: [{ start: 1, at }],
     }
@@ -724,9 +724,9 @@ describe('assignments', () => {
         truncated: true,
         position: 'here',
         lines: [
-          { stream: 'STDERR', at, start: 1, text: 'a', isCut: false },
-          { stream: 'STDERR', at, start: 1, text: 'b', isCut: true },
-          { stream: 'STDOUT', at: null, start: null, text: 'c', isCut: false },
+          { stream: 'STDERR', at, start: 1, text: 'a', cut: false },
+          { stream: 'STDERR', at, start: 1, text: 'b', cut: true },
+          { stream: 'STDOUT', at: null, start: null, text: 'c', cut: false },
         ],
         starts: [{ start: 1, at }],
       },

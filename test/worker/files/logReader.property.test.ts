@@ -36,7 +36,7 @@ const step = fc.oneof(
 function bytesOf({ runs }: LogAnswer, stream: 'STDOUT' | 'STDERR'): string {
   return runs
     .filter((run) => run.stream === stream)
-    .map(({ lines, isCut }) => `${lines.join('\n')}${isCut ? '' : '\n'}`)
+    .map(({ lines, cut }) => `${lines.join('\n')}${cut ? '' : '\n'}`)
     .join('')
 }
 

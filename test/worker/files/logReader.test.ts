@@ -49,7 +49,7 @@ const read = (change: Partial<LogQuestion> = {}, hasEnded = false): LogAnswer =>
 
 /** Each line with `…` when it goes on. */
 const shown = ({ runs }: LogAnswer) =>
-  runs.flatMap(({ lines, isCut }) => lines.map((text, at) => (isCut && at === lines.length - 1 ? `${text}…` : text)))
+  runs.flatMap(({ lines, cut }) => lines.map((text, at) => (cut && at === lines.length - 1 ? `${text}…` : text)))
 
 function numbered(from: number, to: number): string {
   return Array.from({ length: to - from }, (_, index) => `line ${from + index}\n`).join('')
@@ -211,8 +211,8 @@ describe('what comes after a position', () => {
     let after = position
     for (let answer = read({ after }); answer.runs.length > 0; answer = read({ after })) {
       after = answer.position
-      for (const { lines, isCut } of answer.runs) {
-        expect(isCut).toBe(true)
+      for (const { lines, cut } of answer.runs) {
+        expect(cut).toBe(true)
         for (const line of lines) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(longestPiece)
         parts.push(...lines)
       }

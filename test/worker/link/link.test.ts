@@ -195,7 +195,7 @@ test('it answers requests for logs', async () => {
   const at = expect.stringMatching(/^20\d\d-.*Z$/)
   expect(answers.get('LogRequest_1')).toMatchObject({
     state: 'OPEN',
-    runs: [{ stream: 'STDOUT', at, start: 1, lines: ['2', '3'], isCut: false }],
+    runs: [{ stream: 'STDOUT', at, start: 1, lines: ['2', '3'], cut: false }],
     starts: [{ start: 1, at }],
     truncated: true,
   })
