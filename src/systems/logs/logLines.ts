@@ -13,6 +13,6 @@ export interface LogLine {
 /** The lines of an answer, one by one. */
 export function linesOf({ runs }: { readonly runs: readonly LogRun[] }): LogLine[] {
   return runs.flatMap(({ stream, at, start, lines, cut }) =>
-    lines.map((text, index) => ({ stream, at, start, text, cut && index === lines.length - 1 })),
+    lines.map((text, index) => ({ stream, at, start, text, cut: cut && index === lines.length - 1 })),
   )
 }
