@@ -23,7 +23,7 @@ const operations = documentedOperations().toSorted((one, other) => +isDeletion(o
 
 test('the operations of the documents are found', () => {
   expect(new Set(operations.map(({ kind }) => kind))).toEqual(new Set(['query', 'mutation', 'subscription']))
-  expect(operations.length).toBeGreaterThanOrEqual(12)
+  expect(operations.length).toBeGreaterThanOrEqual(11)
 })
 
 // Embedded, inserting takes ten times as long.
