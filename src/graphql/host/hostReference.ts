@@ -39,7 +39,7 @@ export function whereNamed(type: 'Host' | 'Worker', { id, name }: Reference) {
   return typeof name === 'string' && storable(name) ? { name } : null
 }
 
-/** Returns the name of the host or worker, which is the name that is given, or that of the row with the id; null: there is no such row. */
+/** Returns the name of the host or worker that is named. Null means that no row has the id, or that no row can have such a name. */
 export async function nameOf(
   prisma: PrismaClient,
   type: 'Host' | 'Worker',

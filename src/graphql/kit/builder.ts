@@ -22,7 +22,7 @@ export interface ApiTypes {
   DefaultFieldNullability: false
   DefaultEdgesNullability: { list: false; items: false }
   DefaultNodeNullability: false
-  /** What every connection has besides its page. */
+  /** Every connection can count its rows on all pages. */
   Connection: { readonly count: () => Promise<number> }
   Scalars: {
     ID: { Input: string; Output: string | number | bigint }

@@ -3,11 +3,10 @@ import { quoted } from '../../model/quoted.ts'
 import type { LogAnswer } from '../../model/replicaLog.ts'
 import { linesOf } from '../../systems/logs/logLines.ts'
 import { builder } from '../kit/builder.ts'
-import { refuseFaults } from '../kit/reference.ts'
 import { badUserInput, requestError } from '../kit/requestErrors.ts'
 import { LogLine, LogStart } from './logLine.ts'
 import { LogStream } from './replicaEnums.ts'
-import { ReplicaReference, replicaFaults, requireReplica, shownReplica } from './replicaReference.ts'
+import { ReplicaReference, refuseBadReplica, requireReplica, shownReplica } from './replicaReference.ts'
 
 /** How many lines are returned when nobody says it. */
 export const usualLines = 100
@@ -67,7 +66,7 @@ builder.queryField('replicaLog', (t) =>
         after: null,
         waitSeconds: 0,
       }
-      refuseFaults('replica', replicaFaults(replica))
+      refuseBadReplica(replica)
       const { replicaId, workerId } = await requireReplica(app, replica, ['replica'])
       if (workerId === null) return null
       const answer = await app.logRequests.ask(workerId, replicaId, question)

@@ -6,9 +6,9 @@ import { builder } from '../kit/builder.ts'
 import type { Fault } from '../kit/check.ts'
 import { idOf } from '../kit/globalId.ts'
 import { requireService } from '../kit/lookup.ts'
-import { referenceFaults } from '../kit/reference.ts'
+import { referenceFaults, refuseFaults } from '../kit/reference.ts'
 import { errorOf } from '../kit/refusalError.ts'
-import { aboutService, ServiceReference, type ServiceReferenceValue } from '../kit/serviceReference.ts'
+import { aboutService, ServiceReference, type ServiceReferenceValue, serviceFaults } from '../kit/serviceReference.ts'
 
 /** Names a replica by its id, or by its service and its index. */
 export interface ReplicaReferenceValue {
@@ -33,8 +33,14 @@ export const ReplicaReference = builder.inputRef<ReplicaReferenceValue>('Replica
   check: (reference) => replicaFaults(reference),
 })
 
-/** Says what is wrong with a reference to a replica. */
-export function replicaFaults({ id, service, index }: ReplicaReferenceValue): Fault[] {
+/** Throws BAD_USER_INPUT for the first fault of the argument `replica` of a query or a subscription. */
+export function refuseBadReplica(reference: ReplicaReferenceValue): void {
+  refuseFaults('replica', replicaFaults(reference))
+  if (reference.service) refuseFaults('replica.service', serviceFaults(reference.service))
+}
+
+/** Says what is wrong with a reference to a replica. Its service is judged as an input of its own. */
+function replicaFaults({ id, service, index }: ReplicaReferenceValue): Fault[] {
   const byIndex = [service, index].filter((part) => part !== null && part !== undefined).length
   if (typeof id === 'string' && byIndex > 0)
     return [{ message: `The id ${quoted(id)} is given beside service or index: give the id, or service and index.` }]
@@ -64,7 +70,7 @@ export async function requireReplica(
   const select = { id: true, serviceId: true, workerId: true } as const
   if (service && typeof index === 'number') {
     const serviceId = await requireService(app, service, [...path, 'service'])
-    // There are few such rows. An order by id in the statement would make PostgreSQL read all replicas of the service.
+    // While a replica is replaced, two have its index: the newer one is meant.
     const where = { serviceId, index, state: { in: ['PENDING', 'STARTING', 'RUNNING'] as ReplicaState[] } }
     const rows = await prisma.replica.findMany({ where, select })
     const row = rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)).at(-1)

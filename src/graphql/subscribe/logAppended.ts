@@ -4,12 +4,11 @@ import { positionOf } from '../../model/replicaLog.ts'
 import type { LogFrame } from '../../systems/logs/logFollow.ts'
 import { LogSource, mostLogReaders } from '../../systems/logs/logReaders.ts'
 import { builder } from '../kit/builder.ts'
-import { refuseFaults } from '../kit/reference.ts'
 import { badUserInput, requestError } from '../kit/requestErrors.ts'
 import { LogLine, LogStart } from '../replica/logLine.ts'
 import { LogStream } from '../replica/replicaEnums.ts'
 import { usualLines, within } from '../replica/replicaLog.ts'
-import { ReplicaReference, replicaFaults, requireReplica } from '../replica/replicaReference.ts'
+import { ReplicaReference, refuseBadReplica, requireReplica } from '../replica/replicaReference.ts'
 import { ChangeKind } from './frameFields.ts'
 
 const LogChange = builder.objectRef<LogFrame>('LogChange').implement({
@@ -66,7 +65,7 @@ builder.subscriptionField('logAppended', (t) =>
       const lines = within('tailLines', tailLines ?? usualLines, bounds.tailLines)
       if (after != null && positionOf(after) === null)
         throw badUserInput(`after is ${quoted(after)}: give the position of a frame or of replicaLog.`)
-      refuseFaults('replica', replicaFaults(replica))
+      refuseBadReplica(replica)
       const { replicaId, serviceId } = await requireReplica(app, replica, ['replica'])
       if (app.logReaders.count >= mostLogReaders)
         throw requestError(

@@ -106,6 +106,18 @@ describe('a replica', () => {
   })
 })
 
+test.each([
+  [{}, 'replica: The replica is not named'],
+  [{ service: {}, index: 0 }, 'replica.service: Neither id nor name is given'],
+  [{ service: { id: unknown.replace('Service', 'Host') }, index: 0 }, 'replica.service.id: '],
+  [{ id: unknown }, 'replica.id: '],
+])('the log of a replica that is named by %j is refused by its argument', async (replica, sentence) => {
+  const document = 'query ($replica: ReplicaReference!) { replicaLog(replica: $replica) { position } }'
+  expect((await api().ask(document, { replica })).errors).toEqual([
+    { code: 'BAD_USER_INPUT', message: expect.stringContaining(sentence) },
+  ])
+})
+
 test('a host and a worker are found by name and by id, and refused alike', async () => {
   const both =
     'query ($id: ID, $name: String) { host(id: $id, name: $name) { id } worker(id: $id, name: $name) { id } }'
