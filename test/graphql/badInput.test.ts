@@ -74,7 +74,7 @@ async function refused(mutation: string, input: Record<string, unknown>, path: r
 
 const port = (over: Record<string, unknown>) => ({ ports: [{ name: 'http', ...over }] })
 const probe = (over: Record<string, unknown>) => ({ ...port({}), readiness: { http: { port: 'http' }, ...over } })
-const rollout = (over: Record<string, unknown>) => ({ service: { rollout: over } })
+const rollout = (over: Record<string, unknown>) => ({ serviceDefaults: { rollout: over } })
 const long = 'x'.repeat(40_000)
 
 const profiles: readonly Case[] = [
@@ -288,68 +288,68 @@ const profiles: readonly Case[] = [
   ['a negative drain', { stop: { drainSeconds: -1 } }, ['stop', 'drainSeconds'], '-1 is out of range'],
   [
     '-1 replicas',
-    { service: { replicas: -1 } },
-    ['service', 'replicas'],
+    { serviceDefaults: { replicas: -1 } },
+    ['serviceDefaults', 'replicas'],
     '-1 is out of range: replicas are 0 to 50000',
   ],
   [
     '0 per host',
-    { service: { spread: { mode: 'STRICT', maxPerHost: 0 } } },
-    ['service', 'spread', 'maxPerHost'],
+    { serviceDefaults: { spread: { mode: 'STRICT', maxPerHost: 0 } } },
+    ['serviceDefaults', 'spread', 'maxPerHost'],
     '0 is out of range',
   ],
   [
     'limits 0 and 0',
     rollout({ maxSurge: { count: 0 }, maxUnavailable: { percent: 0 } }),
-    ['service', 'rollout'],
+    ['serviceDefaults', 'rollout'],
     'both 0',
   ],
   [
     '-5 percent',
     rollout({ maxSurge: { percent: -5 } }),
-    ['service', 'rollout', 'maxSurge', 'percent'],
+    ['serviceDefaults', 'rollout', 'maxSurge', 'percent'],
     '-5 is out of range: percentages are 0 to 100',
   ],
   [
     '101 percent',
     rollout({ maxUnavailable: { percent: 101 } }),
-    ['service', 'rollout', 'maxUnavailable', 'percent'],
+    ['serviceDefaults', 'rollout', 'maxUnavailable', 'percent'],
     '101 is out of range',
   ],
   [
     'a deadline not after min-ready',
     rollout({ minReadySeconds: 60, progressDeadlineSeconds: 60 }),
-    ['service', 'rollout', 'progressDeadlineSeconds'],
+    ['serviceDefaults', 'rollout', 'progressDeadlineSeconds'],
     'must be the longer one',
   ],
   [
     'a deadline within the default min-ready without a probe',
     rollout({ progressDeadlineSeconds: 5 }),
-    ['service', 'rollout', 'progressDeadlineSeconds'],
+    ['serviceDefaults', 'rollout', 'progressDeadlineSeconds'],
     'progressDeadlineSeconds would be 5 and minReadySeconds 5',
   ],
   [
     'a watch of more than a day',
     rollout({ watchSeconds: 86_401 }),
-    ['service', 'rollout', 'watchSeconds'],
+    ['serviceDefaults', 'rollout', 'watchSeconds'],
     '86401 is out of range: the seconds of the watch are 0 to 86400',
   ],
   [
     'min-ready beyond the default deadline',
     rollout({ minReadySeconds: 600 }),
-    ['service', 'rollout', 'minReadySeconds'],
+    ['serviceDefaults', 'rollout', 'minReadySeconds'],
     'must be the longer one',
   ],
   [
     'a backoff that falls',
-    { service: { backoff: { baseSeconds: 400 } } },
-    ['service', 'backoff', 'baseSeconds'],
+    { serviceDefaults: { backoff: { baseSeconds: 400 } } },
+    ['serviceDefaults', 'backoff', 'baseSeconds'],
     'may not be shorter',
   ],
   [
     'a reset after 0',
-    { service: { backoff: { resetAfterSeconds: 0 } } },
-    ['service', 'backoff', 'resetAfterSeconds'],
+    { serviceDefaults: { backoff: { resetAfterSeconds: 0 } } },
+    ['serviceDefaults', 'backoff', 'resetAfterSeconds'],
     '0 is out of range',
   ],
   ['an empty key', { idempotencyKey: '' }, ['idempotencyKey'], '0 characters: give 1 to 128'],
@@ -451,7 +451,7 @@ describe('updateService', () => {
   beforeAll(async () => {
     await withProfile(api(), {
       name: 'slow',
-      service: { rollout: { minReadySeconds: 60, maxUnavailable: { count: 0 } } },
+      serviceDefaults: { rollout: { minReadySeconds: 60, maxUnavailable: { count: 0 } } },
     })
     await withService(api(), 'slow', { profile: 'slow' })
   })
@@ -476,7 +476,7 @@ test('everything that is wrong is said at once', async () => {
     env: [{ name: '=', value: '\0' }],
     ports: [{ name: 'PATH', port: 0 }],
     liveness: { tcp: { port: 'db' }, periodSeconds: 0 },
-    service: { replicas: -1, rollout: { maxSurge: { count: 0 }, maxUnavailable: { count: 0 } } },
+    serviceDefaults: { replicas: -1, rollout: { maxSurge: { count: 0 }, maxUnavailable: { count: 0 } } },
   }
   const { applyProfile } = await unchanged(() => api().data(documentOf('applyProfile'), { input }))
   expect(applyProfile.issues.map(({ path }: { path: string[] }) => path.join('.')).sort()).toEqual([
@@ -488,8 +488,8 @@ test('everything that is wrong is said at once', async () => {
     'input.name',
     'input.ports.0.name',
     'input.ports.0.port',
-    'input.service.replicas',
-    'input.service.rollout',
+    'input.serviceDefaults.replicas',
+    'input.serviceDefaults.rollout',
   ])
 })
 
@@ -605,7 +605,7 @@ test.each(['1.5', '4294967295', '"3"'])(
 )
 
 test.each(['{}', '{ count: 1, percent: 1 }', '{ count: null }'])('maxSurge: %s is a top-level error', async (limit) => {
-  const document = `mutation { applyProfile(input: { name: "bad", command: ["x"], service: { rollout: { maxSurge: ${limit} } } }) ${selectionOf('ApplyProfile')} }`
+  const document = `mutation { applyProfile(input: { name: "bad", command: ["x"], serviceDefaults: { rollout: { maxSurge: ${limit} } } }) ${selectionOf('ApplyProfile')} }`
   const { data, errors } = await unchanged(() => api().ask(document))
   expect(data).toBeNull()
   expect(errors.length).toBeGreaterThan(0)

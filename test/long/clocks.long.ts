@@ -89,7 +89,7 @@ test('the whole machine is suspended for an hour: nothing is lost for it, and wh
   await createService(client, 'fails', 1, {
     command: program('exits-at-once'),
     restart: { maxAttempts: 0 },
-    service: { backoff: { baseSeconds: 1_200, maxSeconds: 1_200 } },
+    serviceDefaults: { backoff: { baseSeconds: 1_200, maxSeconds: 1_200 } },
   })
   const waits = async () =>
     (await aliveReplicas(client, 'fails')).map(({ id, state }) => (state === 'PENDING' ? id : null))

@@ -68,7 +68,7 @@ test.each([
       helloProfile({
         stop,
         restart: { maxAttempts: 1, delaySeconds: 0 },
-        service: { backoff: { baseSeconds: 0, maxSeconds: 0 } },
+        serviceDefaults: { backoff: { baseSeconds: 0, maxSeconds: 0 } },
       }),
     )
     const watch = new EndpointWatch(client, name)

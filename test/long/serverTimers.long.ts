@@ -17,7 +17,7 @@ const stories: readonly {
 }[] = [
   {
     kind: 'MIN_READY',
-    profile: { command: program('runs'), service: { rollout: { minReadySeconds: 6 } } },
+    profile: { command: program('runs'), serviceDefaults: { rollout: { minReadySeconds: 6 } } },
     done: 'SELECT "availableReplicas" = 1 AS done FROM "Service"',
   },
   {
@@ -25,7 +25,7 @@ const stories: readonly {
     profile: {
       command: program('exits-at-once'),
       restart: { maxAttempts: 0 },
-      service: { backoff: { baseSeconds: 8, maxSeconds: 8 } },
+      serviceDefaults: { backoff: { baseSeconds: 8, maxSeconds: 8 } },
     },
     done: `SELECT NOT EXISTS (SELECT FROM "Replica" WHERE "state" = 'PENDING' AND "notBefore" <= $1) AS done`,
   },
@@ -34,13 +34,13 @@ const stories: readonly {
     profile: {
       command: program('runs'),
       readiness: { tcp: { port: 'http' }, periodSeconds: 1 },
-      service: { rollout: { progressDeadlineSeconds: 8 } },
+      serviceDefaults: { rollout: { progressDeadlineSeconds: 8 } },
     },
     done: `SELECT "status" = 'STALLED' AS done FROM "Service"`,
   },
   {
     kind: 'WATCH',
-    profile: { command: program('runs'), service: { rollout: { autoRollback: true, watchSeconds: 8 } } },
+    profile: { command: program('runs'), serviceDefaults: { rollout: { autoRollback: true, watchSeconds: 8 } } },
     done: `SELECT "state" = 'COMPLETED' AND "watchUntil" IS NULL AS done FROM "Rollout"`,
   },
 ]

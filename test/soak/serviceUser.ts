@@ -136,7 +136,7 @@ export class ServiceUser {
         readiness: { ...helloReadiness, timeoutSeconds: 5 },
         restart: { mode: 'ALWAYS', maxAttempts: 20, windowSeconds: 60, delaySeconds: 0 },
         stop: { drainSeconds: rng.below(2), graceSeconds: 10, onLostContact: rng.of(['KEEP', 'STOP']) },
-        service: { rollout, backoff: { baseSeconds: 1, maxSeconds: 4, resetAfterSeconds: 20 } },
+        serviceDefaults: { rollout, backoff: { baseSeconds: 1, maxSeconds: 4, resetAfterSeconds: 20 } },
       },
       fields: 'profile { id }',
     })

@@ -42,7 +42,7 @@ describe('a version that crashes', () => {
   const backoff = { baseSeconds: 0, maxSeconds: 0 }
 
   test('old ones serve on, the blocker tells the failures from the first one on, CRASH_LOOP; a rollback removes the bad ones alone', async () => {
-    const service = await running('crash', 4, { service: { backoff } })
+    const service = await running('crash', 4, { serviceDefaults: { backoff } })
     service.behaviours.set(2, 'gives up')
     const begun = await update(service, 'bad')
     expect(begun.rollout.blocker).toMatchObject({ count: 2, replica: { index: 3 } })
@@ -80,7 +80,7 @@ describe('a version that crashes', () => {
   })
 
   test('the rollback is automatic where that is on, once, and the old ones are untouched', async () => {
-    const service = await running('automatic', 4, { service: { backoff, rollout: { autoRollback: true } } })
+    const service = await running('automatic', 4, { serviceDefaults: { backoff, rollout: { autoRollback: true } } })
     service.behaviours.set(2, 'exits')
     service.behaviours.set(3, 'unready')
     await update(service, 'bad')
@@ -98,7 +98,7 @@ describe('a version that crashes', () => {
   })
 
   test('inside minReadySeconds: ready, never available, never complete; the blocker says until when', async () => {
-    const service = await running('young', 2, { service: { backoff } })
+    const service = await running('young', 2, { serviceDefaults: { backoff } })
     await update(service, 'bad', { rollout: { minReadySeconds: 1_000, progressDeadlineSeconds: 2_000 } })
     for (const failures of [1, 2, 3]) {
       const ready = await service.actUntil(
@@ -204,7 +204,7 @@ describe('a version that needs what is not there', () => {
       const rollout = { maxUnavailable: { count: 0 } }
       const service = await running(name, 1, {
         ports: fixed(port),
-        ...(by === 'profile' ? { service: { rollout } } : {}),
+        ...(by === 'profile' ? { serviceDefaults: { rollout } } : {}),
       })
       const begun = await update(service, 'two', by === 'update' ? { rollout } : {})
       expect(begun).toMatchObject({
@@ -232,7 +232,7 @@ describe('a version that needs what is not there', () => {
 
   test('more CPU than any host has: NO_CAPACITY, no automatic rollback at the deadline; a smaller revision goes through', async () => {
     const service = await running('large', 2, {
-      service: { rollout: { autoRollback: true, progressDeadlineSeconds: 1 } },
+      serviceDefaults: { rollout: { autoRollback: true, progressDeadlineSeconds: 1 } },
     })
     await change(server.client, 'applyProfile', 'ApplyProfileInput', {
       name: 'large',
@@ -241,7 +241,7 @@ describe('a version that needs what is not there', () => {
       readiness,
       cpuMillis: 900_000,
       memoryMiB: 16,
-      service: { rollout: { autoRollback: true, progressDeadlineSeconds: 1 } },
+      serviceDefaults: { rollout: { autoRollback: true, progressDeadlineSeconds: 1 } },
     })
     await service.change('updateService', { profileRevision: 2 })
     const stuck = await service.seen('no capacity', ({ rollout }) => rollout.blocker?.reason === 'NO_CAPACITY')
@@ -278,7 +278,7 @@ describe('a version that needs what is not there', () => {
   })
 
   test('STRICT spread with no host left: by default it makes room, under explicit u = 0 it says SPREAD and what would help', async () => {
-    const service = await running('spread', 1, { service: { spread: { mode: 'STRICT' } } })
+    const service = await running('spread', 1, { serviceDefaults: { spread: { mode: 'STRICT' } } })
     expect((await update(service, 'two')).rollout).toMatchObject({ maxSurge: 0, maxUnavailable: 1 })
     await service.completed(2)
     await update(service, 'three', { rollout: { maxUnavailable: { count: 0 } } })

@@ -94,16 +94,19 @@ userMutation({
       }),
       restart: t.field({ type: RestartPolicyInput, description: 'Restarts in place.' }),
       stop: t.field({ type: StopPolicyInput, description: 'How replicas are stopped.' }),
-      service: t.field({ type: ServiceSettingsInput, description: 'The settings of services that use this profile.' }),
+      serviceDefaults: t.field({
+        type: ServiceSettingsInput,
+        description: 'The settings of services that use this profile.',
+      }),
     }),
-    check: ({ env, startup, readiness, liveness, service, ...input }) => {
+    check: ({ env, startup, readiness, liveness, serviceDefaults, ...input }) => {
       const ports = portsOf(input.ports)
       return [
         ...under('env', portVariableIssues(env ?? [], ports)),
         ...under('startup', [...probePortFaults(startup, ports), ...singleSuccessFaults(startup)]),
         ...under('readiness', probePortFaults(readiness, ports)),
         ...under('liveness', [...probePortFaults(liveness, ports), ...singleSuccessFaults(liveness)]),
-        ...under('service', settingsFaults(service, { ports, readiness: probeOf(readiness) })),
+        ...under('serviceDefaults', settingsFaults(serviceDefaults, { ports, readiness: probeOf(readiness) })),
       ]
     },
   },
@@ -111,7 +114,7 @@ userMutation({
   errors: [],
   about: (input) => ({ profile: input.name }),
   perform: async (input, { app, viewer, remember }) => {
-    const { name, ports, service, ...own } = input
+    const { name, ports, serviceDefaults, ...own } = input
     const { command, env, workingDirectory, cpuMillis, memoryMiB, restart, stop, ...probes } = own
     const { startup, readiness, liveness, ...rest } = probes
     noneLeft(rest)
@@ -129,7 +132,7 @@ userMutation({
       restart: restartOf(restart),
       stop: stopOf(stop),
     }
-    const settings = settingsWithDefaults(service, content)
+    const settings = settingsWithDefaults(serviceDefaults, content)
     const change = { kind: 'applyProfile', name, content, settings, actor: viewer.subject } as const
     return appliedOf('profile', await app.committer.write(change, remember(null)))
   },

@@ -91,9 +91,9 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
       description: 'How replicas are stopped.',
       resolve: (row) => row.content.stop,
     }),
-    service: t.field({
+    serviceDefaults: t.field({
       type: ServiceSettings,
-      description: 'The settings of services that use this profile.',
+      description: 'The settings that services of this profile have, unless they have their own.',
       resolve: (row) => row.settings,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was applied.' }),

@@ -79,7 +79,7 @@ export const Service = builder.prismaNode('Service', {
       resolve: ({ queueId }, _args, { rows }) => rows.require('Queue', queueId),
     }),
     owner: t.exposeString('owner', { description: 'The subject that created it.' }),
-    profile: t.field({
+    profileRevision: t.field({
       type: rowType('ProfileRevision'),
       description: "The profile's revision of its target version.",
       resolve: ({ profileRevisionId }, _args, { rows }) => rows.require('ProfileRevision', profileRevisionId),

@@ -23,7 +23,7 @@ export const ServiceVersion = builder.prismaNode('ServiceVersion', {
       resolve: ({ serviceId }, _args, { rows }) => rows.require('Service', serviceId),
     }),
     number: t.exposeInt('number', { description: '1, 2, 3 … in its service.' }),
-    profile: t.field({
+    profileRevision: t.field({
       type: rowType('ProfileRevision'),
       description: "The profile's revision that it was made from.",
       resolve: ({ profileRevisionId }, _args, { rows }) => rows.require('ProfileRevision', profileRevisionId),

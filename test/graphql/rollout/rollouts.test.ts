@@ -9,7 +9,7 @@ import { type Data, documentOf, openApi, withProfile, withService } from '../api
 
 const api = openApi()
 
-const serviceFields = `id name desiredReplicas paused status specRevision updatedReplicas profile { revision }
+const serviceFields = `id name desiredReplicas paused status specRevision updatedReplicas profileRevision { revision }
   version { number command env { name value } sameContentAs cause createdBy }
   rollouts { nodes { number state from { number } to { number } } } versions { nodes { number cause } }
   replicas(filter: { states: [PENDING] }) { nodes { index version { number } leaving } }`
@@ -107,15 +107,19 @@ describe('updateService', () => {
     await withProfile(api(), { name: 'revised', command: ['one'] })
     await withService(api(), 'revised', { profile: 'revised', replicas: 0 })
     await withProfile(api(), { name: 'revised', command: ['two'] })
-    await withProfile(api(), { name: 'revised', command: ['two'], service: { rollout: { minReadySeconds: 7 } } })
+    await withProfile(api(), {
+      name: 'revised',
+      command: ['two'],
+      serviceDefaults: { rollout: { minReadySeconds: 7 } },
+    })
     const update = (profileRevision: number) =>
       mutate('updateService', { service: { name: 'revised' }, profileRevision })
     expect(await update(2)).toMatchObject({
-      service: { profile: { revision: 2 }, version: { number: 2, command: ['two'] } },
+      service: { profileRevision: { revision: 2 }, version: { number: 2, command: ['two'] } },
     })
     await mutate('updateService', { service: { name: 'revised' }, replicas: 2 })
     expect(await update(3)).toMatchObject({
-      service: { profile: { revision: 3 }, version: { number: 3, sameContentAs: 2 } },
+      service: { profileRevision: { revision: 3 }, version: { number: 3, sameContentAs: 2 } },
       rollout: { number: 3, minReadySeconds: 7, updatedReplicas: 2, oldReplicas: 0 },
     })
     expect(await update(3)).toMatchObject({ __typename: 'NoChangeError', code: 'NO_CHANGE', path: ['input'] })
@@ -275,7 +279,7 @@ describe('pauseRollout and resumeRollout', () => {
 })
 
 test('a rollout that may be rolled back automatically is watched once it is complete, and an update ends that', async () => {
-  await withProfile(api(), { name: 'watched', service: { rollout: { autoRollback: true, watchSeconds: 90 } } })
+  await withProfile(api(), { name: 'watched', serviceDefaults: { rollout: { autoRollback: true, watchSeconds: 90 } } })
   await withService(api(), 'watched', { profile: 'watched', replicas: 0 })
   const rollouts = async () => {
     const { service } = await api().data(

@@ -9,7 +9,7 @@ const profileFields = `id revision command env { name value secret } workingDire
   readiness { action { __typename ... on HttpProbe { port path scheme headers { name value } } ... on TcpProbe { port } ... on ExecProbe { command } } initialDelaySeconds periodSeconds timeoutSeconds failureThreshold successThreshold }
   liveness { action { __typename ... on HttpProbe { port path } ... on TcpProbe { port } ... on ExecProbe { command } } periodSeconds }
   restart { mode maxAttempts windowSeconds delaySeconds } stop { signal drainSeconds graceSeconds onLostContact }
-  service { replicas spreadMode maxPerHost maxSurge { count percent } maxUnavailable { count percent } minReadySeconds progressDeadlineSeconds autoRollback watchSeconds backoffBaseSeconds backoffMaxSeconds backoffResetAfterSeconds }
+  serviceDefaults { replicas spreadMode maxPerHost maxSurge { count percent } maxUnavailable { count percent } minReadySeconds progressDeadlineSeconds autoRollback watchSeconds backoffBaseSeconds backoffMaxSeconds backoffResetAfterSeconds }
   createdBy profile { name current { revision } revisions { nodes { revision } } }`
 
 const applyProfile = async (input: Data): Promise<Data> =>
@@ -43,7 +43,7 @@ describe('profiles', () => {
       liveness: null,
       restart: { mode: 'ALWAYS', maxAttempts: 3, windowSeconds: 600, delaySeconds: 1 },
       stop: { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' },
-      service: {
+      serviceDefaults: {
         replicas: 1,
         spreadMode: 'BEST_EFFORT',
         maxPerHost: 1,
@@ -85,7 +85,7 @@ describe('profiles', () => {
       liveness: { exec: { command: ['true'] }, periodSeconds: 5 },
       restart: { maxAttempts: 0 },
       stop: { signal: 'SIGINT', drainSeconds: 0, onLostContact: 'STOP' },
-      service: {
+      serviceDefaults: {
         replicas: 3,
         spread: { mode: 'STRICT' },
         rollout: { maxUnavailable: { count: 1 }, minReadySeconds: 2 },
@@ -117,7 +117,7 @@ describe('profiles', () => {
       liveness: { action: { __typename: 'ExecProbe', command: ['true'] }, periodSeconds: 5 },
       restart: { mode: 'ALWAYS', maxAttempts: 0, windowSeconds: 600, delaySeconds: 1 },
       stop: { signal: 'INT', drainSeconds: 0, graceSeconds: 10, onLostContact: 'STOP' },
-      service: {
+      serviceDefaults: {
         replicas: 3,
         spreadMode: 'STRICT',
         maxSurge: { percent: 0 },
@@ -134,9 +134,9 @@ describe('profiles', () => {
         name: 'fixed',
         command: ['serve'],
         ports: [{ name: 'http', port: 8080 }],
-        service: { rollout },
+        serviceDefaults: { rollout },
       })
-      return [profile.service.maxSurge, profile.service.maxUnavailable]
+      return [profile.serviceDefaults.maxSurge, profile.serviceDefaults.maxUnavailable]
     }
     const percent = (value: number) => ({ count: null, percent: value })
     expect(await limits({})).toEqual([percent(0), percent(25)])
@@ -149,7 +149,7 @@ describe('profiles', () => {
       (await api().data(documentOf(mutation, 'warnings'), { input }))[mutation].warnings
     const careless = { autoRollback: true, watchSeconds: 0 }
     const sentence = expect.stringMatching(/^autoRollback is on, watchSeconds is 0 and there is no readiness probe/)
-    const profile = { name: 'careless', command: ['serve'], service: { rollout: careless } }
+    const profile = { name: 'careless', command: ['serve'], serviceDefaults: { rollout: careless } }
     expect(await warnings('applyProfile', profile)).toEqual([sentence])
     expect(await warnings('applyProfile', { name: 'careful', command: ['serve'] })).toEqual([])
     expect(await warnings('createService', { name: 'careless', profile: 'careless', replicas: 0 })).toEqual([sentence])
@@ -165,7 +165,7 @@ describe('profiles', () => {
     const input = { name: 'twice', command: ['serve'] }
     expect(await applyProfile(input)).toMatchObject({ created: true, profile: { revision: 1 } })
     expect(await applyProfile(input)).toMatchObject({ created: false, profile: { revision: 1 } })
-    const changed = await applyProfile({ ...input, service: { replicas: 2 } })
+    const changed = await applyProfile({ ...input, serviceDefaults: { replicas: 2 } })
     expect(changed).toMatchObject({
       created: true,
       profile: {

@@ -22,7 +22,7 @@ export async function createService(
   client: ApiClient,
   name: string,
   replicas: number,
-  { service, ...profile }: Record<string, unknown> & { readonly service?: GivenSettings } = {},
+  { serviceDefaults, ...profile }: Record<string, unknown> & { readonly serviceDefaults?: GivenSettings } = {},
 ): Promise<void> {
   await change(client, 'applyProfile', 'ApplyProfileInput', {
     name,
@@ -30,7 +30,7 @@ export async function createService(
     ports: [{ name: 'http' }],
     cpuMillis: 10,
     memoryMiB: 16,
-    service: { ...service, rollout: { minReadySeconds: 0, ...service?.rollout } },
+    serviceDefaults: { ...serviceDefaults, rollout: { minReadySeconds: 0, ...serviceDefaults?.rollout } },
     ...profile,
   })
   await change(client, 'createService', 'CreateServiceInput', { name, profile: name, replicas })

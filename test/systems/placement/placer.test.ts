@@ -42,7 +42,7 @@ describe('placement', () => {
   test('a replica that stops is one of its host still: STRICT spread waits for its end', async () => {
     const worker = new HandWorker(server.client, 'host-a')
     await worker.register([], { cpuMillis: 1_000 })
-    await createService(server.client, 'strict', 1, { service: { spread: { mode: 'STRICT', maxPerHost: 1 } } })
+    await createService(server.client, 'strict', 1, { serviceDefaults: { spread: { mode: 'STRICT', maxPerHost: 1 } } })
     const [first] = await placedReplicas(server.client, 'strict', 1)
     await worker.report({ replica: first?.id ?? '', state: 'RUNNING', ready: true })
     await change(server.client, 'killReplica', 'KillReplicaInput', { replica: { id: first?.id } })

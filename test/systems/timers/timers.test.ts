@@ -35,7 +35,7 @@ test('a replica waits out its backoff and is placed then, with nothing else happ
   server = await TestServer.start()
   const worker = new HandWorker(server.client)
   await worker.register()
-  await createService(server.client, 'fails', 1, { service: { backoff: { baseSeconds: 3, maxSeconds: 3 } } })
+  await createService(server.client, 'fails', 1, { serviceDefaults: { backoff: { baseSeconds: 3, maxSeconds: 3 } } })
   const [first] = await placedReplicas(server.client, 'fails', 1)
   await worker.report({ replica: first?.id ?? '', state: 'ENDED', endReason: 'EXITED' })
   // The first failure is retried at once, the second after three seconds.
@@ -60,7 +60,7 @@ test('a timer that becomes due while no server runs fires when one starts', asyn
   server = await TestServer.start()
   const worker = new HandWorker(server.client)
   await worker.register()
-  await createService(server.client, 'steady', 1, { service: { rollout: { minReadySeconds: 2 } } })
+  await createService(server.client, 'steady', 1, { serviceDefaults: { rollout: { minReadySeconds: 2 } } })
   const [replica] = await placedReplicas(server.client, 'steady', 1)
   await worker.report({ replica: replica?.id ?? '', state: 'RUNNING', ready: true })
   const timer = await until(

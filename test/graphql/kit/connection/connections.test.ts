@@ -159,7 +159,7 @@ describe('many parents', () => {
 
   test('statements do not grow with the number of parents', async () => {
     const all = (first: number) =>
-      `{ services(first: ${first}) { nodes { project { name } queue { name } version { number } rollout { number to { number } } profile { profile { name } } endpoint { revision }
+      `{ services(first: ${first}) { nodes { project { name } queue { name } version { number } rollout { number to { number } } profileRevision { profile { name } } endpoint { revision }
         replicas(first: 5) { nodes { version { number } host { name } } } versions(first: 1) { nodes { number } } rollouts(first: 1) { nodes { state } } events(first: 2) { nodes { message service { name } } } } } }`
     await api().data(all(20))
     const few = await statementsOf(() => api().data(all(2)))
