@@ -51,6 +51,8 @@ type ReplicaColumns =
 
 /** A PENDING replica whose wait is over. */
 export interface WaitingReplica extends Pick<Replica, ReplicaColumns> {
+  /** The host that a replica is to leave for which this one was started, while that one is there (R15). It gets no place on it. */
+  readonly bannedHostId: HostId | null
   readonly serviceId: ServiceId
   readonly serviceName: string
   readonly projectId: ProjectId

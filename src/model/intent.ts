@@ -145,6 +145,8 @@ export type ServiceIntent =
   | { readonly kind: 'delete'; readonly expectedRevision: Revision | null; readonly actor: string }
   | { readonly kind: 'resetBackoff'; readonly actor: string }
   | { readonly kind: 'kill'; readonly replica: ReplicaId; readonly actor: string }
+  /** The user wants the replica on another host (R15). */
+  | { readonly kind: 'requeue'; readonly replica: ReplicaId; readonly actor: string }
   | ReportIntent
   /**
    * A worker has registered: its host as it is now and what it still runs, and so what it no longer has (R15: that ends

@@ -44,6 +44,14 @@ export const isOfReporter = (
 export const isConfirmed = (replica: Pick<Replica, 'state' | 'startedAt'>): boolean =>
   isAlive(replica) && replica.startedAt !== null
 
+/** R15: while it is available it is stopped only when another replica has a place, because it leaves for the place's sake. */
+export const leavesWhenReplaced = ({ leaving }: Pick<Replica, 'leaving'>): boolean =>
+  leaving === 'DRAIN' || leaving === 'REQUEUE'
+
+/** R15: the host away from which a user moves the replica, while it holds it; null where there is none. */
+export const hostLeftBy = (replica: Pick<Replica, 'state' | 'hostId' | 'leaving'>): HostId | null =>
+  replica.leaving === 'REQUEUE' ? hostHeldBy(replica) : null
+
 /** A replica is outdated when its content differs from the target's or when it is leaving (src/rules/README.md, "Terms of the formulas"). */
 export const isOutdated = (replica: Pick<Replica, 'contentNumber' | 'leaving'>, targetContent: number): boolean =>
   replica.contentNumber !== targetContent || replica.leaving !== null

@@ -1,6 +1,6 @@
 import type { EndpointAddress } from '../model/endpoint.ts'
 import type { ReplicaId, ServiceId } from '../model/id.ts'
-import { isActive, isAlive, isPlaced } from '../model/replica.ts'
+import { isActive, isAlive, isPlaced, leavesWhenReplaced } from '../model/replica.ts'
 import type { Replica, ServiceSnapshot } from '../model/service.ts'
 import type { ServiceChange } from '../rules/draft/change.ts'
 import { addressesOf, sameAddress } from '../rules/endpoint/endpoint.ts'
@@ -85,7 +85,7 @@ export class ServiceWatch {
     const counts = this.#counts
     if (isActive(row)) counts.active += by
     else counts.stopping += by
-    if (isActive(row) && row.leaving === 'DRAIN') counts.draining += by
+    if (isActive(row) && leavesWhenReplaced(row)) counts.draining += by
     if (row.state === 'RUNNING') counts.running += by
     if (row.ready) counts.ready += by
     if (row.available) counts.available += by

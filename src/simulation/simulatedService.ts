@@ -1,5 +1,6 @@
 import type { WaitingReplica } from '../model/host.ts'
-import type { Instant, ReplicaId } from '../model/id.ts'
+import type { HostId, Instant, ReplicaId } from '../model/id.ts'
+import { hostLeftBy } from '../model/replica.ts'
 import type { Replica, ServiceSnapshot, Version } from '../model/service.ts'
 import { type ChangedRow, ServiceWatch } from './invariants.ts'
 
@@ -58,10 +59,16 @@ export class SimulatedService {
         spreadMode,
         maxPerHost,
         avoidHostId,
+        bannedHostId: this.#hostLeftFor(row),
         holdsQuota,
         portConflicts,
       }
     }
+  }
+
+  #hostLeftFor({ twinOf }: Replica): HostId | null {
+    const leaving = twinOf === null ? undefined : this.snapshot.replicas.get(twinOf)
+    return leaving === undefined ? null : hostLeftBy(leaving)
   }
 
   #trackWaiting(row: Replica): void {

@@ -540,6 +540,7 @@ test.each([
   ['rollbackService', { service: { name: 'nothing' } }, ['service', 'name'], 'There is no service "nothing"'],
   ['rollbackService', { service: { name: 'api' }, toVersion: 2 }, ['toVersion'], 'has no version 2: its newest is 1'],
   ['killReplica', { replica: { id: unknown } }, ['replica', 'id'], `There is no replica with the id "${unknown}"`],
+  ['requeueReplica', { replica: { id: unknown } }, ['replica', 'id'], `There is no replica with the id "${unknown}"`],
 ])('%s of %j is NotFoundError', async (mutation, input, path, sentence) => {
   const data = await unchanged(() => api().data(documentOf(mutation), { input }))
   expect(data[mutation]).toEqual({

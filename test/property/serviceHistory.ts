@@ -38,6 +38,7 @@ const steps = [
   'return',
   'drain',
   'undrain',
+  'requeue',
   'delete',
 ] as const
 type Step = (typeof steps)[number]

@@ -1,7 +1,7 @@
 import type { TimerKind } from '../../src/generated/prisma/enums.ts'
 import type { EndpointAddress } from '../../src/model/endpoint.ts'
 import type { Instant, ReplicaId } from '../../src/model/id.ts'
-import { isActive, isOutdated, isPlaced } from '../../src/model/replica.ts'
+import { isActive, isOutdated, isPlaced, leavesWhenReplaced } from '../../src/model/replica.ts'
 import type { Replica, ServiceSnapshot } from '../../src/model/service.ts'
 import { closeDraft } from '../../src/rules/commit/close.ts'
 import { decide } from '../../src/rules/commit/decide.ts'
@@ -40,7 +40,7 @@ export function checkSafety(before: ReadonlyMap<ReplicaId, Replica>, change: Ser
   )
   const activeBefore = [...before.values()].filter(isActive).length
   const drained = [...before.values(), ...change.updatedReplicas].some(
-    (row) => row.leaving === 'DRAIN' && isActive(row),
+    (row) => leavesWhenReplaced(row) && isActive(row),
   )
   const surge = drained ? Math.max(1, maxSurge) : maxSurge
   check(
@@ -55,20 +55,22 @@ function served(before: ReadonlyMap<ReplicaId, Replica>, row: Replica): boolean 
   return before.get(row.id)?.available === true && row.hostReachable && row.reportedReady
 }
 
-/** R15: an available replica leaves a drained host only while n have a place without it, but for those that failed and those that a rollout stops. */
+/** R15: an available replica leaves a drained host, or the host from which a user moves it, only while n have a place without it, but for those that failed and those that a rollout stops. */
 function checkDrained(before: ReadonlyMap<ReplicaId, Replica>, change: ServiceChange): void {
   const stopped = change.updatedReplicas.filter(
     (row) => row.state === 'STOPPING' && before.get(row.id)?.stopReason === null,
   )
-  if (!stopped.some((row) => row.stopReason === 'DRAINED' && before.get(row.id)?.available)) return
+  if (
+    !stopped.some(
+      (row) => (row.stopReason === 'DRAINED' || row.stopReason === 'REQUEUED') && before.get(row.id)?.available,
+    )
+  )
+    return
   const waits = ({ state, notBefore }: Replica) => state === 'PENDING' && notBefore !== null
   const failed = Math.max(...[before, change.next.replicas].map((rows) => [...rows.values()].filter(waits).length))
   const placed = [...change.next.replicas.values()].filter((row) => isActive(row) && isPlaced(row)).length
-  const others = stopped.filter((row) => row.leaving !== 'DRAIN').length
-  check(
-    placed + failed + others >= change.columns.desiredReplicas,
-    'what leaves a drained host has a replacement with a place',
-  )
+  const others = stopped.filter((row) => !leavesWhenReplaced(row)).length
+  check(placed + failed + others >= change.columns.desiredReplicas, 'what is moved has a replacement with a place')
 }
 
 /** A service as its rows have it, and its table as its facts tell it. */

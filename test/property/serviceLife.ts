@@ -103,6 +103,11 @@ export class ServiceLife {
       case 'kill':
         this.#commit(...some(alive, 2).map((row): ServiceIntent => ({ kind: 'kill', replica: row.id, actor: 'bob' })))
         break
+      case 'requeue':
+        this.#commit(
+          ...some(alive, 2).map((row): ServiceIntent => ({ kind: 'requeue', replica: row.id, actor: 'bob' })),
+        )
+        break
       case 'ready':
         this.#reportAll(some(placed, 8).map((row) => reportOf(row)))
         break

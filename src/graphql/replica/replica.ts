@@ -1,4 +1,5 @@
 import type { Replica as ReplicaRow } from '../../generated/prisma/client.ts'
+import { endMessageOf } from '../../model/endMessage.ts'
 import { AllocatedPort } from '../content/content.ts'
 import { ReplicaExit, ReplicaProbe } from '../content/lastProbe.ts'
 import { Blocker } from '../kit/blocker.ts'
@@ -95,6 +96,12 @@ export const Replica = builder.prismaNode('Replica', {
       nullable: true,
       description: 'Why it ended; null while it has not.',
       resolve: (replica) => replica.endReason,
+    }),
+    endMessage: t.string({
+      nullable: true,
+      description:
+        'A sentence that says how or why it ended, for example "It ended: the process exited with code 3."; null while it has not.',
+      resolve: endMessageOf,
     }),
     exitCode: t.exposeInt('exitCode', {
       nullable: true,

@@ -21,6 +21,7 @@ export const LeaveReason = enumOf<Leave>(
     DRAIN: 'Its worker or host is being drained.',
     RESTART: 'A restart of the service was asked for.',
     MOVED: 'Its host has another address than when its process was started.',
+    REQUEUE: 'A user moves it away from its host with requeueReplica.',
   },
 )
 
@@ -36,4 +37,5 @@ export const EndReason = enumOf<End>('EndReason', 'Why a replica ended.', {
   SERVICE_DELETED: 'Its service was deleted.',
   DRAINED: 'Its worker or host was drained.',
   MOVED: 'Its host has another address than when its process was started.',
+  REQUEUED: 'A user moved it away from its host with requeueReplica.',
 })

@@ -1,9 +1,9 @@
 import type { BlockReason } from '../../generated/prisma/enums.ts'
 import type { Blocker } from '../../model/blocker.ts'
+import { clauseOf } from '../../model/clause.ts'
 import { counted } from '../../model/counted.ts'
 import type { Instant } from '../../model/id.ts'
 import type { Replica, Rollout, Slot } from '../../model/service.ts'
-import { clauseOf } from '../draft/clause.ts'
 import { type Draft, hostOf, versionOf } from '../draft/draft.ts'
 import { minReadySecondsOf } from '../draft/minReady.ts'
 import { failingProbe, probeText } from '../draft/probeText.ts'
@@ -73,6 +73,12 @@ export const blockerTable = {
     nature: 'trouble',
     waitsFor: (waiting) =>
       `Waiting for ${nameOf(waiting)} to leave the worker on host ${hostNameOf(waiting)}, which is being drained`,
+    help: drainHelp,
+  },
+  REQUEUED: {
+    nature: 'trouble',
+    waitsFor: (waiting) =>
+      `Waiting for ${nameOf(waiting)} to leave host ${hostNameOf(waiting)}, away from which a user moves ${waiting.count === 1 ? 'it' : 'them'}`,
     help: drainHelp,
   },
   QUEUED: { nature: 'usual', waitsFor: (waiting) => `Waiting for ${nameOf(waiting)} to be placed`, help: () => null },

@@ -9,6 +9,7 @@ import { resetBackoff } from '../replica/backoff.ts'
 import { drain, undrain } from '../replica/drain.ts'
 import { kill } from '../replica/kill.ts'
 import { takeReports } from '../replica/report.ts'
+import { requeue } from '../replica/requeue.ts'
 import { lose } from '../replica/workerLoss.ts'
 import { unreach } from '../replica/workerReachability.ts'
 import { pause } from '../rollout/pause.ts'
@@ -44,6 +45,8 @@ export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): Commi
       return resetBackoff(draft, intent.actor)
     case 'kill':
       return kill(draft, intent, ctx)
+    case 'requeue':
+      return requeue(draft, intent)
     case 'report':
       return intent.full === true
         ? resync(draft, intent, ctx)

@@ -105,5 +105,6 @@ function stopReason(draft: Draft, row: Replica, why: 'scale' | 'rollout'): EndRe
   if (isDeleting(draft)) return 'SERVICE_DELETED'
   if (why === 'scale') return 'SCALED_DOWN'
   if (row.leaving === 'DRAIN') return 'DRAINED'
+  if (row.leaving === 'REQUEUE') return 'REQUEUED'
   return row.leaving === 'MOVED' ? 'MOVED' : 'REPLACED_BY_ROLLOUT'
 }

@@ -1,7 +1,7 @@
+import { clauseOf } from '../../model/clause.ts'
 import { counted } from '../../model/counted.ts'
 import type { LastProbe } from '../../model/lastProbe.ts'
 import type { Replica } from '../../model/service.ts'
-import { clauseOf } from './clause.ts'
 
 /** The failing probe of a replica; null where none is known. */
 export function failingProbe({ lastProbe }: Pick<Replica, 'lastProbe'>): LastProbe | null {

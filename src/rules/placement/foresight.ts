@@ -2,6 +2,7 @@ import type { WaitingReplica } from '../../model/host.ts'
 import type { Replica } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, put, versionOf } from '../draft/draft.ts'
+import { hostLeftFor } from '../draft/hostLeft.ts'
 import { place } from './placement.ts'
 
 /**
@@ -32,7 +33,8 @@ function waitingOf(draft: Draft, row: Replica): WaitingReplica {
   const { spreadMode, maxPerHost } = draft.columns.settings
   const { ports } = versionOf(draft, row.versionNumber).content
   const { id, createdAt, index, cpuMillis, memoryMiB, avoidHostId, holdsQuota, portConflicts } = row
+  const bannedHostId = hostLeftFor(draft, row.twinOf)
   const own = { id, createdAt, index, cpuMillis, memoryMiB, avoidHostId, holdsQuota, portConflicts }
   // Only replicas of this service are placed here, so the queue's priority makes no difference.
-  return { ...own, serviceId, serviceName, projectId, queuePriority: 0, ports, spreadMode, maxPerHost }
+  return { ...own, bannedHostId, serviceId, serviceName, projectId, queuePriority: 0, ports, spreadMode, maxPerHost }
 }

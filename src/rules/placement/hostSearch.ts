@@ -25,21 +25,24 @@ export class HostSearch {
     this.shape = shape
   }
 
-  /** Finds the best worker, on another host than `avoided` if there is one (R10). */
-  find(avoided: HostId | null): Candidate | null {
-    const best = this.#advanceCursor(this.#cursor, null)
+  /** Finds the best worker, never on `banned` (R15), and on another host than `avoided` if there is one (R10). */
+  find(avoided: HostId | null, banned: HostId | null): Candidate | null {
+    const first = this.#advanceCursor(this.#cursor, null, null)
+    // The searches that leave out a host have cursors of their own, because the other replicas may use that host.
+    const best =
+      first !== null && first.host.id === banned ? this.#advanceCursor({ ...this.#cursor }, null, banned) : first
     if (best === null || best.host.id !== avoided) return best
-    // This search has a cursor of its own, because the other replicas may use the avoided host.
-    return this.#advanceCursor({ ...this.#cursor }, avoided) ?? best
+    return this.#advanceCursor({ ...this.#cursor }, avoided, banned) ?? best
   }
 
-  /** Moves the cursor to the next worker that the replica can have outside of `avoided`. */
-  #advanceCursor(cursor: Cursor, avoided: HostId | null): Candidate | null {
+  /** Moves the cursor to the next worker that the replica can have outside of `avoided` and `banned`. */
+  #advanceCursor(cursor: Cursor, avoided: HostId | null, banned: HostId | null): Candidate | null {
     while (this.#allowsCount(cursor.level)) {
       for (let places = this.#index.at(cursor.bucket); places !== undefined; places = this.#index.at(++cursor.bucket)) {
         for (; cursor.position < places.length; cursor.position++) {
           const candidate = places[cursor.position]
-          if (candidate === null || candidate === undefined || candidate.host.id === avoided) continue
+          if (candidate === null || candidate === undefined) continue
+          if (candidate.host.id === avoided || candidate.host.id === banned) continue
           const count = this.#replicasOn(candidate)
           if (count > cursor.level) cursor.nextLevel = Math.min(cursor.nextLevel, count)
           else if (count === cursor.level && candidate.fits(this.shape)) return candidate

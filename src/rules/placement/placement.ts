@@ -118,13 +118,15 @@ class Searches {
     const search =
       this.#searches.get(key) ?? new HostSearch(this.#index, replica, { cpuMillis, memoryMiB, ports, signature })
     if (!(search instanceof HostSearch)) return search
-    const candidate = search.find(replica.avoidHostId)
+    const candidate = search.find(replica.avoidHostId, replica.bannedHostId)
     if (candidate !== null) {
       this.#searches.set(key, search)
       return { candidate, shape: search.shape }
     }
     const obstacle = hostObstacle(replica, search.shape, this.#hosts, this.#index)
-    if (obstacle.general) this.#nowhere.set(signature, obstacle)
+    // What keeps one replica off its own host says nothing of the others.
+    if (replica.bannedHostId !== null) this.#searches.set(key, search)
+    else if (obstacle.general) this.#nowhere.set(signature, obstacle)
     else this.#searches.set(key, obstacle)
     return obstacle
   }

@@ -2,7 +2,7 @@ import type { BlockReason } from '../../generated/prisma/enums.ts'
 import { counted } from '../../model/counted.ts'
 import { endedReason } from '../../model/endedReason.ts'
 import type { MissingPort, PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../../model/host.ts'
-import type { Instant } from '../../model/id.ts'
+import type { HostId, Instant } from '../../model/id.ts'
 import { listed } from '../../model/listed.ts'
 import { type Candidate, type CandidateHost, type Lack, type Shape, takesReplicas } from './candidate.ts'
 import { freedAt, holderSentences, type PortHolders } from './portHolders.ts'
@@ -33,8 +33,11 @@ const noneMissing = { missing: [], unlisted: 0 } as const
 /** So many missing ports a message names: more would not be read. */
 const mostListed = 4
 
+/** What may keep a replica off a host that takes replicas; `left`: the host is the one that it is to leave (R15). */
+type Hindrance = Lack | 'spread' | 'left'
+
 /** How many hosts there are by the first thing that keeps a replica off them. */
-type Tally = Record<'cordoned' | 'draining' | 'drained' | 'unreachable' | 'lost' | 'ended' | 'spread' | Lack, number>
+type Tally = Record<'cordoned' | 'draining' | 'drained' | 'unreachable' | 'lost' | 'ended' | Hindrance, number>
 
 export function quotaObstacle({ name }: PlacementProject, used: number, maxReplicas: number): Obstacle {
   const toStop = used - maxReplicas + 1
@@ -55,7 +58,7 @@ export function quotaObstacle({ name }: PlacementProject, used: number, maxRepli
  * that take replicas, because help is worth most there.
  */
 export function hostObstacle(
-  replica: Pick<WaitingReplica, 'serviceName' | 'maxPerHost'>,
+  replica: Pick<WaitingReplica, 'serviceName' | 'maxPerHost' | 'bannedHostId'>,
   shape: Shape,
   hosts: readonly PlacementHost[],
   candidates: Iterable<Candidate>,
@@ -76,6 +79,7 @@ export function hostObstacle(
     unreachable: 0,
     lost: 0,
     ended: 0,
+    left: 0,
     spread: 0,
     cpu: 0,
     memory: 0,
@@ -92,7 +96,7 @@ export function hostObstacle(
   let until: Instant | null = null
   const missing: MissingPort[] = []
   let unlisted = 0
-  for (const [{ host, ports }, lack] of lacksOf(shape, candidates)) {
+  for (const [{ host, ports }, lack] of lacksOf(shape, candidates, replica.bannedHostId)) {
     tally[lack]++
     if (lack === 'fixedPort' && missing.length >= mostListed) unlisted++
     else if (lack === 'fixedPort')
@@ -121,17 +125,17 @@ export function wordsOf(
 }
 
 /** Finds for each host what is in the way on the worker that comes closest. */
-function lacksOf(shape: Shape, candidates: Iterable<Candidate>): Map<CandidateHost, Lack | 'spread'> {
-  const lacks = new Map<CandidateHost, Lack | 'spread'>()
+function lacksOf(shape: Shape, candidates: Iterable<Candidate>, banned: HostId | null): Map<CandidateHost, Hindrance> {
+  const lacks = new Map<CandidateHost, Hindrance>()
   for (const candidate of candidates) {
-    const lack = candidate.lacks(shape) ?? 'spread'
+    const lack = candidate.host.id === banned ? 'left' : (candidate.lacks(shape) ?? 'spread')
     const known = lacks.get(candidate.on)
     if (known === undefined || inOrder.indexOf(lack) > inOrder.indexOf(known)) lacks.set(candidate.on, lack)
   }
   return lacks
 }
 
-const inOrder: readonly (Lack | 'spread')[] = ['cpu', 'memory', 'fixedPort', 'anyPort', 'spread']
+const inOrder: readonly Hindrance[] = ['cpu', 'memory', 'fixedPort', 'anyPort', 'spread', 'left']
 
 /** Finds what keeps the replica off the most hosts among those that take replicas. */
 function verdict(
@@ -146,7 +150,7 @@ function verdict(
   if (most === 0)
     return {
       reason: 'NO_HOST',
-      fault: 'No host takes replicas',
+      fault: tally.left > 0 ? 'No other host takes replicas' : 'No host takes replicas',
       help: hostHelp(tally),
     }
   if (most === capacity) {
@@ -212,6 +216,7 @@ function describe(tally: Tally, shape: Shape, maxPerHost: number): string[] {
     [tally.unreachable, 'unreachable'],
     [tally.lost, 'lost'],
     [tally.ended, 'ended'],
+    [tally.left, 'that it is to leave'],
     [tally.cpu, `without ${shape.cpuMillis} CPU millis free`],
     [tally.memory, `without ${shape.memoryMiB} MiB free`],
     [tally.fixedPort, `without ${fixedPorts(fixed)} free`],

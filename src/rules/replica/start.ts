@@ -3,10 +3,11 @@ import { isActive } from '../../model/replica.ts'
 import type { Replica, Version } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
 import { type Draft, isDeleting, put, targetOf, versionOf } from '../draft/draft.ts'
+import { hostLeftFor } from '../draft/hostLeft.ts'
 import { slotKey } from '../draft/slot.ts'
 import { withWait } from './backoff.ts'
 
-/** Creates a PENDING row. Its wait and the host it avoids come from the slot's failures (R10). */
+/** Creates a PENDING row. Its wait and the host it avoids come from the slot's failures (R10), or the host from a move (R15). */
 export function start(
   draft: Draft,
   slot: {
@@ -44,7 +45,7 @@ export function start(
     blocker: null,
     notBefore: null,
     portConflicts: 0,
-    avoidHostId: failures?.failedHostId ?? null,
+    avoidHostId: failures?.failedHostId ?? hostLeftFor(draft, twinOf),
     stopReason: null,
     stoppingAt: null,
     endReason: null,

@@ -1,5 +1,5 @@
 import type { ReplicaId } from '../../model/id.ts'
-import { isActive } from '../../model/replica.ts'
+import { isActive, leavesWhenReplaced } from '../../model/replica.ts'
 import type { RollingReplica, RollingResult, RollingStart, RollingStop, RollingView } from './rollingView.ts'
 
 /**
@@ -13,7 +13,7 @@ export const buckets = {
   /** Replicas of other content that stay. */
   oldWaiting: 2,
   oldAvailable: 3,
-  /** Replicas that must be replaced whatever their content is: by a drain, a restart or a move of its host. */
+  /** Replicas that must be replaced whatever their content is: by a drain, a restart, a user, or because their host has moved. */
   leavingWaiting: 4,
   leavingAvailable: 5,
 } as const
@@ -27,7 +27,7 @@ export interface Counts {
   readonly leaving: number
   readonly outdated: number
   readonly available: number
-  /** s (R1), which is at least 1 while a replica leaves for a drain (R15). */
+  /** s (R1), which is at least 1 while a replica leaves for a drain or because a user moves it (R15). */
   readonly maxSurge: number
 }
 
@@ -68,6 +68,11 @@ export class Roster {
   /** The active replicas of some buckets. */
   members(...of: readonly Bucket[]): RollingReplica[] {
     return this.active().filter((replica) => of.includes(this.#bucketOf(replica)))
+  }
+
+  /** The replicas that a user moves (R15), also those that this commit stops. */
+  moved(): RollingReplica[] {
+    return this.#replicas.filter(({ leaving }) => leaving === 'REQUEUE')
   }
 
   isCurrent(replica: RollingReplica): boolean {
@@ -136,7 +141,7 @@ export class Roster {
     let maxSurge = this.view.maxSurge
     for (const replica of this.active()) {
       sizes[this.#bucketOf(replica)]++
-      if (replica.leaving === 'DRAIN') maxSurge = Math.max(1, maxSurge)
+      if (leavesWhenReplaced(replica)) maxSurge = Math.max(1, maxSurge)
     }
     const [newWaiting, newAvailable, oldWaiting, oldAvailable, leavingWaiting, leavingAvailable] = sizes
     const current = newWaiting + newAvailable

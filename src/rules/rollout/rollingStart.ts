@@ -27,14 +27,17 @@ export function startGrowth(roster: Roster): boolean {
 }
 
 /**
- * R2: starts new replicas at the target, up to n of them and within n + s active ones. Returns whether there was
- * anything to start.
+ * R2: starts new replicas at the target, up to n of them and within n + s active ones. The first of them are for the
+ * replicas that a user moves, so that they keep off the hosts of those (R15). Returns whether there was anything to start.
  */
 export function startNew(roster: Roster): boolean {
   const { view, counts } = roster
   const wanted = Math.min(view.desired + counts.maxSurge - counts.active, view.desired - counts.new)
   if (wanted <= 0) return false
-  for (let rows = roster.allow(wanted); rows > 0; rows--) roster.start(null, null)
+  const moved = roster.moved().sort(compareOutdated)
+  const twins = moved.length === 0 ? null : twinsOf(roster)
+  const alone = moved.filter(({ id }) => twins?.has(id) === false)
+  for (let rows = roster.allow(wanted); rows > 0; rows--) roster.start(null, alone.shift()?.id ?? null)
   return true
 }
 

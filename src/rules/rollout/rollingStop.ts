@@ -1,3 +1,4 @@
+import { leavesWhenReplaced } from '../../model/replica.ts'
 import { buckets, type Roster } from './rollingRoster.ts'
 import type { RollingReplica } from './rollingView.ts'
 import { twinsOf } from './twin.ts'
@@ -66,7 +67,7 @@ export function stopOutdated(roster: Roster): boolean {
 }
 
 /**
- * Picks the first available replicas that may be stopped after `stops`. A replica that a drain moves is picked only if
+ * Picks the first available replicas that may be stopped after `stops`. One that a drain or a user moves is picked only if
  * its replacement has a place (R15).
  */
 function firstAvailable(
@@ -75,13 +76,12 @@ function firstAvailable(
   most: number,
   stops: readonly RollingReplica[],
 ): readonly RollingReplica[] {
-  if (most === 0 || !available.some((replica) => replica.leaving === 'DRAIN'))
-    return firstOf(available, most, compareOutdated)
+  if (most === 0 || !available.some(leavesWhenReplaced)) return firstOf(available, most, compareOutdated)
   let spare = placedToSpare(roster) - stops.filter(hasPlace).length
   const chosen: RollingReplica[] = []
   for (const replica of [...available].sort(compareOutdated)) {
     if (chosen.length === most) break
-    if (replica.leaving === 'DRAIN' && spare <= 0) continue
+    if (leavesWhenReplaced(replica) && spare <= 0) continue
     chosen.push(replica)
     spare--
   }

@@ -37,7 +37,7 @@ export interface RollingView {
 
 export interface RollingStart {
   readonly versionNumber: number
-  /** The leaving replica in whose place it is started (R7). */
+  /** The leaving replica in whose place it is started (R7, R15). */
   readonly twinOf: ReplicaId | null
 }
 

@@ -1,5 +1,6 @@
 import type { BlockReason } from '../../generated/prisma/enums.ts'
 import type { Blocker } from '../../model/blocker.ts'
+import { clauseOf } from '../../model/clause.ts'
 import type { PortDeclaration } from '../../model/content.ts'
 import { counted } from '../../model/counted.ts'
 import type { Instant, ReplicaId } from '../../model/id.ts'
@@ -18,7 +19,6 @@ import {
   type Waiting,
   waitMessage,
 } from '../blocker/blockerTable.ts'
-import { clauseOf } from '../draft/clause.ts'
 import { type Draft, targetOf, versionOf } from '../draft/draft.ts'
 import { keyOf } from '../draft/slot.ts'
 import { collectWaits, type Waits } from '../waiting/waits.ts'

@@ -3,8 +3,8 @@ import type { Roster } from './rollingRoster.ts'
 import type { RollingReplica } from './rollingView.ts'
 
 /**
- * Knows which leaving replicas have an active twin (R7): the replica that was started in their place while the service
- * is paused.
+ * Knows which leaving replicas have an active twin: the replica that was started in their place while the service is
+ * paused (R7), or because a user moves them (R15).
  */
 export class Twins {
   readonly #counts = new Map<ReplicaId, number>()

@@ -58,11 +58,12 @@ function reasonOf(draft: Draft, row: Replica): ReplicaReason | null {
   if (!row.ready) return row.blocker === null ? 'WAITING_FOR_READY' : 'NO_PORT'
   if (isUnlisted(row)) return 'NO_ADDRESS'
   if (!row.available) return 'MIN_READY'
+  if (row.leaving === 'REQUEUE') return 'REQUEUED'
   return row.leaving === 'DRAIN' ? 'HOST_DRAINING' : null
 }
 
 function leavesItsHost({ leaving }: Replica): boolean {
-  return leaving === 'DRAIN' || leaving === 'MOVED'
+  return leaving !== null && leaving !== 'RESTART'
 }
 
 /** R12: the replica would be listed if its host had an address. */

@@ -41,11 +41,13 @@ SELECT json_agg(w)::text AS rows FROM (
     spreadMode: `s."settings" ->> 'spreadMode'`,
     maxPerHost: `(s."settings" ->> 'maxPerHost')::int`,
     avoidHostId: 'r."avoidHostId"',
+    bannedHostId: 'l."hostId"',
     holdsQuota: 'r."holdsQuota"',
     portConflicts: 'r."portConflicts"',
   })}
   FROM ${from} JOIN "Service" s ON s."id" = r."serviceId" JOIN "Queue" q ON q."id" = s."queueId"
     JOIN "ServiceVersion" v ON v."serviceId" = r."serviceId" AND v."number" = r."versionNumber"
+    LEFT JOIN "Replica" l ON l."id" = r."twinOf" AND l."leaving" = 'REQUEUE' AND ${isAliveText('l')}
   WHERE r."state" = 'PENDING' AND (r."notBefore" IS NULL OR r."notBefore" <= clock_timestamp())) w`
 const waitingTexts = {
   all: waitingOf('"Replica" r'),

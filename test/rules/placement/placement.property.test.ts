@@ -83,6 +83,10 @@ const waitingArbitrary = (id: number): fc.Arbitrary<WaitingReplica> =>
     spreadMode: fc.constantFrom('NONE', 'BEST_EFFORT', 'STRICT'),
     maxPerHost: fc.integer({ min: 1, max: 2 }),
     avoidHostId: fc.option(fc.integer({ min: 0, max: 5 }).map((host) => `host-${host}` as HostId)),
+    bannedHostId: fc.option(
+      fc.integer({ min: 0, max: 5 }).map((host) => `host-${host}` as HostId),
+      { freq: 3 },
+    ),
     portConflicts: fc.constantFrom(0, 0, 20),
     holdsQuota: fc.boolean(),
   })
@@ -119,7 +123,9 @@ test('each replica in turn gets the best host that has room, or a blocker where 
 
     const cursors = new Map(hosts.map((host) => [host.id, host.lastPort]))
     for (const replica of queued(waiting)) {
-      const fitting = [...ledgers.values()].filter((ledger) => ledger.allows(replica))
+      const fitting = [...ledgers.values()].filter(
+        (ledger) => ledger.host.id !== replica.bannedHostId && ledger.allows(replica),
+      )
       const grant = grants.get(replica.id)
       if (grant === undefined) {
         const blocker = blockers.get(replica.id)
@@ -134,6 +140,7 @@ test('each replica in turn gets the best host that has room, or a blocker where 
       granted++
       const ledger = ledgers.get(grant.hostId)
       if (ledger === undefined) throw new Error('an unknown host')
+      holds(grant.hostId !== replica.bannedHostId, `${replica.id} is on the host that it is to leave`)
       holds(ledger.allowsOn(grant.workerId, replica), `${replica.id} does not fit on ${grant.workerId}`)
       holds(quota.allows(replica), 'over quota')
       holds(grant.allocation === ledger.host.allocation, 'another allocation')

@@ -147,6 +147,37 @@ describe('R10: the host it failed on', () => {
   })
 })
 
+describe('R15: the host that it is to leave', () => {
+  const h1 = 'h1' as HostId
+  const moved = (name: string, change: Partial<WaitingReplica> = {}) =>
+    waiting(name, { bannedHostId: h1, avoidHostId: h1, ...change })
+
+  test('is never taken, however loaded the others are, and stays for the others', () => {
+    const hosts = [host('h1'), host('h2', { usedCpuMillis: 5_000 })]
+    expect(hostsOf(run([moved('r1'), waiting('r2')], hosts))).toEqual({ r1: 'h2', r2: 'h1' })
+  })
+
+  test('where there is no other the blocker says so, and the others are placed', () => {
+    const hosts = [host('h1'), host('h2', { scheduling: 'CORDONED' })]
+    const { grants, holds } = run([moved('r1'), waiting('r2')], hosts)
+    expect(grants.map(({ replicaId, hostId }) => [replicaId, hostId])).toEqual([['r2', 'h1']])
+    expect(holds.map(({ blocker }) => blocker)).toMatchObject([
+      {
+        reason: 'NO_HOST',
+        message:
+          'No other host takes replicas (2 hosts: 1 cordoned, 1 that it is to leave). Start a worker on another host or uncordon one.',
+      },
+    ])
+  })
+
+  test('where the others have no room, or the same host failed it before, it waits or takes a third one', () => {
+    const full = host('h2', { usedCpuMillis: 7_500 })
+    expect(run([moved('r1')], [host('h1'), full]).holds).toMatchObject([{ blocker: { reason: 'NO_CAPACITY' } }])
+    const hosts = [host('h1'), host('h2'), host('h3', { usedCpuMillis: 5_000 })]
+    expect(hostsOf(run([moved('r1', { avoidHostId: 'h2' as HostId })], hosts))).toEqual({ r1: 'h3' })
+  })
+})
+
 describe('R13: ports', () => {
   const http = [anyPort('http')]
   const give = (change: Partial<PlacementHost>, ports = http, replicas = 1) =>

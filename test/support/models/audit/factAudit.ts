@@ -129,7 +129,7 @@ async function knownOf(sql: Sql): Promise<Known> {
     }[]
   >(
     `SELECT "id", "serviceId" AS service, NOT "hostReachable" AS silent, coalesce("stopReason", "endReason")::text AS reason,
-       coalesce("leaving" = 'DRAIN', false) OR coalesce("endReason" = 'DRAINED', false) AS drained
+       coalesce("leaving" IN ('DRAIN', 'REQUEUE'), false) OR coalesce("endReason" IN ('DRAINED', 'REQUEUED'), false) AS drained
      FROM "Replica" WHERE "stopReason" IS NOT NULL OR "endReason" IS NOT NULL OR "leaving" IS NOT NULL`,
   )
   const reasons = new Map(rows.map(({ id, reason }) => [id, reason ?? undefined]))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { clauseOf } from '../../../src/rules/draft/clause.ts'
+import { clauseOf } from '../../src/model/clause.ts'
 
 test.each([
   ['The process exited with code 1.', 'the process exited with code 1'],
