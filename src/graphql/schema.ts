@@ -34,7 +34,7 @@ import { builder } from './kit/builder.ts'
 import { schemaOfUsers, schemaOfWorkers } from './kit/partSchema.ts'
 
 // The imports above only load: each file adds its types and fields to the builder, which builds everything once.
-const whole = builder.toSchema()
+const whole = builder.toSchema({ sortSchema: false })
 
 /** The API of users, at /graphql. */
 export const schema = schemaOfUsers(whole)

@@ -1,21 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import { isNamed } from './acceptHeader.ts'
+import { CachedBody } from './cachedBody.ts'
 import { graphiqlMending } from './graphiqlMending.ts'
 import { graphiqlSignIn } from './graphiqlSignIn.ts'
 import { graphiqlTabs } from './graphiqlTabs.ts'
 
-interface Body {
-  readonly etag: string
-  readonly bytes: Buffer
-}
-
 interface Page {
   readonly policy: string
-  readonly plain: Body
-  readonly gzipped: Body
+  readonly body: CachedBody
 }
 
 /** Sends GraphiQL as one page of some 9 MB, which is made and compressed at the first visit. The page loads without a token, and nothing of it from elsewhere. */
@@ -29,26 +22,11 @@ export class GraphiqlPage {
 
   async send(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#page ??= makePage()
-    const { policy, plain, gzipped } = await this.#page
-    const zipped = isNamed(String(request.headers['accept-encoding'] ?? ''), 'gzip')
-    const { etag, bytes } = zipped ? gzipped : plain
-    response.setHeader('ETag', etag)
-    response.setHeader('Cache-Control', 'no-cache')
-    response.setHeader('Vary', 'Accept, Accept-Encoding')
+    const { policy, body } = await this.#page
     response.setHeader('Content-Security-Policy', policy)
     response.setHeader('Referrer-Policy', 'no-referrer')
-    response.setHeader('X-Content-Type-Options', 'nosniff')
     response.setHeader('X-Frame-Options', 'DENY')
-    if (request.headers['if-none-match']?.includes(etag)) {
-      response.writeHead(304).end()
-      return
-    }
-    response.writeHead(200, {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Length': bytes.length,
-      ...(zipped ? { 'Content-Encoding': 'gzip' } : {}),
-    })
-    response.end(request.method === 'HEAD' ? undefined : bytes)
+    body.send(request, response, ['Accept'])
   }
 }
 
@@ -72,13 +50,7 @@ async function makePage(): Promise<Page> {
   if (head === undefined || tail === undefined || more.length > 0)
     throw new Error('The page of GraphiQL has no place for the sign-in.')
   const html = `${head.replace('</head>', () => `${graphiqlMending}</head>`)}${graphiqlSignIn}${root}${tail}`
-  const bytes = Buffer.from(html)
-  const hash = createHash('sha256').update(bytes).digest('base64url')
-  return {
-    policy: policyOf(html),
-    plain: { etag: `"${hash}"`, bytes },
-    gzipped: { etag: `"${hash}-gzip"`, bytes: await promisify(gzip)(bytes) },
-  }
+  return { policy: policyOf(html), body: await CachedBody.of('text/html', html) }
 }
 
 /** Has the browser itself see to it that the page runs only our scripts and sends requests to this server only. */

@@ -16,6 +16,7 @@ import { maskError } from './maskError.ts'
 import type { Metrics } from './metrics.ts'
 import { sendMetrics } from './metricsPage.ts'
 import { refuseRequest } from './requestRefusal.ts'
+import { possibleTypesPath, SchemaFiles, schemaPath } from './schemaFiles.ts'
 import { sendError } from './sendJson.ts'
 import { SuspendDetector } from './suspendDetector.ts'
 import { WebSockets } from './webSockets.ts'
@@ -38,7 +39,10 @@ const methodsOf = new Map<string, readonly string[]>([
   [apiPath, ['GET', 'HEAD', 'POST', 'OPTIONS']],
   [workerPath, ['POST', 'OPTIONS']],
   [eventStreamPath, ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']],
-  ...['/', '/healthz', '/readyz', '/metrics'].map((path): [string, string[]] => [path, ['GET', 'HEAD', 'OPTIONS']]),
+  ...['/', '/healthz', '/readyz', '/metrics', schemaPath, possibleTypesPath].map((path): [string, string[]] => [
+    path,
+    ['GET', 'HEAD', 'OPTIONS'],
+  ]),
 ])
 
 /** The server's one port: GraphQL over all transports, GraphiQL, health and metrics. */
@@ -49,6 +53,7 @@ export class HttpServer {
   readonly #worker: GraphqlRoute
   readonly #streams: EventStreams
   readonly #page = new GraphiqlPage()
+  readonly #files: SchemaFiles
   readonly #sockets: ReadonlyMap<string, WebSockets>
   readonly #suspendDetector: SuspendDetector
   readonly #server: Server
@@ -59,6 +64,7 @@ export class HttpServer {
   constructor(app: ServerContext, { users, workers }: Schemas, metrics: Metrics) {
     this.#app = app
     this.#metrics = metrics
+    this.#files = new SchemaFiles(users)
     const documents = new Documents(users)
     this.#streams = new EventStreams(app, users, documents)
     this.#graphql = new GraphqlRoute(app, { path: apiPath, schema: users, documents, streams: this.#streams })
@@ -159,6 +165,10 @@ export class HttpServer {
         const viewer = await this.#admit(request, response, methods ?? [])
         return viewer === null ? undefined : this.#streams.handle(request, response, viewer)
       }
+      case schemaPath:
+        return this.#files.sendSchema(request, response)
+      case possibleTypesPath:
+        return this.#files.sendPossibleTypes(request, response)
       case '/healthz':
         return sendText(response, 200, 'The server is alive.')
       case '/readyz': {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql'
+import { type GraphQLSchema, printSchema } from 'graphql'
 import { schema, workerSchema } from '../graphql/schema.ts'
 
 interface SchemaFile {
@@ -18,7 +18,7 @@ function fileOf(path: string, of: GraphQLSchema): SchemaFile {
   return {
     path,
     url: new URL(`../../${path}`, import.meta.url),
-    printed: `${printSchema(lexicographicSortSchema(of))}\n`,
+    printed: `${printSchema(of)}\n`,
   }
 }
 

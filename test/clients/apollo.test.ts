@@ -85,3 +85,20 @@ test('Apollo Client asks, changes and follows, and its cache stays right by the 
   client.stop()
   await until(() => server.app.feed.topics === 0, 'the feed has no topic')
 })
+
+test("with the server's possibleTypes Apollo Client keeps the message of an error, and without them it loses it", async () => {
+  const possibleTypes = (await (await fetch(server.at('/possibleTypes.json'))).json()) as Record<string, string[]>
+  const mutation = gql(
+    'mutation { deleteService(input: { service: { name: "missing" } }) { __typename ... on Error { message } } }',
+  )
+  const answered = async (cache: InMemoryCache) => {
+    const link = new HttpLink({ uri: server.url, headers: { authorization: `Bearer ${server.client.token}` } })
+    const { data } = await new ApolloClient({ cache, link }).mutate<{ deleteService: object }>({ mutation })
+    return data?.deleteService
+  }
+  expect(await answered(new InMemoryCache())).toEqual({ __typename: 'NotFoundError' })
+  expect(await answered(new InMemoryCache({ possibleTypes }))).toEqual({
+    __typename: 'NotFoundError',
+    message: expect.stringContaining('There is no service "missing"'),
+  })
+})
