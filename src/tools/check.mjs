@@ -23,11 +23,6 @@ const workerSchema = 'src/graphql/workerProtocol/worker.graphql'
  */
 const checks = [
   {
-    what: 'migrations',
-    command: ['node', 'src/tools/run.mjs', 'src/tools/migrations.ts', 'check'],
-    reads: ['prisma', 'src/store/database', 'src/tools', 'package-lock.json'],
-  },
-  {
     what: 'linter of the printed schemas',
     command: ['eslint', '--max-warnings', '0', 'schema.graphql', workerSchema],
     reads: ['schema.graphql', workerSchema, 'eslint.config.js', 'src/tools/check.mjs', 'package-lock.json'],

@@ -2,6 +2,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { MigrationConnection } from '../../src/store/database/migrate.ts'
 import { contractionsOf } from '../../src/tools/contractions.ts'
+import { migrationMistakes } from '../../src/tools/migrationCheck.ts'
 
 let database: PGlite
 let connection: MigrationConnection
@@ -71,4 +72,9 @@ test.each([
   ],
 ])('%s does not', async (script, what) => {
   expect(await found(script)).toContain(what)
+})
+
+// `npm run migrations -- check` says the same. It is no part of `npm run check`, because it makes a database.
+test('the migrations lead to prisma/schema.prisma, and none of them takes away what older servers need', async () => {
+  expect(await migrationMistakes()).toEqual([])
 })
