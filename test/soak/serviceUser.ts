@@ -119,9 +119,9 @@ export class ServiceUser {
     const rollout = rng.of([
       {},
       { minReadySeconds: 1 },
-      { maxSurge: { count: 1 }, maxUnavailable: { count: 1 } },
-      { maxSurge: { count: 2 }, maxUnavailable: { count: 0 } },
-      { maxSurge: { count: 0 }, maxUnavailable: { percent: 50 } },
+      { maxSurge: 1, maxUnavailable: 1 },
+      { maxSurge: 2, maxUnavailable: 0 },
+      { maxSurge: 0, maxUnavailable: '50%' },
     ])
     await this.#caller.mutate({
       kind: 'apply a profile',

@@ -55,8 +55,8 @@ const command = program('http-server')
 test('four other programs on the first ports of the range keep no release from rolling, and none is rolled back', async () => {
   const busy = [0, 1, 2, 3].map((at) => from + at)
   for (const port of busy) await listenOn(port)
-  const service = { rollout: { autoRollback: true, maxSurge: { count: 2 } } }
-  await createService(server.client, 'busy', 2, { command, readiness, service })
+  const serviceDefaults = { rollout: { autoRollback: true, maxSurge: 2 } }
+  await createService(server.client, 'busy', 2, { command, readiness, serviceDefaults })
   await until(async () => (await seen('busy')).status === 'HEALTHY', 'it is up')
   await change(server.client, 'updateService', 'UpdateServiceInput', {
     service: { name: 'busy' },

@@ -201,7 +201,7 @@ describe('a version that needs what is not there', () => {
     async (by) => {
       const name = `none-${by}`
       const port = by === 'profile' ? 9_002 : 9_003
-      const rollout = { maxUnavailable: { count: 0 } }
+      const rollout = { maxUnavailable: 0 }
       const service = await running(name, 1, {
         ports: fixed(port),
         ...(by === 'profile' ? { serviceDefaults: { rollout } } : {}),
@@ -225,7 +225,7 @@ describe('a version that needs what is not there', () => {
         ),
       )
       expect(stuck.blockers).toMatchObject([{ reason: 'NO_PORT', count: 1 }])
-      await service.change('updateService', { rollout: { maxSurge: { count: 0 }, maxUnavailable: { count: 1 } } })
+      await service.change('updateService', { rollout: { maxSurge: 0, maxUnavailable: 1 } })
       expect(await service.completed(2)).toMatchObject({ status: 'HEALTHY', availableReplicas: 1 })
     },
   )
@@ -281,7 +281,7 @@ describe('a version that needs what is not there', () => {
     const service = await running('spread', 1, { serviceDefaults: { spread: { mode: 'STRICT' } } })
     expect((await update(service, 'two')).rollout).toMatchObject({ maxSurge: 0, maxUnavailable: 1 })
     await service.completed(2)
-    await update(service, 'three', { rollout: { maxUnavailable: { count: 0 } } })
+    await update(service, 'three', { rollout: { maxUnavailable: 0 } })
     const stuck = await service.actUntil('no host is left', ({ rollout }) => rollout.blocker?.reason === 'SPREAD')
     expect(stuck.rollout.blocker?.message).toMatch(
       new RegExp(`No host is left for another replica of spread, .* ${hint} add a host\\.$`),
@@ -311,7 +311,7 @@ describe('a version that needs what is not there', () => {
     await service.completed(1)
     await update(service, 'two')
     await service.completed(2)
-    const begun = await update(service, 'three', { rollout: { maxUnavailable: { count: 0 } } })
+    const begun = await update(service, 'three', { rollout: { maxUnavailable: 0 } })
     expect(begun.rollout.blocker?.reason).toBe('QUOTA')
     const stuck = await service.actUntil('no quota', ({ rollout }) => rollout.blocker?.reason === 'QUOTA')
     expect(stuck).toMatchObject({ availableReplicas: 4, rollout: { state: 'ROLLING' } })

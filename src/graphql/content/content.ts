@@ -92,17 +92,33 @@ const ExecProbe = builder.objectRef<ActionOf<'exec'>>('ExecProbe').implement({
   }),
 })
 
-const ProbeAction = builder.unionType('ProbeAction', {
-  description: 'The action of a probe.',
-  types: [HttpProbe, TcpProbe, ExecProbe],
-  resolveType: (action) => ({ http: HttpProbe, tcp: TcpProbe, exec: ExecProbe })[action.kind],
-})
+/** The action if it is of this kind. */
+function actionOf<Kind extends Model.ProbeAction['kind']>({ action }: Model.Probe, kind: Kind): ActionOf<Kind> | null {
+  return action.kind === kind ? (action as ActionOf<Kind>) : null
+}
 
 export const Probe = builder.objectRef<Model.Probe>('Probe').implement({
   description:
-    'A check by which the worker learns whether a replica has started (startup), is ready (readiness) or works (liveness).',
+    'A check by which the worker learns whether a replica has started (startup), is ready (readiness) or works (liveness). Exactly one of http, tcp and exec is not null.',
   fields: (t) => ({
-    action: t.field({ type: ProbeAction, description: 'What the probe does.', resolve: (probe) => probe.action }),
+    http: t.field({
+      type: HttpProbe,
+      nullable: true,
+      description: 'An HTTP request is sent. Null when the probe does something else.',
+      resolve: (probe) => actionOf(probe, 'http'),
+    }),
+    tcp: t.field({
+      type: TcpProbe,
+      nullable: true,
+      description: 'A TCP connection is opened. Null when the probe does something else.',
+      resolve: (probe) => actionOf(probe, 'tcp'),
+    }),
+    exec: t.field({
+      type: ExecProbe,
+      nullable: true,
+      description: 'A command is run. Null when the probe does something else.',
+      resolve: (probe) => actionOf(probe, 'exec'),
+    }),
     initialDelaySeconds: t.exposeInt('initialDelaySeconds', {
       description: 'Seconds from the start of the process to the first probe.',
     }),

@@ -13,47 +13,31 @@ export const SpreadMode = enumOf<Mode>('SpreadMode', 'How the replicas of a serv
 export const warningsDescription =
   'One sentence for each setting that is allowed and cannot do what it says; empty when all can. Nothing is refused for it.'
 
-const Limit = builder.objectRef<Model.Limit>('Limit').implement({
-  description: 'A number of replicas, as a count or as a percentage of the desired ones. One of the two is null.',
+const SpreadSettings = builder.objectRef<Model.Settings>('SpreadSettings').implement({
+  description: 'How replicas are spread over hosts.',
   fields: (t) => ({
-    count: t.int({
-      nullable: true,
-      description: 'The number of replicas.',
-      resolve: (limit) => ('count' in limit ? limit.count : null),
-    }),
-    percent: t.int({
-      nullable: true,
-      description: 'Percent of the desired replicas, 0 to 100.',
-      resolve: (limit) => ('percent' in limit ? limit.percent : null),
-    }),
-  }),
-})
-
-export const ServiceSettings = builder.objectRef<Model.Settings>('ServiceSettings').implement({
-  description:
-    'The settings of services of a profile. They say how services are kept, and not what their replicas run.',
-  fields: (t) => ({
-    replicas: t.exposeInt('replicas', {
-      description: 'Desired replicas of a service that is created without a number.',
-    }),
-    spreadMode: t.field({
+    mode: t.field({
       type: SpreadMode,
-      description: 'How replicas are spread over hosts.',
-      resolve: (settings) => settings.spreadMode,
+      description: 'NONE, BEST_EFFORT or STRICT.',
+      resolve: ({ spreadMode }) => spreadMode,
     }),
     maxPerHost: t.exposeInt('maxPerHost', {
       description: 'How many alive replicas of the service a host may have under STRICT. The other modes ignore it.',
     }),
-    maxSurge: t.field({
-      type: Limit,
+  }),
+})
+
+const RolloutSettings = builder.objectRef<Model.RolloutSettings>('RolloutSettings').implement({
+  description: 'How a rollout moves.',
+  fields: (t) => ({
+    maxSurge: t.expose('maxSurge', {
+      type: 'IntOrPercent',
       description: 'How many replicas a rollout may run above the desired ones. A percentage is rounded up.',
-      resolve: (settings) => settings.maxSurge,
     }),
-    maxUnavailable: t.field({
-      type: Limit,
+    maxUnavailable: t.expose('maxUnavailable', {
+      type: 'IntOrPercent',
       description:
         'How many of the desired replicas may be unavailable during a rollout. A percentage is rounded down.',
-      resolve: (settings) => settings.maxUnavailable,
     }),
     minReadySeconds: t.exposeInt('minReadySeconds', {
       description:
@@ -70,12 +54,43 @@ export const ServiceSettings = builder.objectRef<Model.Settings>('ServiceSetting
       description:
         'Seconds after the completion of a rollout in which autoRollback still acts. A failure or a restart in place begins them again.',
     }),
-    backoffBaseSeconds: t.exposeInt('backoffBaseSeconds', {
+  }),
+})
+
+const BackoffSettings = builder.objectRef<Model.Settings>('BackoffSettings').implement({
+  description: 'The waits after failures.',
+  fields: (t) => ({
+    baseSeconds: t.exposeInt('backoffBaseSeconds', {
       description: "Seconds of the wait after a slot's second failure. Each further wait is twice as long.",
     }),
-    backoffMaxSeconds: t.exposeInt('backoffMaxSeconds', { description: 'The longest wait in seconds.' }),
-    backoffResetAfterSeconds: t.exposeInt('backoffResetAfterSeconds', {
+    maxSeconds: t.exposeInt('backoffMaxSeconds', { description: 'The longest wait in seconds.' }),
+    resetAfterSeconds: t.exposeInt('backoffResetAfterSeconds', {
       description: 'Seconds for which a replica must be available before its failures are forgotten.',
+    }),
+  }),
+})
+
+export const ServiceSettings = builder.objectRef<Model.Settings>('ServiceSettings').implement({
+  description:
+    'How services are kept, in the shape in which it is written (ServiceSettingsInput). It does not say what their replicas run.',
+  fields: (t) => ({
+    replicas: t.exposeInt('replicas', {
+      description: 'Desired replicas of a service that is created without a number.',
+    }),
+    spread: t.field({
+      type: SpreadSettings,
+      description: 'How replicas are spread over hosts.',
+      resolve: (settings) => settings,
+    }),
+    rollout: t.field({
+      type: RolloutSettings,
+      description: 'How rollouts move.',
+      resolve: (settings) => settings,
+    }),
+    backoff: t.field({
+      type: BackoffSettings,
+      description: 'The waits after failures.',
+      resolve: (settings) => settings,
     }),
   }),
 })

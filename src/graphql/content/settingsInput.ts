@@ -5,7 +5,7 @@ import { withoutNulls } from '../../model/withoutNulls.ts'
 import { defaultMinReadySeconds, defaultSettings, givenSettings, settingsWith } from '../../rules/service/defaults.ts'
 import { settingsIssues } from '../../rules/service/settings.ts'
 import { builder } from '../kit/builder.ts'
-import { type Fault, noneLeft, type PartOf } from '../kit/check.ts'
+import type { Check, Fault, PartOf } from '../kit/check.ts'
 import { whole } from '../kit/values.ts'
 import { SpreadMode } from './settings.ts'
 
@@ -27,27 +27,29 @@ const SpreadInput = builder.inputType('SpreadInput', {
   }),
 })
 
-const IntOrPercent = builder.inputType('IntOrPercent', {
-  isOneOf: true,
-  description: 'A number of replicas. Give exactly one of the two fields.',
-  fields: (t) => ({
-    count: t.int(whole(bounds.limitCount, 'replicas of a limit', (range) => `Replicas, ${range}.`)),
-    percent: t.int(whole(bounds.percent, 'percentages', (range) => `Percent of the desired replicas, ${range}.`)),
-  }),
-})
+/** A limit of a rollout is a count or a percentage, and each has its bounds. */
+const limitFaults: Check<Limit> = (limit) => {
+  const { limitCount, percent } = bounds
+  const [value, { min, max }, unit] = 'count' in limit ? [limit.count, limitCount, ''] : [limit.percent, percent, '%']
+  if (value >= min && value <= max) return []
+  return [{ message: `${value}${unit} is out of range: limits are ${limitRange}.` }]
+}
+
+const limitRange = `${bounds.limitCount.min} to ${bounds.limitCount.max}, or ${bounds.percent.min}% to ${bounds.percent.max}%`
 
 export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
   description:
     "How a rollout moves. maxSurge and maxUnavailable may not both be 0. Omitted fields get the default in a profile, the profile's value in an update that makes a new version, and stay unchanged in an update of settings only.",
   fields: (t) => ({
     maxSurge: t.field({
-      type: IntOrPercent,
-      description:
-        'How many replicas a rollout may run above the desired ones, rounded up. When left out: 25 %, or 0 with a fixed port or STRICT spread.',
+      type: 'IntOrPercent',
+      description: `How many replicas a rollout may run above the desired ones, ${limitRange}; a percentage is rounded up. When left out: "25%", or 0 with a fixed port or STRICT spread.`,
+      check: limitFaults,
     }),
     maxUnavailable: t.field({
-      type: IntOrPercent,
-      description: 'How many of the desired replicas may be unavailable, rounded down; 25 % when left out.',
+      type: 'IntOrPercent',
+      description: `How many of the desired replicas may be unavailable, ${limitRange}; a percentage is rounded down; "25%" when left out.`,
+      check: limitFaults,
     }),
     minReadySeconds: t.int(
       whole(
@@ -82,18 +84,7 @@ type RolloutInput = PartOf<RolloutSettings, typeof RolloutSettingsInput.$inferIn
 
 /** The given settings of a rollout, without those that are not given. */
 export function rolloutOf(input: RolloutInput | null | undefined): Partial<RolloutSettings> {
-  return withoutNulls<RolloutSettings>({
-    ...input,
-    maxSurge: limitOf(input?.maxSurge),
-    maxUnavailable: limitOf(input?.maxUnavailable),
-  })
-}
-
-function limitOf(input: typeof IntOrPercent.$inferInput | null | undefined): Limit | null {
-  const { count, percent, ...rest } = input ?? {}
-  noneLeft(rest)
-  if (typeof count === 'number') return { count }
-  return typeof percent === 'number' ? { percent } : null
+  return withoutNulls<RolloutSettings>({ ...input })
 }
 
 /** The settings of an update. The rules fill in the service's values for omitted ones. */

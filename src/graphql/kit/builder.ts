@@ -8,6 +8,7 @@ import type PrismaTypes from '../../generated/pothos.ts'
 import { getDatamodel } from '../../generated/pothos.ts'
 import { bounds } from '../../model/bounds.ts'
 import type { Instant, Revision } from '../../model/id.ts'
+import type { Limit } from '../../model/settings.ts'
 import { type GraphQLContext, hasRole } from './context.ts'
 import { decodeGlobalId, encodeGlobalId } from './globalId.ts'
 import { errorOf } from './refusalError.ts'
@@ -28,6 +29,7 @@ export interface ApiTypes {
     ID: { Input: string; Output: string | number | bigint }
     DateTime: { Input: Date; Output: Date | Instant }
     Revision: { Input: Revision; Output: Revision }
+    IntOrPercent: { Input: Limit; Output: Limit }
   }
 }
 

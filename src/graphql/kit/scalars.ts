@@ -1,4 +1,5 @@
 import { Kind } from 'graphql'
+import type { Limit } from '../../model/settings.ts'
 import { builder } from './builder.ts'
 import { badUserInput } from './requestErrors.ts'
 
@@ -33,4 +34,26 @@ builder.scalarType('DateTime', {
     }
     return instant
   },
+})
+
+/** The bounds are those of the field, so its `check` judges them. */
+function limitOf(value: unknown): Limit {
+  if (Number.isSafeInteger(value)) return { count: value as number }
+  const percent = typeof value === 'string' ? /^(-?\d{1,9})%$/.exec(value)?.[1] : undefined
+  if (percent !== undefined) return { percent: Number(percent) }
+  throw badUserInput(
+    `${JSON.stringify(value)} is neither a number nor a percentage: give an integer, for example 3, or a text like "25%".`,
+  )
+}
+
+builder.scalarType('IntOrPercent', {
+  description:
+    'A number of replicas, either as an integer or as a percentage of the desired replicas: 3 or "25%". It is read as it is written.',
+  serialize: (value) => {
+    const limit = value as Limit
+    return 'count' in limit ? limit.count : `${limit.percent}%`
+  },
+  parseValue: limitOf,
+  parseLiteral: (node) =>
+    limitOf(node.kind === Kind.INT ? Number(node.value) : node.kind === Kind.STRING ? node.value : node.kind),
 })

@@ -5,6 +5,7 @@ import type {
   ServiceVersion as VersionRow,
 } from '../../generated/prisma/client.ts'
 import type { ServiceStatus as Status } from '../../generated/prisma/enums.ts'
+import { ServiceSettings } from '../content/settings.ts'
 import { Endpoint, tablesOfServices } from '../endpoint/endpoint.ts'
 import { Event, EventConnection } from '../event/event.ts'
 import { Blocker } from '../kit/blocker.ts'
@@ -72,6 +73,11 @@ export const Service = builder.prismaNode('Service', {
       type: rowType('Project'),
       description: 'The project whose quota it uses.',
       resolve: ({ projectId }, _args, { rows }) => rows.require('Project', projectId),
+    }),
+    settings: t.field({
+      type: ServiceSettings,
+      description: 'How it is kept: the settings that are in force.',
+      resolve: ({ settings }) => settings,
     }),
     queue: t.field({
       type: rowType('Queue'),

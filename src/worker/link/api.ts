@@ -1,4 +1,4 @@
-import type { HttpProbeAction, ProbeAction } from '../../model/content.ts'
+import type { Probe, ProbeAction } from '../../model/content.ts'
 import type { LogQuestion } from '../../model/replicaLog.ts'
 import type { WatchedPort } from '../../model/watchedPort.ts'
 import type { RegisteringWorker } from '../../model/workerOffer.ts'
@@ -86,7 +86,7 @@ export const workerDrain = /* GraphQL */ `
 `
 
 const probe = /* GraphQL */ `{
-  action { __typename ... on HttpProbe { port path scheme headers { name value } } ... on TcpProbe { port } ... on ExecProbe { command } }
+  http { port path scheme headers { name value } } tcp { port } exec { command }
   initialDelaySeconds periodSeconds timeoutSeconds failureThreshold successThreshold
 }`
 
@@ -207,12 +207,12 @@ export interface AssignmentsChangedData {
   }
 }
 
-type WireAction =
-  | ({ readonly __typename: 'HttpProbe' } & Omit<HttpProbeAction, 'kind'>)
-  | { readonly __typename: 'TcpProbe'; readonly port: string }
-  | { readonly __typename: 'ExecProbe'; readonly command: readonly string[] }
+type ActionOf<Kind extends ProbeAction['kind']> = Omit<Extract<ProbeAction, { kind: Kind }>, 'kind'>
 
-type WireProbe = Omit<NonNullable<Assignment['readiness']>, 'action'> & { readonly action: WireAction }
+/** One of the three actions is not null. */
+export type WireProbe = Omit<Probe, 'action'> & {
+  readonly [Kind in ProbeAction['kind']]: ActionOf<Kind> | null
+}
 
 export type WireAssignment = Omit<Assignment, 'startup' | 'readiness' | 'liveness'> & {
   readonly startup: WireProbe | null
@@ -230,23 +230,15 @@ export function assignmentFromWire(wire: WireAssignment): Assignment {
   }
 }
 
-function probeFromWire(wire: WireProbe | null): Assignment['readiness'] {
-  return wire === null ? null : { ...wire, action: actionFromWire(wire.action) }
+function probeFromWire(wire: WireProbe | null): Probe | null {
+  if (wire === null) return null
+  const { http, tcp, exec, ...times } = wire
+  return { ...times, action: actionFromWire({ http, tcp, exec }) }
 }
 
-function actionFromWire(action: WireAction): ProbeAction {
-  switch (action.__typename) {
-    case 'HttpProbe':
-      return {
-        kind: 'http',
-        port: action.port,
-        path: action.path,
-        scheme: action.scheme,
-        headers: action.headers,
-      }
-    case 'TcpProbe':
-      return { kind: 'tcp', port: action.port }
-    case 'ExecProbe':
-      return { kind: 'exec', command: action.command }
-  }
+function actionFromWire({ http, tcp, exec }: Pick<WireProbe, ProbeAction['kind']>): ProbeAction {
+  if (http !== null) return { kind: 'http', ...http }
+  if (tcp !== null) return { kind: 'tcp', ...tcp }
+  if (exec !== null) return { kind: 'exec', ...exec }
+  throw new Error('The server sent a probe that does nothing: it has neither http nor tcp nor exec.')
 }

@@ -27,10 +27,10 @@ test('every fault of an input is found at its field, however deep, and then what
     ['input.env.1.name', expect.stringContaining('"=" is no name of a variable')],
     ['input.env.2.name', 'The variable "A" is given twice, first at position 0: give it once.'],
     ['input.env.1.value', 'The variable "=" has no value: give one, or leave the variable out.'],
-    ['input.idempotencyKey', 'The key has 0 characters: give 1 to 128.'],
     ['input.readiness.exec.command', 'The command is empty: give the program and its arguments.'],
     ['input.readiness.periodSeconds', '0 is out of range: the seconds between two probes are 1 to 3600.'],
     ['input.readiness', 'The probe has tcp and exec of http, tcp and exec: give exactly one.'],
+    ['input.idempotencyKey', 'The key has 0 characters: give 1 to 128.'],
     ['input.readiness.tcp.port', 'The port "db" is not declared: declared are none.'],
   ])
 })

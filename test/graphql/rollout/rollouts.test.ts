@@ -9,7 +9,7 @@ import { type Data, documentOf, openApi, withProfile, withService } from '../api
 
 const api = openApi()
 
-const serviceFields = `id name desiredReplicas paused status specRevision updatedReplicas profileRevision { revision }
+const serviceFields = `id name settings { rollout { maxSurge minReadySeconds } } desiredReplicas paused status specRevision updatedReplicas profileRevision { revision }
   version { number command env { name value } sameContentAs cause createdBy }
   rollouts { nodes { number state from { number } to { number } } } versions { nodes { number cause } }
   replicas(filter: { states: [PENDING] }) { nodes { index version { number } leaving } }`
@@ -133,10 +133,11 @@ describe('updateService', () => {
   test('rollout settings are of this rollout, alone they are new limits, and nothing changed is NO_CHANGE', async () => {
     await withService(api(), 'limits', { replicas: 8 })
     const update = (input: Data) => mutate('updateService', { service: { name: 'limits' }, ...input })
-    const first = await update({ command: ['x'], rollout: { maxSurge: { count: 3 }, maxUnavailable: { percent: 0 } } })
+    const first = await update({ command: ['x'], rollout: { maxSurge: 3, maxUnavailable: '0%' } })
     expect(first.rollout).toMatchObject({ number: 2, maxSurge: 3, maxUnavailable: 0 })
+    expect(first.service.settings.rollout).toMatchObject({ maxSurge: 3 })
     const second = await update({
-      rollout: { maxUnavailable: { count: 2 }, progressDeadlineSeconds: 30, minReadySeconds: 5 },
+      rollout: { maxUnavailable: 2, progressDeadlineSeconds: 30, minReadySeconds: 5 },
     })
     expect(second.rollout).toMatchObject({
       id: first.rollout.id,
@@ -149,7 +150,7 @@ describe('updateService', () => {
       {},
       { command: ['x'] },
       { replicas: 8 },
-      { rollout: { maxSurge: { count: 3 } } },
+      { rollout: { maxSurge: 3 } },
       { startPaused: true },
     ]) {
       expect(await update(input)).toMatchObject({ __typename: 'NoChangeError', code: 'NO_CHANGE' })

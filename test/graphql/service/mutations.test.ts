@@ -5,11 +5,11 @@ import { admin, type Data, documentOf, openApi, withProfile, withService } from 
 const api = openApi()
 
 const profileFields = `id revision command env { name value secret } workingDirectory ports { name port protocol } cpuMillis memoryMiB
-  startup { action { __typename ... on HttpProbe { port scheme headers { name value } } } failureThreshold }
-  readiness { action { __typename ... on HttpProbe { port path scheme headers { name value } } ... on TcpProbe { port } ... on ExecProbe { command } } initialDelaySeconds periodSeconds timeoutSeconds failureThreshold successThreshold }
-  liveness { action { __typename ... on HttpProbe { port path } ... on TcpProbe { port } ... on ExecProbe { command } } periodSeconds }
+  startup { http { port path scheme headers { name value } } failureThreshold }
+  readiness { http { port path scheme headers { name value } } tcp { port } exec { command } initialDelaySeconds periodSeconds timeoutSeconds failureThreshold successThreshold }
+  liveness { http { port path } tcp { port } exec { command } periodSeconds }
   restart { mode maxAttempts windowSeconds delaySeconds } stop { signal drainSeconds graceSeconds onLostContact }
-  serviceDefaults { replicas spreadMode maxPerHost maxSurge { count percent } maxUnavailable { count percent } minReadySeconds progressDeadlineSeconds autoRollback watchSeconds backoffBaseSeconds backoffMaxSeconds backoffResetAfterSeconds }
+  serviceDefaults { replicas spread { mode maxPerHost } rollout { maxSurge maxUnavailable minReadySeconds progressDeadlineSeconds autoRollback watchSeconds } backoff { baseSeconds maxSeconds resetAfterSeconds } }
   createdBy profile { name current { revision } revisions { nodes { revision } } }`
 
 const applyProfile = async (input: Data): Promise<Data> =>
@@ -45,17 +45,16 @@ describe('profiles', () => {
       stop: { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' },
       serviceDefaults: {
         replicas: 1,
-        spreadMode: 'BEST_EFFORT',
-        maxPerHost: 1,
-        maxSurge: { count: null, percent: 25 },
-        maxUnavailable: { count: null, percent: 25 },
-        minReadySeconds: 5,
-        progressDeadlineSeconds: 600,
-        autoRollback: false,
-        watchSeconds: 60,
-        backoffBaseSeconds: 10,
-        backoffMaxSeconds: 300,
-        backoffResetAfterSeconds: 600,
+        spread: { mode: 'BEST_EFFORT', maxPerHost: 1 },
+        rollout: {
+          maxSurge: '25%',
+          maxUnavailable: '25%',
+          minReadySeconds: 5,
+          progressDeadlineSeconds: 600,
+          autoRollback: false,
+          watchSeconds: 60,
+        },
+        backoff: { baseSeconds: 10, maxSeconds: 300, resetAfterSeconds: 600 },
       },
       createdBy: 'alice',
       profile: { name: 'plain', current: { revision: 1 }, revisions: { nodes: [{ revision: 1 }] } },
@@ -88,7 +87,7 @@ describe('profiles', () => {
       serviceDefaults: {
         replicas: 3,
         spread: { mode: 'STRICT' },
-        rollout: { maxUnavailable: { count: 1 }, minReadySeconds: 2 },
+        rollout: { maxUnavailable: 1, minReadySeconds: 2 },
         backoff: { baseSeconds: 1 },
       },
     })
@@ -103,27 +102,27 @@ describe('profiles', () => {
         { name: 'dns', port: null, protocol: 'UDP' },
       ],
       startup: {
-        action: { __typename: 'HttpProbe', scheme: 'HTTPS', headers: [{ name: 'Host', value: 'app.example' }] },
+        http: { scheme: 'HTTPS', headers: [{ name: 'Host', value: 'app.example' }] },
         failureThreshold: 30,
       },
       readiness: {
-        action: { __typename: 'HttpProbe', port: 'http', path: '/', scheme: 'HTTP', headers: [] },
+        http: { port: 'http', path: '/', scheme: 'HTTP', headers: [] },
+        tcp: null,
+        exec: null,
         initialDelaySeconds: 0,
         periodSeconds: 10,
         timeoutSeconds: 1,
         failureThreshold: 3,
         successThreshold: 1,
       },
-      liveness: { action: { __typename: 'ExecProbe', command: ['true'] }, periodSeconds: 5 },
+      liveness: { http: null, tcp: null, exec: { command: ['true'] }, periodSeconds: 5 },
       restart: { mode: 'ALWAYS', maxAttempts: 0, windowSeconds: 600, delaySeconds: 1 },
       stop: { signal: 'INT', drainSeconds: 0, graceSeconds: 10, onLostContact: 'STOP' },
       serviceDefaults: {
         replicas: 3,
-        spreadMode: 'STRICT',
-        maxSurge: { percent: 0 },
-        maxUnavailable: { count: 1, percent: null },
-        minReadySeconds: 2,
-        backoffBaseSeconds: 1,
+        spread: { mode: 'STRICT' },
+        rollout: { maxSurge: '0%', maxUnavailable: 1, minReadySeconds: 2 },
+        backoff: { baseSeconds: 1 },
       },
     })
   })
@@ -136,12 +135,11 @@ describe('profiles', () => {
         ports: [{ name: 'http', port: 8080 }],
         serviceDefaults: { rollout },
       })
-      return [profile.serviceDefaults.maxSurge, profile.serviceDefaults.maxUnavailable]
+      return [profile.serviceDefaults.rollout.maxSurge, profile.serviceDefaults.rollout.maxUnavailable]
     }
-    const percent = (value: number) => ({ count: null, percent: value })
-    expect(await limits({})).toEqual([percent(0), percent(25)])
-    expect(await limits({ maxUnavailable: { count: 0 } })).toEqual([percent(25), { count: 0, percent: null }])
-    expect(await limits({ maxSurge: { count: 0 } })).toEqual([{ count: 0, percent: null }, percent(25)])
+    expect(await limits({})).toEqual(['0%', '25%'])
+    expect(await limits({ maxUnavailable: 0 })).toEqual(['25%', 0])
+    expect(await limits({ maxSurge: 0 })).toEqual([0, '25%'])
   })
 
   test('settings that cannot do what they say are warned of, and nothing is refused for it', async () => {

@@ -123,7 +123,7 @@ describe('a preview is what then happens', () => {
     ['one', 1, {}],
     ['three', 3, {}],
     ['ten', 10, {}],
-    ['tight', 4, { rollout: { maxSurge: { count: 0 }, maxUnavailable: { count: 1 } } }],
+    ['tight', 4, { rollout: { maxSurge: 0, maxUnavailable: 1 } }],
     ['grown', 4, { replicas: 7 }],
     ['shrunk', 7, { replicas: 3 }],
   ])('%s', async (name, replicas, over) => {

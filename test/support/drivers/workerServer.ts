@@ -285,11 +285,15 @@ export class WorkerServer {
   }
 }
 
-const typenames = { http: 'HttpProbe', tcp: 'TcpProbe', exec: 'ExecProbe' } as const
+const noAction = { http: null, tcp: null, exec: null }
 
 function toWire(assignment: Assignment): WireAssignment {
-  const probe = (of: Assignment['readiness']): unknown =>
-    of === null ? null : { ...of, action: { ...of.action, __typename: typenames[of.action.kind] } }
+  const probe = (of: Assignment['readiness']): unknown => {
+    if (of === null) return null
+    const { action, ...times } = of
+    const { kind, ...how } = action
+    return { ...times, ...noAction, [kind]: how }
+  }
   return {
     ...assignment,
     startup: probe(assignment.startup),
