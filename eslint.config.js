@@ -33,6 +33,7 @@ const values = [
   'RestartPolicy',
   'RolloutPlan',
   'RolloutPlanStep',
+  'ServiceOverrides',
   'ServiceSettings',
   'StopPolicy',
   'TcpProbe',

@@ -8,6 +8,9 @@ export interface EnvironmentVariable {
   readonly secret: boolean
 }
 
+/** A variable as a user gives it. Without a value it keeps the secret that is stored under its name. */
+export type GivenVariable = Omit<EnvironmentVariable, 'value'> & { readonly value: string | null }
+
 /** A port that a replica asks for; `port` is null where any free one will do. */
 export interface PortDeclaration {
   readonly name: string
@@ -103,6 +106,18 @@ export interface Template {
 export interface Overrides {
   /** Null means the profile's command. */
   readonly command: readonly string[] | null
-  /** Variables replace the profile's by name; a null value removes one. */
-  readonly env: readonly { readonly name: string; readonly value: string | null; readonly secret: boolean }[]
+  /** Variables replace the profile's by name. */
+  readonly env: readonly EnvironmentVariable[]
+  /** The names of the profile's variables that replicas of the service do not get. None of them is in `env`. */
+  readonly unsetEnv: readonly string[]
+}
+
+/** A change of the service's own part. Fields left out change nothing. */
+export interface OverridesChange {
+  /** Null goes back to the profile's command. */
+  readonly command?: readonly string[] | null
+  /** Replaces the service's own variables; null goes back to the profile's environment. */
+  readonly env?: readonly GivenVariable[] | null
+  readonly setEnv?: readonly GivenVariable[]
+  readonly unsetEnv?: readonly string[]
 }

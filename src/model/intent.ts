@@ -1,5 +1,5 @@
 import type { Blocker } from './blocker.ts'
-import type { Content, Overrides, Template } from './content.ts'
+import type { Content, Overrides, OverridesChange, Template } from './content.ts'
 import type { Grant } from './host.ts'
 import type {
   HostId,
@@ -64,8 +64,7 @@ export interface UpdateIntent extends UserIntent {
   readonly kind: 'update'
   /** A revision of the service's profile; null keeps the current one. */
   readonly profile: ProfileRevisionView | null
-  /** `command` null means the profile's; `env` replaces the service's own list. */
-  readonly overrides: Partial<Overrides>
+  readonly overrides: OverridesChange
   /** The scale comes before the update (R4); null keeps the number. */
   readonly replicas: number | null
   /** Settings that hold over the profile's until the next update. */

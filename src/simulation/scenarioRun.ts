@@ -141,7 +141,7 @@ export class ScenarioRun {
       owner: user,
       profileRevisionId: revisionId(planned, release),
       content,
-      overrides: { command: null, env: [] },
+      overrides: { command: null, env: [], unsetEnv: [] },
       template: { command: content.command, env: content.env, settings },
       settings,
       replicas: planned.replicas,

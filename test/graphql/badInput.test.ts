@@ -360,7 +360,7 @@ const services: readonly Case[] = [
   ['50001 replicas', { replicas: 50_001 }, ['replicas'], '50001 is out of range'],
   ['2147483647 replicas', { replicas: 2_147_483_647 }, ['replicas'], '2147483647 is out of range'],
   ['an empty command', { command: [] }, ['command'], 'The command is empty'],
-  ['a variable name with =', { env: [{ name: 'A=B', value: null }] }, ['env', '0', 'name'], 'no name of a variable'],
+  ['a variable name with =', { env: [{ name: 'A=B', value: '' }] }, ['env', '0', 'name'], 'no name of a variable'],
   ['a value with NUL', { env: [{ name: 'A', value: '\0' }] }, ['env', '0', 'value'], 'NUL'],
   [
     'PORT beside a profile with one port',
@@ -388,7 +388,17 @@ const updates: readonly Case[] = [
   ['-1 replicas', { replicas: -1 }, ['replicas'], '-1 is out of range: replicas are 0 to 50000'],
   ['50001 replicas', { replicas: 50_001 }, ['replicas'], '50001 is out of range'],
   ['an empty command', { command: [] }, ['command'], 'The command is empty'],
-  ['a variable twice', { env: [{ name: 'A' }, { name: 'A' }] }, ['env', '1', 'name'], 'given twice'],
+  [
+    'a variable twice',
+    {
+      env: [
+        { name: 'A', value: '' },
+        { name: 'A', value: '' },
+      ],
+    },
+    ['env', '1', 'name'],
+    'given twice',
+  ],
   [
     'PORT beside a profile with one port',
     { env: [{ name: 'PORT', value: '1' }] },

@@ -1,11 +1,10 @@
 import { bounds } from '../../model/bounds.ts'
-import type { Content } from '../../model/content.ts'
 import { quoted } from '../../model/quoted.ts'
 import { defaultContent } from '../../rules/service/defaults.ts'
 import { settingsWarnings } from '../../rules/service/settingsWarnings.ts'
 import { portVariableIssues } from '../../rules/version/mergedIssues.ts'
-import type { ClusterOutcome } from '../../store/commit/outcome.ts'
-import { environmentOf, profileEnvironmentField } from '../content/environmentInput.ts'
+import type { ClusterOutcome, GivenContent } from '../../store/commit/outcome.ts'
+import { environmentField, environmentOf } from '../content/environmentInput.ts'
 import { RestartPolicyInput, restartOf, StopPolicyInput, stopOf } from '../content/policyInput.ts'
 import { portsField, portsOf } from '../content/portInput.ts'
 import { ProbeInput, probeOf, probePortFaults, singleSuccessFaults } from '../content/probeInput.ts'
@@ -55,8 +54,8 @@ userMutation({
         check: checkCommand,
       }),
       env: t.field({
-        ...profileEnvironmentField,
-        description: `At most ${bounds.variables.max} variables, each name once. HOME and TMPDIR are the replica's own directory where they are left out.`,
+        ...environmentField,
+        description: `At most ${bounds.variables.max} variables, each name once. HOME and TMPDIR are the replica's own directory where they are left out. A secret without a value keeps that of the newest revision.`,
       }),
       workingDirectory: t.string({
         description: `Where the program starts, at most ${bounds.pathLength} characters: an absolute path on the host, or a relative one, without "..", which begins in the replica's own directory and is made there. Null: the replica's own directory. That is empty at first, kept over restarts in place, and removed some time after the replica has ended.`,
@@ -119,9 +118,9 @@ userMutation({
     const { startup, readiness, liveness, ...rest } = probes
     noneLeft(rest)
     const declared = portsOf(ports)
-    const content: Content = {
+    const content: GivenContent = {
       command,
-      env: environmentOf(env).map(({ value, ...variable }) => ({ ...variable, value: value ?? '' })),
+      env: environmentOf(env),
       workingDirectory: workingDirectory ?? null,
       ports: declared,
       cpuMillis: cpuMillis ?? defaultContent.cpuMillis,

@@ -13,13 +13,34 @@ import { enumOf } from '../kit/enumOf.ts'
 export const EnvironmentVariable = builder.objectRef<Model.EnvironmentVariable>('EnvironmentVariable').implement({
   description: 'A variable of the environment of a replica.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name, made of letters, digits and "_".' }),
+    name: t.exposeString('name', { description: 'The name, made of letters, digits, "_" and ".".' }),
     value: t.string({
       nullable: true,
       description: 'The value; null when it is secret, because the API never shows secret values.',
       resolve: (variable) => (variable.secret ? null : variable.value),
     }),
     secret: t.exposeBoolean('secret', { description: 'Whether the value is hidden.' }),
+  }),
+})
+
+export const ServiceOverrides = builder.objectRef<Model.Overrides>('ServiceOverrides').implement({
+  description:
+    "A service's own part, which is laid over its profile's. updateService takes the same fields, and changes nothing when it gets what was read here; createService takes them, too.",
+  fields: (t) => ({
+    command: t.stringList({
+      nullable: true,
+      description: "The command in place of the profile's; null when the profile's is used.",
+      resolve: (overrides) => overrides.command,
+    }),
+    env: t.field({
+      type: [EnvironmentVariable],
+      description: "The variables that replace the profile's of the same name, or are added to them.",
+      resolve: (overrides) => overrides.env,
+    }),
+    unsetEnv: t.stringList({
+      description: "The names of the profile's variables that replicas of the service do not get.",
+      resolve: (overrides) => overrides.unsetEnv,
+    }),
   }),
 })
 

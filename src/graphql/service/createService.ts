@@ -1,9 +1,12 @@
 import { bounds } from '../../model/bounds.ts'
+import type { Content, GivenVariable } from '../../model/content.ts'
 import type { ProfileRevisionId, ProjectId, QueueId, ServiceId } from '../../model/id.ts'
 import { quoted } from '../../model/quoted.ts'
+import { invalidInput } from '../../model/refusal.ts'
 import { mergeContent } from '../../rules/version/content.ts'
+import { changedEnvironment, withKeptSecrets } from '../../rules/version/environment.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
-import { environmentField, environmentOf } from '../content/environmentInput.ts'
+import { environmentField, environmentOf, setAndUnsetFaults, unsetField } from '../content/environmentInput.ts'
 import { noneLeft } from '../kit/check.ts'
 import { findProject, noProject, requireRevision } from '../kit/lookup.ts'
 import { resultOrThrow, userMutation } from '../kit/mutation.ts'
@@ -51,18 +54,24 @@ userMutation({
       }),
       env: t.field({
         ...environmentField,
-        description: "Variables that replace the profile's variables of the same name, or are added to them.",
+        description:
+          "Variables that replace the profile's variables of the same name, or are added to them. A secret without a value keeps the profile's.",
+      }),
+      unsetEnv: t.stringList({
+        ...unsetField,
+        description: "Names of the profile's variables that replicas of the service do not get.",
       }),
     }),
+    check: ({ env, unsetEnv }) => setAndUnsetFaults('env', env, unsetEnv),
   },
   payload: withWarnings(servicePayload('CreateServicePayload', 'The service was created.')),
   errors: ['NOT_FOUND', 'NAME_TAKEN', 'QUOTA_EXCEEDED'],
   about: ({ project, name }) => ({ service: `${project}/${name}` }),
   perform: async (input, { app, viewer, remember }) => {
-    const { name, replicas, command = null, env, ...references } = input
-    const overrides = { command, env: environmentOf(env) }
+    const { name, replicas, command = null, env, unsetEnv, ...references } = input
     const { project, queue, revision } = await foundFor(references, app)
     const profile = revision.content
+    const overrides = { command, ...ownEnvironment(profile, environmentOf(env), unsetEnv ?? []) }
     const content = mergeContent(profile, overrides)
     const settings = revision.settings
     const result = { serviceId: app.newId() as ServiceId }
@@ -86,6 +95,15 @@ userMutation({
     )
   },
 })
+
+/** A revision never changes, so a secret of it can be kept before the commit. */
+function ownEnvironment(profile: Content, given: readonly GivenVariable[], unsetEnv: readonly string[]) {
+  const { variables, issues } = withKeptSecrets(given, profile.env)
+  if (issues.length > 0) {
+    throw errorOf(invalidInput(issues.map(({ path, message }) => ({ path: ['input', 'env', ...path], message }))))
+  }
+  return changedEnvironment({ env: [], unsetEnv: [] }, profile.env, { env: variables, unsetEnv })
+}
 
 interface References {
   readonly project: string

@@ -5,6 +5,7 @@ import type {
   ServiceVersion as VersionRow,
 } from '../../generated/prisma/client.ts'
 import type { ServiceStatus as Status } from '../../generated/prisma/enums.ts'
+import { ServiceOverrides } from '../content/content.ts'
 import { ServiceSettings } from '../content/settings.ts'
 import { Endpoint, tablesOfServices } from '../endpoint/endpoint.ts'
 import { Event, EventConnection } from '../event/event.ts'
@@ -94,6 +95,12 @@ export const Service = builder.prismaNode('Service', {
       type: ServiceVersion,
       description: 'The target version, which it should run.',
       resolve: ({ id, versionNumber }, _args, { rows }) => rows.requireNumbered('ServiceVersion', id, versionNumber),
+    }),
+    overrides: t.field({
+      type: ServiceOverrides,
+      description: "The service's own command and environment in the target version, without the profile's.",
+      resolve: async ({ id, versionNumber }, _args, { rows }) =>
+        (await rows.requireNumbered('ServiceVersion', id, versionNumber)).overrides,
     }),
     versions: t.connection(
       {

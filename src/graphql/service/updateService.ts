@@ -2,7 +2,7 @@ import { bounds } from '../../model/bounds.ts'
 import type { ProfileRevisionId, RolloutId, ServiceId } from '../../model/id.ts'
 import type { ProfileRevisionView, UpdateIntent } from '../../model/intent.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
-import { environmentField, environmentOf } from '../content/environmentInput.ts'
+import { environmentChangeFaults, environmentField, environmentOf, unsetField } from '../content/environmentInput.ts'
 import { RolloutSettingsInput, rolloutFaults, rolloutOf } from '../content/settingsInput.ts'
 import { noneLeft } from '../kit/check.ts'
 import { requireRevision, requireService } from '../kit/lookup.ts'
@@ -32,7 +32,16 @@ export const UpdateServiceInput = userMutation({
       env: t.field({
         ...environmentField,
         description:
-          "The service's own variables, which replace the profile's variables of the same name. The list replaces the whole earlier list of the service.",
+          "The service's own variables, which replace the profile's variables of the same name. The list replaces the whole earlier list of the service; what was hidden and the list does not name stays hidden, unless unsetEnv is given too. Null goes back to the profile's environment.",
+      }),
+      setEnv: t.field({
+        ...environmentField,
+        description: "Single variables to set; the service's other variables stay. Not together with env.",
+      }),
+      unsetEnv: t.stringList({
+        ...unsetField,
+        description:
+          "Names of variables to remove: the service's own value goes, and a variable of the profile is hidden until it is set again, or until env is null. A name that nobody sets changes nothing. Together with env it is the whole list of what is hidden.",
       }),
       replicas: t.int(
         whole(
@@ -54,6 +63,7 @@ export const UpdateServiceInput = userMutation({
       }),
       expectedRevision: t.field(expectedRevisionField),
     }),
+    check: environmentChangeFaults,
   },
   payload: withWarnings(
     rolloutPayload(
@@ -82,16 +92,19 @@ export async function updateIntentOf(
   actor: string,
   rolloutId: RolloutId,
 ): Promise<{ readonly serviceId: ServiceId; readonly intent: UpdateIntent }> {
-  const { service, profileRevision, command, env, replicas, rollout, startPaused, expectedRevision, ...rest } = input
+  const { service, profileRevision, command, env, setEnv, unsetEnv, ...others } = input
+  const { replicas, rollout, startPaused, expectedRevision, ...rest } = others
   noneLeft(rest)
   const serviceId = await requireService(app, service)
   const intent: UpdateIntent = {
     kind: 'update',
     profile: typeof profileRevision === 'number' ? await revisionOf(app, serviceId, profileRevision) : null,
     overrides: {
-      // Null goes back to the profile's command; an omitted command keeps the service's own.
+      // Null goes back to the profile's command or environment; an omitted field keeps the service's own.
       ...(command === undefined ? {} : { command }),
-      ...(env ? { env: environmentOf(env) } : {}),
+      ...(env === undefined ? {} : { env: env && environmentOf(env) }),
+      ...(setEnv ? { setEnv: environmentOf(setEnv) } : {}),
+      ...(unsetEnv ? { unsetEnv } : {}),
     },
     replicas: replicas ?? null,
     rollout: rolloutOf(rollout),

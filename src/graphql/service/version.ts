@@ -1,5 +1,5 @@
 import type { VersionCause as Cause } from '../../generated/prisma/enums.ts'
-import { EnvironmentVariable, PortDeclaration } from '../content/content.ts'
+import { EnvironmentVariable, PortDeclaration, ServiceOverrides } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
 import { rowType } from '../kit/rowType.ts'
@@ -36,6 +36,11 @@ export const ServiceVersion = builder.prismaNode('ServiceVersion', {
       type: [EnvironmentVariable],
       description: "The environment: the profile's and the service's own.",
       resolve: (version) => version.content.env,
+    }),
+    overrides: t.field({
+      type: ServiceOverrides,
+      description: "The service's own command and environment in this version, without the profile's.",
+      resolve: (version) => version.overrides,
     }),
     ports: t.field({
       type: [PortDeclaration],

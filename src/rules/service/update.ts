@@ -1,4 +1,4 @@
-import type { Content } from '../../model/content.ts'
+import type { Content, Overrides } from '../../model/content.ts'
 import type { UpdateIntent } from '../../model/intent.ts'
 import type { Outcome } from '../../model/outcome.ts'
 import { type InputIssue, invalidInput } from '../../model/refusal.ts'
@@ -12,6 +12,7 @@ import { rearm } from '../rollout/rollout.ts'
 import { cutWatch } from '../rollout/watch.ts'
 import { mergeContent } from '../version/content.ts'
 import { contentDigest } from '../version/contentDigest.ts'
+import { changedEnvironment, hiddenIssues, withKeptSecrets } from '../version/environment.ts'
 import { mergedIssues } from '../version/mergedIssues.ts'
 import type { VersionBody } from '../version/version.ts'
 import { overLimit, setReplicas } from './scale.ts'
@@ -30,12 +31,13 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
   if (objection !== null) return objection
   const before = draft.columns
   const target = targetOf(draft)
-  const body = updatedBody(target, intent)
+  const { body, issues: unknown } = updatedBody(target, intent)
   const isSame = contentDigest(body.content) === target.contentDigest
   const isNew = !isSame || body.profileRevisionId !== before.profileRevisionId
   const settings = withRollout(isNew ? body.template.settings : before.settings, intent.rollout, body.content.ports)
   const issues = [
     ...settingsIssues(settings, intent.rollout).map(({ path, message }) => ({ path: ['input', ...path], message })),
+    ...unknown,
     ...(isNew ? contentIssues(body, intent) : []),
   ]
   if (issues.length > 0) return { kind: 'refused', refusal: invalidInput(issues) }
@@ -63,29 +65,53 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
   return { kind: 'done', changed: true }
 }
 
-/** Judges the merged content (R13). The fault lies in the variables if the update gives any, else in the revision. */
-function contentIssues({ content, overrides }: VersionBody, { overrides: given }: UpdateIntent): InputIssue[] {
-  return mergedIssues(content, overrides.env).map(({ path, message }) => ({
-    path: given.env === undefined ? ['input', 'profileRevision'] : ['input', 'env', ...path],
-    message,
-  }))
+/**
+ * Judges the merged content (R13). The fault lies in the variables that the update gives, and in the revision where it
+ * gives none that is at fault.
+ */
+function contentIssues({ content, overrides }: VersionBody, { overrides: change }: UpdateIntent): InputIssue[] {
+  const given = change.env ?? change.setEnv ?? []
+  const field = given.length === 0 ? 'profileRevision' : change.env ? 'env' : 'setEnv'
+  const merged = mergedIssues(content, overrides.env).map(({ path: [at, ...path], message }) => {
+    if (at === undefined) return { path: ['input', field], message }
+    const position = given.findIndex(({ name }) => name === overrides.env[Number(at)]?.name)
+    return { path: position < 0 ? ['input', 'profileRevision'] : ['input', field, String(position), ...path], message }
+  })
+  return [...merged, ...hiddenIssues(overrides).map(({ message }) => ({ path: ['input', 'unsetEnv'], message }))]
 }
 
 /** Lays an update over the target. */
 function updatedBody(
   target: Version,
-  { profile, overrides }: Pick<UpdateIntent, 'profile' | 'overrides'>,
-): VersionBody {
+  { profile, overrides: change }: Pick<UpdateIntent, 'profile' | 'overrides'>,
+): { readonly body: VersionBody; readonly issues: readonly InputIssue[] } {
   const template =
     profile === null
       ? target.template
       : { command: profile.content.command, env: profile.content.env, settings: profile.settings }
   const base: Content = profile?.content ?? { ...target.content, command: template.command, env: template.env }
-  const merged = { ...target.overrides, ...overrides }
-  return {
-    profileRevisionId: profile?.id ?? target.profileRevisionId,
-    content: mergeContent(base, merged),
-    overrides: merged,
-    template,
+  const env = withKeptSecrets(change.env ?? [], target.content.env)
+  const set = withKeptSecrets(change.setEnv ?? [], target.content.env)
+  const own = changedEnvironment(target.overrides, base.env, {
+    env: change.env && env.variables,
+    setEnv: set.variables,
+    unsetEnv: change.unsetEnv,
+  })
+  const overrides: Overrides = {
+    command: change.command === undefined ? target.overrides.command : change.command,
+    ...own,
   }
+  return {
+    body: {
+      profileRevisionId: profile?.id ?? target.profileRevisionId,
+      content: mergeContent(base, overrides),
+      overrides,
+      template,
+    },
+    issues: [...issuesOf('env', env.issues), ...issuesOf('setEnv', set.issues)],
+  }
+}
+
+function issuesOf(field: string, issues: readonly InputIssue[]): InputIssue[] {
+  return issues.map(({ path, message }) => ({ path: ['input', field, ...path], message }))
 }

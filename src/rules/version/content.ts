@@ -9,14 +9,12 @@ import type {
 
 /**
  * Makes the content of a version: the profile's, with the service's own command and environment over it. Variables keep
- * the profile's order, and the service's own follow in theirs; a null value removes the profile's variable.
+ * the profile's order, and the service's own follow in theirs.
  */
 export function mergeContent(profile: Content, overrides: Overrides): Content {
   const env = new Map<string, EnvironmentVariable>(profile.env.map((variable) => [variable.name, variable]))
-  for (const { name, value, secret } of overrides.env) {
-    if (value === null) env.delete(name)
-    else env.set(name, { name, value, secret })
-  }
+  for (const name of overrides.unsetEnv) env.delete(name)
+  for (const variable of overrides.env) env.set(variable.name, variable)
   return { ...profile, command: overrides.command ?? profile.command, env: [...env.values()] }
 }
 

@@ -1,23 +1,24 @@
 import { bounds } from '../../model/bounds.ts'
-import type { Content, EnvironmentVariable, PortDeclaration } from '../../model/content.ts'
+import type { Content, PortDeclaration } from '../../model/content.ts'
 import { quoted } from '../../model/quoted.ts'
 import type { InputIssue } from '../../model/refusal.ts'
 
-/** A variable that a profile or a service gives; a value of null removes the profile's. */
-type Given = Pick<EnvironmentVariable, 'name'> & { readonly value?: string | null | undefined }
+interface Named {
+  readonly name: string
+}
 
 /**
  * R13: where exactly one port is declared, the system sets `PORT`, so nobody else may. Paths begin at the list of
  * variables.
  */
 export function portVariableIssues(
-  variables: readonly Given[],
+  variables: readonly Named[],
   ports: readonly Pick<PortDeclaration, 'name'>[],
 ): InputIssue[] {
   const [only] = ports
   if (ports.length !== 1 || only === undefined) return []
-  return variables.flatMap(({ name, value }, at) =>
-    name === 'PORT' && typeof value === 'string'
+  return variables.flatMap(({ name }, at) =>
+    name === 'PORT'
       ? [
           {
             path: [String(at), 'name'],
@@ -33,7 +34,7 @@ export function portVariableIssues(
  * the service may each change in commits of their own, so only the rule, which decides on the guarded version, can
  * judge them together. Paths begin at the list of the service's own variables.
  */
-export function mergedIssues(content: Content, own: readonly Given[]): InputIssue[] {
+export function mergedIssues(content: Content, own: readonly Named[]): InputIssue[] {
   const { max } = bounds.variables
   const { length } = content.env
   const tooMany =

@@ -1,4 +1,4 @@
-import type { Content } from '../../model/content.ts'
+import type { Content, GivenVariable } from '../../model/content.ts'
 import type { HostChangeOf } from '../../model/hostChange.ts'
 import type { HostId, Instant, ProfileId, ProfileRevisionId, ProjectId, QueueId, WorkerId } from '../../model/id.ts'
 import type { Outcome } from '../../model/outcome.ts'
@@ -31,13 +31,16 @@ export interface Remembered {
 /** The outcome of a write to a service. */
 export type StoreOutcome = Outcome | Remembered
 
+/** The content of a profile as a user gives it. A secret without a value keeps that of the newest revision. */
+export type GivenContent = Omit<Content, 'env'> & { readonly env: readonly GivenVariable[] }
+
 /** A write that is not about a service. */
 export type ClusterChange =
   /** It makes a new revision when content or settings differ from the newest one. */
   | {
       readonly kind: 'applyProfile'
       readonly name: string
-      readonly content: Content
+      readonly content: GivenContent
       readonly settings: Settings
       readonly actor: string
     }

@@ -87,9 +87,9 @@ describe('updateService', () => {
     }
     expect(await env({ env: [{ name: 'B', value: '1' }] })).toEqual([['serve'], { A: 'profile', B: '1' }])
     expect(await env({ command: ['other'] })).toEqual([['other'], { A: 'profile', B: '1' }])
-    expect(await env({ env: [{ name: 'A', value: null }] })).toEqual([['other'], {}])
+    expect(await env({ env: [], unsetEnv: ['A'] })).toEqual([['other'], {}])
     expect(await env({ command: null })).toEqual([['serve'], {}])
-    const { service } = await update({ env: [] })
+    const { service } = await update({ env: null })
     expect(service.version).toMatchObject({ number: 6, sameContentAs: 1, command: ['serve'] })
     expect(
       service.rollouts.nodes.map(({ number, state, from }: Data) => [number, state, from?.number ?? null]),

@@ -188,10 +188,8 @@ describe('services', () => {
       profile: 'life',
       replicas: 2,
       command: ['other'],
-      env: [
-        { name: 'A', value: null },
-        { name: 'C', value: 's', secret: true },
-      ],
+      env: [{ name: 'C', value: 's', secret: true }],
+      unsetEnv: ['A'],
     }
     const { service: created } = await mutate('createService', input)
     expect(created).toMatchObject({
@@ -382,7 +380,7 @@ describe('idempotencyKey (R17)', () => {
     await withProfile(api())
     const env = [
       { name: 'B', value: 'ü' },
-      { value: null, name: 'A' },
+      { value: 'x', name: 'A' },
     ]
     await mutate('createService', {
       name: 'pinned',
@@ -393,7 +391,7 @@ describe('idempotencyKey (R17)', () => {
       idempotencyKey: 'pinned',
     })
     const { inputHash } = await api().app.database.prisma.idempotencyKey.findFirstOrThrow({ where: { key: 'pinned' } })
-    expect(inputHash).toBe('96ac41924fbe09185b38f0d28f8c063402fbc9514304b1e1c118df7854d57ea0')
+    expect(inputHash).toBe('69139b8962dd347d8f8267c55c0271bef6ba4ca00f6c531a838b868354b30681')
   })
 
   test('two at once are one', async () => {

@@ -135,7 +135,7 @@ describe('what an update leaves out', () => {
     })
     scene.commit(updateTo(null, { overrides: { command: null } }))
     expect(target()).toMatchObject({ command: ['/bin/serve'], env: [{ name: 'A' }, { name: 'B' }] })
-    scene.commit(updateTo(null, { overrides: { env: [{ name: 'A', value: null, secret: false }] } }))
+    scene.commit(updateTo(null, { overrides: { env: [], unsetEnv: ['A'] } }))
     expect(target()?.env).toEqual([])
     scene.commit(updateTo(null, { profile: profileRevision(2, { content: content({ env, cpuMillis: 200 }) }) }))
     expect(target()).toMatchObject({ cpuMillis: 200, env: [] })

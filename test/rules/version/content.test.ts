@@ -29,16 +29,15 @@ const base: Content = {
   stop: { signal: 'TERM', drainSeconds: 3, graceSeconds: 10, onLostContact: 'KEEP' },
 }
 
-test('overrides replace in place, remove by null and append in their order', () => {
+test('overrides replace in place, hide and append in their order', () => {
   const merged = mergeContent(base, {
     command: ['other'],
     env: [
       { name: 'Z', value: 'last', secret: false },
       { name: 'A', value: 'one', secret: true },
-      { name: 'B', value: null, secret: false },
       { name: 'Y', value: '', secret: false },
-      { name: 'MISSING', value: null, secret: false },
     ],
+    unsetEnv: ['B', 'MISSING'],
   })
   expect(merged).toEqual({
     ...base,
@@ -48,7 +47,7 @@ test('overrides replace in place, remove by null and append in their order', () 
 })
 
 test('without overrides the content is the profile’s', () => {
-  expect(mergeContent(base, { command: null, env: [] })).toEqual(base)
+  expect(mergeContent(base, { command: null, env: [], unsetEnv: [] })).toEqual(base)
 })
 
 test('the order of variables and ports means nothing', () => {

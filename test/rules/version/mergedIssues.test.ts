@@ -8,7 +8,7 @@ import { content } from '../../support/fixtures/services.ts'
 const port = (name: string) => ({ name, port: null, protocol: 'TCP' as const })
 const variables = (count: number, name = 'V') =>
   Array.from({ length: count }, (_, at) => ({ name: `${name}${at}`, value: '1', secret: false }))
-const own = (value: string | null) => [{ name: 'PORT', value, secret: false }]
+const own = (value: string) => [{ name: 'PORT', value, secret: false }]
 const ofSystem = (name: string) =>
   `"PORT" is set by the system to the number of the only port, "${name}": leave it out.`
 
@@ -21,7 +21,6 @@ test.each([
   ['PORT beside one port', revision(['a']), own('1'), [['env.0.name', ofSystem('a')]]],
   ['PORT beside two ports', revision(['a', 'b']), own('1'), []],
   ['PORT beside none', revision([]), own('1'), []],
-  ['PORT removed beside one port', revision(['a']), own(null), []],
   ['256 variables in all', revision(['a'], variables(200)), variables(56, 'OWN'), []],
   ['variables that replace the profile’s', revision(['a'], variables(200)), variables(200), []],
   [

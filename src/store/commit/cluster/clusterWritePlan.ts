@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ProfileId, ProfileRevisionId, ProjectId, QueueId } from '../../../model/id.ts'
+import { invalidInput } from '../../../model/refusal.ts'
 import { sameContent } from '../../../rules/version/content.ts'
+import { withKeptSecrets } from '../../../rules/version/environment.ts'
 import type { Database } from '../../database/database.ts'
 import type { ClusterChange } from '../outcome.ts'
 import { type ClusterWritePlan, clusterEvent } from './clusterFacts.ts'
@@ -34,13 +36,19 @@ export function planClusterWrite(database: Database, change: ClusterChange, newI
 }
 
 async function planProfile({ prisma }: Database, change: ApplyProfile, newId: NewId): Promise<ClusterWritePlan> {
-  const { name, content, settings, actor } = change
+  const { name, settings, actor } = change
   const known = await prisma.profile.findUnique({ where: { name } })
   const newest =
     known &&
     (await prisma.profileRevision.findUniqueOrThrow({
       where: { profileId_revision: { profileId: known.id, revision: known.currentRevision } },
     }))
+  const { variables, issues } = withKeptSecrets(change.content.env, newest?.content.env ?? [])
+  if (issues.length > 0) {
+    const refusal = invalidInput(issues.map(({ path, message }) => ({ path: ['input', 'env', ...path], message })))
+    return { write: null, outcome: { kind: 'refused', refusal } }
+  }
+  const content = { ...change.content, env: variables }
   const profileId = (known?.id ?? newId()) as ProfileId
   if (newest && sameContent(newest.content, content) && isDeepStrictEqual(newest.settings, settings)) {
     return {

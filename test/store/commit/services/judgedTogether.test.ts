@@ -88,7 +88,7 @@ eachDatabase((database) => {
     test('a service is not created with both', async () => {
       const service = await servers[0].newService({
         content: content({ ports: ports('a'), readiness, env: ownPort }),
-        overrides: { command: null, env: ownPort },
+        overrides: { command: null, env: ownPort, unsetEnv: [] },
       })
       expect(await servers[0].committer.create(service, 'test')).toMatchObject({
         refusal: { code: 'INVALID_INPUT', issues: [{ path: ['input', 'env', '0', 'name'], message: setBySystem }] },
