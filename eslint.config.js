@@ -34,6 +34,7 @@ const values = [
   'RolloutPlan',
   'RolloutPlanStep',
   'ServiceOverrides',
+  'ServiceDefaults',
   'ServiceSettings',
   'StopPolicy',
   'TcpProbe',

@@ -97,25 +97,25 @@ export interface Content {
  * that keeps the profile begins with these.
  */
 export interface Template {
-  readonly command: readonly string[]
-  readonly env: readonly EnvironmentVariable[]
+  readonly content: Content
   readonly settings: Settings
 }
 
-/** The service's own part, which is laid over the profile's. */
-export interface Overrides {
-  /** Null means the profile's command. */
-  readonly command: readonly string[] | null
+/** What a service may have in place of its profile's: each value as a whole. */
+export type Replaceable = Omit<Content, 'env'>
+
+/** The service's own part, which is laid over the profile's. A null value means the profile's. */
+export interface Overrides extends Own<Replaceable> {
   /** Variables replace the profile's by name. */
   readonly env: readonly EnvironmentVariable[]
   /** The names of the profile's variables that replicas of the service do not get. None of them is in `env`. */
   readonly unsetEnv: readonly string[]
 }
 
-/** A change of the service's own part. Fields left out change nothing. */
-export interface OverridesChange {
-  /** Null goes back to the profile's command. */
-  readonly command?: readonly string[] | null
+type Own<Values> = { readonly [Key in keyof Values]: Values[Key] | null }
+
+/** A change of the service's own part. Fields left out change nothing, and null goes back to the profile's value. */
+export interface OverridesChange extends Partial<Own<Replaceable>> {
   /** Replaces the service's own variables; null goes back to the profile's environment. */
   readonly env?: readonly GivenVariable[] | null
   readonly setEnv?: readonly GivenVariable[]

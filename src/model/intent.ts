@@ -14,7 +14,7 @@ import type {
 } from './id.ts'
 import type { ReportedProbe } from './lastProbe.ts'
 import type { HostView, Version } from './service.ts'
-import type { RolloutSettings, Settings } from './settings.ts'
+import type { OwnSettings, Settings, SettingsChange } from './settings.ts'
 
 export type ReportedState = 'STARTING' | 'RUNNING' | 'ENDED'
 export type ReportedEndReason = 'COMPLETED' | 'EXITED' | 'GAVE_UP' | 'START_FAILED' | 'PORT_TAKEN' | 'STOPPED'
@@ -67,8 +67,10 @@ export interface UpdateIntent extends UserIntent {
   readonly overrides: OverridesChange
   /** The scale comes before the update (R4); null keeps the number. */
   readonly replicas: number | null
-  /** Settings that hold over the profile's until the next update. */
-  readonly rollout: Partial<RolloutSettings>
+  /** The queue that it moves to; null keeps the present one. */
+  readonly queue: { readonly id: QueueId; readonly name: string } | null
+  /** Settings that the service has of its own from now on. */
+  readonly settings: SettingsChange
   /** A rollout that the update begins is paused from its first commit on (R7). */
   readonly startPaused: boolean
   /** The id of the rollout if the update begins one. The caller chooses it, so that the answer can name it. */
@@ -183,6 +185,6 @@ export interface NewService {
   readonly content: Content
   readonly overrides: Overrides
   readonly template: Template
-  readonly settings: Settings
+  readonly ownSettings: OwnSettings
   readonly replicas: number
 }

@@ -16,6 +16,7 @@ declare global {
     type LastExit = lastProbe.LastExit
     type LastProbe = lastProbe.LastProbe
     type Overrides = content.Overrides
+    type OwnSettings = settings.OwnSettings
     type Repeats = repeats.Repeats
     type RolloutRepeats = repeats.RolloutRepeats
     type Settings = settings.Settings

@@ -62,7 +62,7 @@ type ServiceRow = Row<
 >
 
 /** The columns of Service that never change. */
-export type ServiceIdentity = Pick<ServiceRow, 'id' | 'projectId' | 'queueId' | 'name' | 'owner' | 'createdAt'>
+export type ServiceIdentity = Pick<ServiceRow, 'id' | 'projectId' | 'name' | 'owner' | 'createdAt'>
 
 type ServiceCounters = Pick<ServiceRow, 'guard' | 'revision' | 'specRevision'>
 

@@ -3,11 +3,17 @@ import type { SpreadMode } from '../generated/prisma/enums.ts'
 /** A count or a percentage of the desired replicas. */
 export type Limit = { readonly count: number } | { readonly percent: number }
 
-/** The settings that an update may give for its rollout alone. */
+/** How rollouts move. */
 export type RolloutSettings = Pick<
   Settings,
   'maxSurge' | 'maxUnavailable' | 'minReadySeconds' | 'progressDeadlineSeconds' | 'autoRollback' | 'watchSeconds'
 >
+
+/** The settings that a service has of its own, in place of its profile's. */
+export type OwnSettings = Partial<Omit<Settings, 'replicas'>>
+
+/** A change of a service's own settings. Those left out stay as they are, and null goes back to the profile's. */
+export type SettingsChange = { readonly [Key in keyof OwnSettings]?: OwnSettings[Key] | null }
 
 /** How a service is kept, as opposed to what its replicas run (`Content`). */
 export interface Settings {

@@ -12,6 +12,7 @@ import type { NewService, ServiceIntent } from '../model/intent.ts'
 import type { Outcome } from '../model/outcome.ts'
 import { isActive } from '../model/replica.ts'
 import type { Replica } from '../model/service.ts'
+import { noOverrides } from '../rules/version/content.ts'
 import { wellBehaved } from './behaviour.ts'
 import { unmet } from './expectation.ts'
 import type { HostLedger } from './hostLedger.ts'
@@ -141,9 +142,9 @@ export class ScenarioRun {
       owner: user,
       profileRevisionId: revisionId(planned, release),
       content,
-      overrides: { command: null, env: [], unsetEnv: [] },
-      template: { command: content.command, env: content.env, settings },
-      settings,
+      overrides: noOverrides,
+      template: { content, settings },
+      ownSettings: {},
       replicas: planned.replicas,
     }
     const refusal = this.simulation.store.create(service, user, planned.queuePriority)
@@ -244,7 +245,8 @@ export class ScenarioRun {
           profile,
           overrides: {},
           replicas,
-          rollout,
+          queue: null,
+          settings: rollout,
           startPaused,
           rolloutId,
         }

@@ -383,7 +383,7 @@ test.each([-1, 50_001, 2_147_483_647])('scaleService refuses %i replicas', async
   )
 })
 
-const ofRollout = (over: Record<string, unknown>) => ({ rollout: over })
+const ofRollout = (over: Record<string, unknown>) => ({ settings: { rollout: over } })
 const updates: readonly Case[] = [
   ['-1 replicas', { replicas: -1 }, ['replicas'], '-1 is out of range: replicas are 0 to 50000'],
   ['50001 replicas', { replicas: 50_001 }, ['replicas'], '50001 is out of range'],
@@ -408,41 +408,46 @@ const updates: readonly Case[] = [
   [
     '-5 percent',
     ofRollout({ maxSurge: '-5%' }),
-    ['rollout', 'maxSurge'],
+    ['settings', 'rollout', 'maxSurge'],
     '-5% is out of range: limits are 0 to 50000, or 0% to 100%',
   ],
-  ['101 percent', ofRollout({ maxUnavailable: '101%' }), ['rollout', 'maxUnavailable'], '101% is out of range'],
-  ['a negative count', ofRollout({ maxSurge: -1 }), ['rollout', 'maxSurge'], '-1 is out of range'],
-  ['limits 0 and 0', ofRollout({ maxSurge: 0, maxUnavailable: '0%' }), ['rollout'], 'both 0'],
+  [
+    '101 percent',
+    ofRollout({ maxUnavailable: '101%' }),
+    ['settings', 'rollout', 'maxUnavailable'],
+    '101% is out of range',
+  ],
+  ['a negative count', ofRollout({ maxSurge: -1 }), ['settings', 'rollout', 'maxSurge'], '-1 is out of range'],
+  ['limits 0 and 0', ofRollout({ maxSurge: 0, maxUnavailable: '0%' }), ['settings', 'rollout'], 'both 0'],
   [
     'a deadline not after min-ready',
     ofRollout({ minReadySeconds: 60, progressDeadlineSeconds: 60 }),
-    ['rollout', 'progressDeadlineSeconds'],
+    ['settings', 'rollout', 'progressDeadlineSeconds'],
     'must be the longer one',
   ],
   [
     "min-ready beyond the profile's deadline",
     ofRollout({ minReadySeconds: 600 }),
-    ['rollout', 'minReadySeconds'],
+    ['settings', 'rollout', 'minReadySeconds'],
     'must be the longer one',
   ],
   [
     "a deadline within the service's min-ready",
     { service: { name: 'slow' }, ...ofRollout({ progressDeadlineSeconds: 30 }) },
-    ['rollout', 'progressDeadlineSeconds'],
+    ['settings', 'rollout', 'progressDeadlineSeconds'],
     'progressDeadlineSeconds would be 30 and minReadySeconds 60',
   ],
   [
     "a surge of 0 beside the service's none unavailable",
     { service: { name: 'slow' }, ...ofRollout({ maxSurge: 0 }) },
-    ['rollout', 'maxSurge'],
+    ['settings', 'rollout', 'maxSurge'],
     'would both be 0',
   ],
-  ['a negative watch', ofRollout({ watchSeconds: -1 }), ['rollout', 'watchSeconds'], '-1 is out of range'],
+  ['a negative watch', ofRollout({ watchSeconds: -1 }), ['settings', 'rollout', 'watchSeconds'], '-1 is out of range'],
   [
     'a negative deadline',
     ofRollout({ progressDeadlineSeconds: -1 }),
-    ['rollout', 'progressDeadlineSeconds'],
+    ['settings', 'rollout', 'progressDeadlineSeconds'],
     '-1 is out of range',
   ],
 ]

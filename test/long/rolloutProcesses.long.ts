@@ -144,7 +144,7 @@ test('a fixed port on one host: by default the old one makes room; under explici
   await complete(2)
   expect(await version()).toBe(2)
 
-  await service.change('updateService', { command: [...hello, 'three'], rollout: { maxUnavailable: 0 } })
+  await service.change('updateService', { command: [...hello, 'three'], settings: { rollout: { maxUnavailable: 0 } } })
   const stuck = await service.seen('it says why', ({ rollout }) => rollout.blocker?.reason === 'NO_PORT')
   expect(stuck.rollout.blocker?.message).toMatch(
     new RegExp(
@@ -152,7 +152,7 @@ test('a fixed port on one host: by default the old one makes room; under explici
     ),
   )
   expect(await version()).toBe(2)
-  await service.change('updateService', { rollout: { maxSurge: 0, maxUnavailable: 1 } })
+  await service.change('updateService', { settings: { rollout: { maxSurge: 0, maxUnavailable: 1 } } })
   await complete(3)
   expect(await version()).toBe(3)
 })

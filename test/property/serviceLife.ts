@@ -184,7 +184,7 @@ export class ServiceLife {
         this.#commit(this.#revise(pick))
         break
       case 'limits':
-        this.#commit(updateTo(null, { rollout: this.#limits(amount), rolloutId: this.#rolloutId() }))
+        this.#commit(updateTo(null, { settings: this.#limits(amount), rolloutId: this.#rolloutId() }))
         break
       case 'rollback':
         this.#commit(this.#rollback(pick))
@@ -343,11 +343,11 @@ export class ServiceLife {
       rolloutId: this.#rolloutId(),
       replicas: amount % 3 === 0 ? amount % 12 : null,
       startPaused: amount % 7 === 0,
-      rollout: amount % 4 === 0 ? this.#limits(amount) : {},
+      settings: amount % 4 === 0 ? this.#limits(amount) : {},
     })
   }
 
-  #limits(amount: number): UpdateIntent['rollout'] {
+  #limits(amount: number): UpdateIntent['settings'] {
     return { maxSurge: { count: amount % 4 }, maxUnavailable: { count: 1 + (amount % 3) }, minReadySeconds: amount % 6 }
   }
 

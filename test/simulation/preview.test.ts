@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { PlacementHost, PlacementProject } from '../../src/model/host.ts'
 import type { ProjectId } from '../../src/model/id.ts'
-import type { NewService, ServiceIntent } from '../../src/model/intent.ts'
+import type { ServiceIntent } from '../../src/model/intent.ts'
 import type { Replica, ServiceSnapshot } from '../../src/model/service.ts'
+import type { Settings } from '../../src/model/settings.ts'
 import { settingsWith } from '../../src/rules/service/defaults.ts'
 import type { RolloutPlan } from '../../src/simulation/plan.ts'
 import { Preview, type PreviewInput } from '../../src/simulation/preview.ts'
@@ -68,7 +69,7 @@ test('R9: without a probe a replica counts 5 s after its process is there, and t
   ])
 })
 
-const withLimits = (replicas: number, over: Partial<NewService['settings']> = {}) =>
+const withLimits = (replicas: number, over: Partial<Settings> = {}) =>
   readyScene({ replicas, settings: settings(over) })
 
 describe('the default limits, 25 % and 25 %', () => {
@@ -105,7 +106,7 @@ test('all at once: surge 100 %', () => {
 })
 
 test('minReadySeconds are waited for at every step', () => {
-  const plan = planOf(previewOf(withLimits(1).wait(60), updateTo('2', { rollout: { minReadySeconds: 5 } })))
+  const plan = planOf(previewOf(withLimits(1).wait(60), updateTo('2', { settings: { minReadySeconds: 5 } })))
   expect(told(plan)).toEqual(['0 s: +1 −0 → 2/1', '10 s: +0 −0 → 2/1', '15 s: +0 −1 → 1/1'])
   expect(plan.steps.map(({ ready }) => ready)).toEqual([1, 2, 1])
   expect(plan.durationSeconds).toBe(15)
@@ -182,7 +183,7 @@ describe('what does not finish says why', () => {
 
 test('what is refused is told as a refusal', () => {
   expect(previewOf(withLimits(3), updateTo(null)).refusal).toMatchObject({ code: 'NO_CHANGE' })
-  expect(previewOf(withLimits(3), updateTo('2', { rollout: { minReadySeconds: 700 } })).refusal).toMatchObject({
+  expect(previewOf(withLimits(3), updateTo('2', { settings: { minReadySeconds: 700 } })).refusal).toMatchObject({
     code: 'INVALID_INPUT',
   })
 })

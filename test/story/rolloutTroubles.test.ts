@@ -99,7 +99,7 @@ describe('a version that crashes', () => {
 
   test('inside minReadySeconds: ready, never available, never complete; the blocker says until when', async () => {
     const service = await running('young', 2, { serviceDefaults: { backoff } })
-    await update(service, 'bad', { rollout: { minReadySeconds: 1_000, progressDeadlineSeconds: 2_000 } })
+    await update(service, 'bad', { settings: { rollout: { minReadySeconds: 1_000, progressDeadlineSeconds: 2_000 } } })
     for (const failures of [1, 2, 3]) {
       const ready = await service.actUntil(
         'the new one is ready',
@@ -145,7 +145,7 @@ describe('a version that never gets ready', () => {
       replica: { index: 3 },
     })
     expect(waiting.blockers).toMatchObject([{ reason: 'WAITING_FOR_READY', count: 2 }])
-    await service.change('updateService', { rollout: deadline })
+    await service.change('updateService', { settings: { rollout: deadline } })
     const stalled = await service.actUntil('STALLED', ({ status }) => status === 'STALLED')
     expect(stalled).toMatchObject({
       availableReplicas: 3,
@@ -168,7 +168,7 @@ describe('a version that never gets ready', () => {
 
     // The same again, and this time the release comes up late.
     service.behaviours.set(4, 'unready')
-    await update(service, 'slow', { rollout: deadline })
+    await update(service, 'slow', { settings: { rollout: deadline } })
     await service.actUntil('STALLED', ({ status }) => status === 'STALLED')
     service.behaviours.set(4, 'ready')
     expect(await service.completed(4)).toMatchObject({ status: 'HEALTHY', availableReplicas: 4, blockers: [] })
@@ -206,7 +206,7 @@ describe('a version that needs what is not there', () => {
         ports: fixed(port),
         ...(by === 'profile' ? { serviceDefaults: { rollout } } : {}),
       })
-      const begun = await update(service, 'two', by === 'update' ? { rollout } : {})
+      const begun = await update(service, 'two', by === 'update' ? { settings: { rollout } } : {})
       expect(begun).toMatchObject({
         availableReplicas: 1,
         activeReplicas: 2,
@@ -225,7 +225,7 @@ describe('a version that needs what is not there', () => {
         ),
       )
       expect(stuck.blockers).toMatchObject([{ reason: 'NO_PORT', count: 1 }])
-      await service.change('updateService', { rollout: { maxSurge: 0, maxUnavailable: 1 } })
+      await service.change('updateService', { settings: { rollout: { maxSurge: 0, maxUnavailable: 1 } } })
       expect(await service.completed(2)).toMatchObject({ status: 'HEALTHY', availableReplicas: 1 })
     },
   )
@@ -281,7 +281,7 @@ describe('a version that needs what is not there', () => {
     const service = await running('spread', 1, { serviceDefaults: { spread: { mode: 'STRICT' } } })
     expect((await update(service, 'two')).rollout).toMatchObject({ maxSurge: 0, maxUnavailable: 1 })
     await service.completed(2)
-    await update(service, 'three', { rollout: { maxUnavailable: 0 } })
+    await update(service, 'three', { settings: { rollout: { maxUnavailable: 0 } } })
     const stuck = await service.actUntil('no host is left', ({ rollout }) => rollout.blocker?.reason === 'SPREAD')
     expect(stuck.rollout.blocker?.message).toMatch(
       new RegExp(`No host is left for another replica of spread, .* ${hint} add a host\\.$`),
@@ -311,7 +311,7 @@ describe('a version that needs what is not there', () => {
     await service.completed(1)
     await update(service, 'two')
     await service.completed(2)
-    const begun = await update(service, 'three', { rollout: { maxUnavailable: 0 } })
+    const begun = await update(service, 'three', { settings: { rollout: { maxUnavailable: 0 } } })
     expect(begun.rollout.blocker?.reason).toBe('QUOTA')
     const stuck = await service.actUntil('no quota', ({ rollout }) => rollout.blocker?.reason === 'QUOTA')
     expect(stuck).toMatchObject({ availableReplicas: 4, rollout: { state: 'ROLLING' } })

@@ -102,6 +102,7 @@ CREATE TABLE "Service" (
     "versionNumber" INTEGER NOT NULL,
     "profileRevisionId" TEXT NOT NULL,
     "settings" JSONB NOT NULL,
+    "ownSettings" JSONB NOT NULL DEFAULT '{}',
     "paused" BOOLEAN NOT NULL DEFAULT false,
     "rolloutNumber" INTEGER NOT NULL,
     "completedVersion" INTEGER,

@@ -1,6 +1,6 @@
 import type { Profile as ProfileRow, ProfileRevision as RevisionRow } from '../../generated/prisma/client.ts'
 import { EnvironmentVariable, PortDeclaration, Probe, RestartPolicy, StopPolicy } from '../content/content.ts'
-import { ServiceSettings } from '../content/settings.ts'
+import { ServiceDefaults } from '../content/settings.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
@@ -92,7 +92,7 @@ export const ProfileRevision = builder.prismaNode('ProfileRevision', {
       resolve: (row) => row.content.stop,
     }),
     serviceDefaults: t.field({
-      type: ServiceSettings,
+      type: ServiceDefaults,
       description: 'The settings that services of this profile have, unless they have their own.',
       resolve: (row) => row.settings,
     }),

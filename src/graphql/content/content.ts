@@ -23,27 +23,6 @@ export const EnvironmentVariable = builder.objectRef<Model.EnvironmentVariable>(
   }),
 })
 
-export const ServiceOverrides = builder.objectRef<Model.Overrides>('ServiceOverrides').implement({
-  description:
-    "A service's own part, which is laid over its profile's. updateService takes the same fields, and changes nothing when it gets what was read here; createService takes them, too.",
-  fields: (t) => ({
-    command: t.stringList({
-      nullable: true,
-      description: "The command in place of the profile's; null when the profile's is used.",
-      resolve: (overrides) => overrides.command,
-    }),
-    env: t.field({
-      type: [EnvironmentVariable],
-      description: "The variables that replace the profile's of the same name, or are added to them.",
-      resolve: (overrides) => overrides.env,
-    }),
-    unsetEnv: t.stringList({
-      description: "The names of the profile's variables that replicas of the service do not get.",
-      resolve: (overrides) => overrides.unsetEnv,
-    }),
-  }),
-})
-
 export const PortProtocol = enumOf<Protocol>('PortProtocol', 'The protocol of a port.', { TCP: 'TCP.', UDP: 'UDP.' })
 
 export const PortDeclaration = builder.objectRef<Model.PortDeclaration>('PortDeclaration').implement({
@@ -208,6 +187,75 @@ export const StopPolicy = builder.objectRef<Model.StopPolicy>('StopPolicy').impl
       type: LostContact,
       description: 'What the worker does while it cannot reach a server.',
       resolve: (policy) => policy.onLostContact,
+    }),
+  }),
+})
+
+export const ServiceOverrides = builder.objectRef<Model.Overrides>('ServiceOverrides').implement({
+  description:
+    "A service's own part, which is laid over its profile's. updateService takes the same fields, and changes nothing when it gets what was read here; createService takes them, too.",
+  fields: (t) => ({
+    command: t.stringList({
+      nullable: true,
+      description: "The command in place of the profile's; null when the profile's is used.",
+      resolve: (overrides) => overrides.command,
+    }),
+    env: t.field({
+      type: [EnvironmentVariable],
+      description: "The variables that replace the profile's of the same name, or are added to them.",
+      resolve: (overrides) => overrides.env,
+    }),
+    unsetEnv: t.stringList({
+      description: "The names of the profile's variables that replicas of the service do not get.",
+      resolve: (overrides) => overrides.unsetEnv,
+    }),
+    workingDirectory: t.exposeString('workingDirectory', {
+      nullable: true,
+      description: 'Where the program starts; null when it is as the profile says.',
+    }),
+    ports: t.field({
+      type: [PortDeclaration],
+      nullable: true,
+      description: "The ports in place of the profile's; null when they are the profile's.",
+      resolve: ({ ports }) => ports,
+    }),
+    cpuMillis: t.exposeInt('cpuMillis', {
+      nullable: true,
+      description: "CPU in thousandths of a core; null when it is the profile's.",
+    }),
+    memoryMiB: t.exposeInt('memoryMiB', {
+      nullable: true,
+      description: "Memory in MiB; null when it is the profile's.",
+    }),
+    startup: t.field({
+      type: Probe,
+      nullable: true,
+      description: "The startup probe in place of the profile's; null when it is the profile's.",
+      resolve: ({ startup }) => startup,
+    }),
+    readiness: t.field({
+      type: Probe,
+      nullable: true,
+      description: "The readiness probe in place of the profile's; null when it is the profile's.",
+      resolve: ({ readiness }) => readiness,
+    }),
+    liveness: t.field({
+      type: Probe,
+      nullable: true,
+      description: "The liveness probe in place of the profile's; null when it is the profile's.",
+      resolve: ({ liveness }) => liveness,
+    }),
+    restart: t.field({
+      type: RestartPolicy,
+      nullable: true,
+      description: "The restart policy in place of the profile's; null when it is the profile's.",
+      resolve: ({ restart }) => restart,
+    }),
+    stop: t.field({
+      type: StopPolicy,
+      nullable: true,
+      description: "The stop policy in place of the profile's; null when it is the profile's.",
+      resolve: ({ stop }) => stop,
     }),
   }),
 })

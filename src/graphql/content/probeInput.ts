@@ -1,5 +1,5 @@
 import { bounds } from '../../model/bounds.ts'
-import type { HttpProbeAction, PortDeclaration, Probe } from '../../model/content.ts'
+import type { HttpProbeAction, Probe } from '../../model/content.ts'
 import { quoted } from '../../model/quoted.ts'
 import { defaultProbe, probeWith } from '../../rules/service/defaults.ts'
 import { builder } from '../kit/builder.ts'
@@ -140,27 +140,9 @@ function actionOf({ http, tcp, exec }: Pick<ProbeInputValue, 'http' | 'tcp' | 'e
   return { kind: 'exec', command }
 }
 
-/** The port of a probe has to be a declared one, and one that speaks TCP. */
-export function probePortFaults(
-  probe: ProbeInputValue | null | undefined,
-  ports: readonly Pick<PortDeclaration, 'name' | 'protocol'>[],
-): Fault[] {
-  return (['http', 'tcp'] as const).flatMap((kind) => {
-    const wanted = probe?.[kind]?.port
-    if (wanted === undefined) return []
-    const path = [kind, 'port']
-    const declared = ports.find(({ name }) => name === wanted)
-    if (declared?.protocol === 'UDP')
-      return [{ path, message: `The port ${quoted(wanted)} is a UDP port: only a TCP port can be probed.` }]
-    if (declared !== undefined) return []
-    const names = ports.map(({ name }) => quoted(name)).join(', ') || 'none'
-    return [{ path, message: `The port ${quoted(wanted)} is not declared: declared are ${names}.` }]
-  })
-}
-
 /** A startup or liveness probe has succeeded with one success: another number could not be obeyed. */
-export function singleSuccessFaults(probe: ProbeInputValue | null | undefined): Fault[] {
-  const given = probe?.successThreshold ?? 1
+export function singleSuccessFaults(probe: ProbeInputValue): Fault[] {
+  const given = probe.successThreshold ?? 1
   const message = `${given} successes in a row can't be asked for: a startup or liveness probe has succeeded with 1.`
   return given === 1 ? [] : [{ path: ['successThreshold'], message }]
 }

@@ -70,23 +70,14 @@ const BackoffSettings = builder.objectRef<Model.Settings>('BackoffSettings').imp
   }),
 })
 
-export const ServiceSettings = builder.objectRef<Model.Settings>('ServiceSettings').implement({
-  description:
-    'How services are kept, in the shape in which it is written (ServiceSettingsInput). It does not say what their replicas run.',
+export const ServiceDefaults = builder.objectRef<Model.Settings>('ServiceDefaults').implement({
+  description: 'The settings that services of a profile have, unless they have their own.',
   fields: (t) => ({
     replicas: t.exposeInt('replicas', {
       description: 'Desired replicas of a service that is created without a number.',
     }),
-    spread: t.field({
-      type: SpreadSettings,
-      description: 'How replicas are spread over hosts.',
-      resolve: (settings) => settings,
-    }),
-    rollout: t.field({
-      type: RolloutSettings,
-      description: 'How rollouts move.',
-      resolve: (settings) => settings,
-    }),
+    spread: t.field({ type: SpreadSettings, description: 'Spread over hosts.', resolve: (settings) => settings }),
+    rollout: t.field({ type: RolloutSettings, description: 'How rollouts move.', resolve: (settings) => settings }),
     backoff: t.field({
       type: BackoffSettings,
       description: 'The waits after failures.',
@@ -94,3 +85,30 @@ export const ServiceSettings = builder.objectRef<Model.Settings>('ServiceSetting
     }),
   }),
 })
+
+export const ServiceSettings = builder.objectRef<Model.Settings>('ServiceSettings').implement({
+  description:
+    'How a service is kept: its own settings, and its profile’s where it has none. updateService takes what was read here, and then nothing changes.',
+  fields: (t) => ({
+    spread: t.field({ type: SpreadSettings, description: 'Spread over hosts.', resolve: (settings) => settings }),
+    rollout: t.field({ type: RolloutSettings, description: 'How rollouts move.', resolve: (settings) => settings }),
+    backoff: t.field({
+      type: BackoffSettings,
+      description: 'The waits after failures.',
+      resolve: (settings) => settings,
+    }),
+  }),
+})
+
+const paths: Readonly<Record<string, string>> = {
+  spreadMode: 'spread.mode',
+  maxPerHost: 'spread.maxPerHost',
+  backoffBaseSeconds: 'backoff.baseSeconds',
+  backoffMaxSeconds: 'backoff.maxSeconds',
+  backoffResetAfterSeconds: 'backoff.resetAfterSeconds',
+}
+
+/** Where a setting stands in ServiceSettings, by its name in the model. */
+export function settingPath(name: string): string {
+  return paths[name] ?? `rollout.${name}`
+}

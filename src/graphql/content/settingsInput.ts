@@ -1,11 +1,11 @@
 import { bounds } from '../../model/bounds.ts'
 import type { Content } from '../../model/content.ts'
-import type { Limit, RolloutSettings, Settings } from '../../model/settings.ts'
+import type { Limit, OwnSettings, RolloutSettings, Settings, SettingsChange } from '../../model/settings.ts'
 import { withoutNulls } from '../../model/withoutNulls.ts'
 import { defaultMinReadySeconds, defaultSettings, givenSettings, settingsWith } from '../../rules/service/defaults.ts'
 import { settingsIssues } from '../../rules/service/settings.ts'
 import { builder } from '../kit/builder.ts'
-import type { Check, Fault, PartOf } from '../kit/check.ts'
+import { type Check, type Fault, noneLeft } from '../kit/check.ts'
 import { whole } from '../kit/values.ts'
 import { SpreadMode } from './settings.ts'
 
@@ -37,9 +37,9 @@ const limitFaults: Check<Limit> = (limit) => {
 
 const limitRange = `${bounds.limitCount.min} to ${bounds.limitCount.max}, or ${bounds.percent.min}% to ${bounds.percent.max}%`
 
-export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
+const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
   description:
-    "How a rollout moves. maxSurge and maxUnavailable may not both be 0. Omitted fields get the default in a profile, the profile's value in an update that makes a new version, and stay unchanged in an update of settings only.",
+    "How a rollout moves. maxSurge and maxUnavailable may not both be 0. In a profile, omitted fields get the default. In a service they stay as they are, and null goes back to the profile's value.",
   fields: (t) => ({
     maxSurge: t.field({
       type: 'IntOrPercent',
@@ -80,19 +80,6 @@ export const RolloutSettingsInput = builder.inputType('RolloutSettingsInput', {
     ),
   }),
 })
-type RolloutInput = PartOf<RolloutSettings, typeof RolloutSettingsInput.$inferInput>
-
-/** The given settings of a rollout, without those that are not given. */
-export function rolloutOf(input: RolloutInput | null | undefined): Partial<RolloutSettings> {
-  return withoutNulls<RolloutSettings>({ ...input })
-}
-
-/** The settings of an update. The rules fill in the service's values for omitted ones. */
-export function rolloutFaults(input: RolloutInput): Fault[] {
-  const given = rolloutOf(input)
-  return settingsIssues(given, given).map(({ path: [, ...path], message }) => ({ path, message }))
-}
-
 const BackoffInput = builder.inputType('BackoffInput', {
   description:
     'The waits after failures. The first replacement starts at once; the next one waits baseSeconds, and each further wait is twice as long, up to maxSeconds.',
@@ -123,8 +110,11 @@ const BackoffInput = builder.inputType('BackoffInput', {
   }),
 })
 
-export const ServiceSettingsInput = builder.inputType('ServiceSettingsInput', {
-  description: 'The settings of services that use this profile.',
+const backoffDescription = 'The waits after failures.'
+const spreadDescription = `Spread over hosts; ${defaultSettings.spreadMode} with ${defaultSettings.maxPerHost} per host when left out.`
+
+export const ServiceDefaultsInput = builder.inputType('ServiceDefaultsInput', {
+  description: 'The settings that services of a profile have, unless they have their own.',
   fields: (t) => ({
     replicas: t.int(
       whole(
@@ -134,29 +124,79 @@ export const ServiceSettingsInput = builder.inputType('ServiceSettingsInput', {
           `Replicas of a service created without a number, ${range}; ${defaultSettings.replicas} when left out.`,
       ),
     ),
-    spread: t.field({
-      type: SpreadInput,
-      description: `Spread over hosts; ${defaultSettings.spreadMode} with ${defaultSettings.maxPerHost} per host when left out.`,
-    }),
+    spread: t.field({ type: SpreadInput, description: spreadDescription }),
     rollout: t.field({ type: RolloutSettingsInput, description: 'How rollouts move.' }),
-    backoff: t.field({ type: BackoffInput, description: 'The waits after failures.' }),
+    backoff: t.field({ type: BackoffInput, description: backoffDescription }),
   }),
 })
-type SettingsInput = typeof ServiceSettingsInput.$inferInput
+type DefaultsInput = typeof ServiceDefaultsInput.$inferInput
 
 type Kept = Pick<Content, 'ports' | 'readiness'>
 
 /** The settings of a profile. Omitted ones get their default. */
-export function settingsWithDefaults(input: SettingsInput | null | undefined, content: Kept): Settings {
-  return settingsWith(givenOf(input ?? {}), content)
+export function settingsWithDefaults(input: DefaultsInput | null | undefined, content: Kept): Settings {
+  return settingsWith(givenSettings(input ?? {}), content)
 }
 
 /** Judges the settings of a profile together with the defaults that its content gives them. */
-export function settingsFaults(input: SettingsInput | null | undefined, content: Kept): Fault[] {
-  const given = givenOf(input ?? {})
+export function settingsFaults(input: DefaultsInput | null | undefined, content: Kept): Fault[] {
+  const given = givenSettings(input ?? {})
   return settingsIssues(settingsWith(given, content), given)
 }
 
-function givenOf({ rollout, ...input }: SettingsInput): Partial<Settings> {
-  return givenSettings({ ...input, rollout: rolloutOf(rollout) })
+export const ServiceSettingsInput = builder.inputType('ServiceSettingsInput', {
+  description:
+    "Settings that a service has of its own, in place of its profile's, from now on. What is left out stays as it is; null goes back to the profile's.",
+  fields: (t) => ({
+    spread: t.field({ type: SpreadInput, description: 'Spread over hosts.' }),
+    rollout: t.field({ type: RolloutSettingsInput, description: 'How rollouts move.' }),
+    backoff: t.field({ type: BackoffInput, description: backoffDescription }),
+  }),
+})
+type OwnInput = typeof ServiceSettingsInput.$inferInput
+
+/** A null group goes back to the profile's values as a whole. */
+export function settingsChangeOf(input: OwnInput | null | undefined): SettingsChange {
+  if (input === undefined) return {}
+  const { spread, rollout, backoff, ...rest } = input ?? { spread: null, rollout: null, backoff: null }
+  noneLeft(rest)
+  const change: Record<keyof SettingsChange, unknown> = {
+    ...named(rollout, rolloutNames),
+    ...named(spread, { mode: 'spreadMode', maxPerHost: 'maxPerHost' }),
+    ...named(backoff, {
+      baseSeconds: 'backoffBaseSeconds',
+      maxSeconds: 'backoffMaxSeconds',
+      resetAfterSeconds: 'backoffResetAfterSeconds',
+    }),
+  }
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+}
+
+const rolloutNames = {
+  maxSurge: 'maxSurge',
+  maxUnavailable: 'maxUnavailable',
+  minReadySeconds: 'minReadySeconds',
+  progressDeadlineSeconds: 'progressDeadlineSeconds',
+  autoRollback: 'autoRollback',
+  watchSeconds: 'watchSeconds',
+} as const satisfies { readonly [Key in keyof RolloutSettings]: Key }
+
+/** Gives the fields of a group the names of the settings. All are null where the group is null. */
+function named<Group extends object, Name extends keyof SettingsChange>(
+  group: Group | null | undefined,
+  names: { readonly [Key in keyof Required<Group>]: Name },
+): Record<Name, unknown> {
+  const entries = Object.entries<Name>(names as Record<string, Name>)
+  return Object.fromEntries(
+    entries.map(([field, name]) => [
+      name,
+      group === null || group === undefined ? group : (group as Record<string, unknown>)[field],
+    ]),
+  ) as Record<Name, unknown>
+}
+
+/** Judges the given settings among themselves. The rules judge them together with the others. */
+export function ownSettingsFaults(input: OwnInput): Fault[] {
+  const given = withoutNulls<OwnSettings>(settingsChangeOf(input))
+  return settingsIssues(given, given)
 }

@@ -1,5 +1,5 @@
 import type { PrismaClient, Profile, ProfileRevision, Project } from '../../generated/prisma/client.ts'
-import type { ServiceId } from '../../model/id.ts'
+import type { QueueId, ServiceId } from '../../model/id.ts'
 import { quoted } from '../../model/quoted.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
 import { idOf } from './globalId.ts'
@@ -58,6 +58,14 @@ export async function findProject(prisma: PrismaClient, name: string): Promise<P
 export function noProject(name: string, path: readonly string[]): RefusalError {
   const message = `There is no project ${quoted(name)}: make it with applyProject.`
   return errorOf({ code: 'NOT_FOUND', message, path })
+}
+
+/** Returns the queue that a mutation's input names. Throws NotFoundError. */
+export async function requireQueue(prisma: PrismaClient, name: string): Promise<{ id: QueueId; name: string }> {
+  const found = storable(name) ? await prisma.queue.findUnique({ where: { name } }) : null
+  if (found !== null) return { id: found.id as QueueId, name }
+  const message = `There is no queue ${quoted(name)}: make it with applyQueue.`
+  throw errorOf({ code: 'NOT_FOUND', message, path: ['input', 'queue'] })
 }
 
 /** Returns the revision of a profile that a mutation's input names. Throws NotFoundError. */

@@ -1,14 +1,17 @@
 import { bounds } from '../../model/bounds.ts'
-import type { Content, GivenVariable } from '../../model/content.ts'
-import type { ProfileRevisionId, ProjectId, QueueId, ServiceId } from '../../model/id.ts'
+import type { Content, GivenVariable, Overrides } from '../../model/content.ts'
+import type { ProfileRevisionId, ProjectId, ServiceId } from '../../model/id.ts'
 import { quoted } from '../../model/quoted.ts'
 import { invalidInput } from '../../model/refusal.ts'
-import { mergeContent } from '../../rules/version/content.ts'
+import { changedOwnSettings } from '../../rules/service/settings.ts'
+import { mergeContent, noOverrides } from '../../rules/version/content.ts'
 import { changedEnvironment, withKeptSecrets } from '../../rules/version/environment.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
+import { contentFields, contentOf, ownContent } from '../content/contentFields.ts'
 import { environmentField, environmentOf, setAndUnsetFaults, unsetField } from '../content/environmentInput.ts'
+import { ownSettingsFaults, ServiceSettingsInput, settingsChangeOf } from '../content/settingsInput.ts'
 import { noneLeft } from '../kit/check.ts'
-import { findProject, noProject, requireRevision } from '../kit/lookup.ts'
+import { findProject, noProject, requireQueue, requireRevision } from '../kit/lookup.ts'
 import { resultOrThrow, userMutation } from '../kit/mutation.ts'
 import { errorOf } from '../kit/refusalError.ts'
 import { storable } from '../kit/storableText.ts'
@@ -61,6 +64,13 @@ userMutation({
         ...unsetField,
         description: "Names of the profile's variables that replicas of the service do not get.",
       }),
+      ...contentFields(t, () => "The profile's when it is left out."),
+      settings: t.field({
+        type: ServiceSettingsInput,
+        description:
+          "Settings that the service has of its own, in place of its profile's. They last until they are changed.",
+        check: ownSettingsFaults,
+      }),
     }),
     check: ({ env, unsetEnv }) => setAndUnsetFaults('env', env, unsetEnv),
   },
@@ -68,26 +78,35 @@ userMutation({
   errors: ['NOT_FOUND', 'NAME_TAKEN', 'QUOTA_EXCEEDED'],
   about: ({ project, name }) => ({ service: `${project}/${name}` }),
   perform: async (input, { app, viewer, remember }) => {
-    const { name, replicas, command = null, env, unsetEnv, ...references } = input
-    const { project, queue, revision } = await foundFor(references, app)
+    const { name, replicas, command, env, unsetEnv, settings, ...others } = input
+    const { given, rest } = contentOf(others)
+    const { project: projectName, queue: queueName, profile: profileName, profileRevision, ...none } = rest
+    noneLeft(none)
+    const { project, queue, revision } = await foundFor({ projectName, queueName, profileName, profileRevision }, app)
     const profile = revision.content
-    const overrides = { command, ...ownEnvironment(profile, environmentOf(env), unsetEnv ?? []) }
+    const overrides: Overrides = {
+      ...noOverrides,
+      ...ownContent(given),
+      command: command ?? null,
+      ...ownEnvironment(profile, environmentOf(env), unsetEnv ?? []),
+    }
     const content = mergeContent(profile, overrides)
-    const settings = revision.settings
+    const template = { content: profile, settings: revision.settings }
+    const ownSettings = changedOwnSettings(template, {}, settingsChangeOf(settings), content.ports)
     const result = { serviceId: app.newId() as ServiceId }
     const service = {
       id: result.serviceId,
       projectId: project.id as ProjectId,
       projectName: project.name,
-      queueId: queue.id as QueueId,
+      queueId: queue.id,
       name,
       owner: viewer.subject,
       profileRevisionId: revision.id as ProfileRevisionId,
       content,
       overrides,
-      template: { command: profile.command, env: profile.env, settings },
-      settings,
-      replicas: replicas ?? settings.replicas,
+      template,
+      ownSettings,
+      replicas: replicas ?? revision.settings.replicas,
     }
     return resultOrThrow(
       await app.committer.create(service, viewer.subject, remember(result), await app.outlook.room()),
@@ -106,26 +125,24 @@ function ownEnvironment(profile: Content, given: readonly GivenVariable[], unset
 }
 
 interface References {
-  readonly project: string
-  readonly queue: string
-  readonly profile: string
+  readonly projectName: string
+  readonly queueName: string
+  readonly profileName: string
   readonly profileRevision?: number | null | undefined
 }
 
 /** Finds what the input names. Throws NotFoundError for the first object that does not exist. */
 async function foundFor(
-  { project: projectName, queue: queueName, profile: profileName, profileRevision, ...rest }: References,
+  { projectName, queueName, profileName, profileRevision }: References,
   { database }: ServerContext,
 ) {
-  noneLeft(rest)
   const { prisma } = database
   const [project, queue, profile] = await Promise.all([
     findProject(prisma, projectName),
-    storable(queueName) ? prisma.queue.findUnique({ where: { name: queueName } }) : null,
+    requireQueue(prisma, queueName),
     storable(profileName) ? prisma.profile.findUnique({ where: { name: profileName } }) : null,
   ])
   if (project === null) throw noProject(projectName, ['input', 'project'])
-  if (queue === null) throw notFound(`There is no queue ${quoted(queueName)}: make it with applyQueue.`, 'queue')
   if (profile === null)
     throw notFound(`There is no profile ${quoted(profileName)}: make it with applyProfile.`, 'profile')
   const revision = await requireRevision(prisma, profile, profileRevision ?? profile.currentRevision)

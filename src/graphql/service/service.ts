@@ -6,7 +6,7 @@ import type {
 } from '../../generated/prisma/client.ts'
 import type { ServiceStatus as Status } from '../../generated/prisma/enums.ts'
 import { ServiceOverrides } from '../content/content.ts'
-import { ServiceSettings } from '../content/settings.ts'
+import { ServiceSettings, settingPath } from '../content/settings.ts'
 import { Endpoint, tablesOfServices } from '../endpoint/endpoint.ts'
 import { Event, EventConnection } from '../event/event.ts'
 import { Blocker } from '../kit/blocker.ts'
@@ -80,6 +80,11 @@ export const Service = builder.prismaNode('Service', {
       description: 'How it is kept: the settings that are in force.',
       resolve: ({ settings }) => settings,
     }),
+    ownSettings: t.stringList({
+      description:
+        "The names of the settings that it has of its own, for example rollout.maxSurge. The others are its profile's, and follow it to another revision.",
+      resolve: ({ ownSettings }) => Object.keys(ownSettings).map(settingPath),
+    }),
     queue: t.field({
       type: rowType('Queue'),
       description: 'The queue, whose priority decides when its replicas are placed.',
@@ -98,7 +103,7 @@ export const Service = builder.prismaNode('Service', {
     }),
     overrides: t.field({
       type: ServiceOverrides,
-      description: "The service's own command and environment in the target version, without the profile's.",
+      description: "The service's own part in the target version, without the profile's.",
       resolve: async ({ id, versionNumber }, _args, { rows }) =>
         (await rows.requireNumbered('ServiceVersion', id, versionNumber)).overrides,
     }),

@@ -2,10 +2,11 @@ import { bounds } from '../../model/bounds.ts'
 import type { ProfileRevisionId, RolloutId, ServiceId } from '../../model/id.ts'
 import type { ProfileRevisionView, UpdateIntent } from '../../model/intent.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
+import { contentFields, contentOf, ownContent } from '../content/contentFields.ts'
 import { environmentChangeFaults, environmentField, environmentOf, unsetField } from '../content/environmentInput.ts'
-import { RolloutSettingsInput, rolloutFaults, rolloutOf } from '../content/settingsInput.ts'
+import { ownSettingsFaults, ServiceSettingsInput, settingsChangeOf } from '../content/settingsInput.ts'
 import { noneLeft } from '../kit/check.ts'
-import { requireRevision, requireService } from '../kit/lookup.ts'
+import { requireQueue, requireRevision, requireService } from '../kit/lookup.ts'
 import { resultOrThrow, userMutation } from '../kit/mutation.ts'
 import { aboutService, expectedRevisionField, serviceField } from '../kit/serviceReference.ts'
 import { checkCommand, whole } from '../kit/values.ts'
@@ -50,11 +51,16 @@ export const UpdateServiceInput = userMutation({
           (range) => `Desired replicas, ${range}. The service is scaled before it is updated.`,
         ),
       ),
-      rollout: t.field({
-        type: RolloutSettingsInput,
+      ...contentFields(t, () => "It stays as it is when it is left out; null goes back to the profile's."),
+      settings: t.field({
+        type: ServiceSettingsInput,
         description:
-          "Settings that replace the profile's until the next update. When nothing else is given, they are new limits of the rollout in progress.",
-        check: rolloutFaults,
+          "Settings that the service has of its own from now on. When nothing else is given, they hold for the rollout in progress, too. Null goes back to all of the profile's.",
+        check: ownSettingsFaults,
+      }),
+      queue: t.string({
+        description:
+          'The queue to move it to, by its name. Its priority decides from now on when replicas are placed. NotFoundError when it does not exist.',
       }),
       startPaused: t.boolean({
         defaultValue: false,
@@ -93,21 +99,24 @@ export async function updateIntentOf(
   rolloutId: RolloutId,
 ): Promise<{ readonly serviceId: ServiceId; readonly intent: UpdateIntent }> {
   const { service, profileRevision, command, env, setEnv, unsetEnv, ...others } = input
-  const { replicas, rollout, startPaused, expectedRevision, ...rest } = others
+  const { replicas, settings, queue, startPaused, expectedRevision, ...own } = others
+  const { given, rest } = contentOf(own)
   noneLeft(rest)
   const serviceId = await requireService(app, service)
   const intent: UpdateIntent = {
     kind: 'update',
     profile: typeof profileRevision === 'number' ? await revisionOf(app, serviceId, profileRevision) : null,
     overrides: {
-      // Null goes back to the profile's command or environment; an omitted field keeps the service's own.
+      // Null goes back to the profile's; an omitted field keeps the service's own.
       ...(command === undefined ? {} : { command }),
       ...(env === undefined ? {} : { env: env && environmentOf(env) }),
       ...(setEnv ? { setEnv: environmentOf(setEnv) } : {}),
       ...(unsetEnv ? { unsetEnv } : {}),
+      ...ownContent(given),
     },
     replicas: replicas ?? null,
-    rollout: rolloutOf(rollout),
+    queue: typeof queue === 'string' ? await requireQueue(app.database.prisma, queue) : null,
+    settings: settingsChangeOf(settings),
     startPaused: startPaused ?? false,
     rolloutId,
     expectedRevision: expectedRevision ?? null,

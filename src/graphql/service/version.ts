@@ -15,7 +15,7 @@ const VersionCause = enumOf<Cause>('VersionCause', 'The causes of a version.', {
 export const ServiceVersion = builder.prismaNode('ServiceVersion', {
   id: { field: 'id', description: 'The global id.' },
   nullable: true,
-  description: "What a service runs: a profile's revision merged with the service's own command and environment.",
+  description: "What a service runs: a profile's revision merged with what the service has of its own.",
   fields: (t) => ({
     service: t.field({
       type: rowType('Service'),
@@ -39,7 +39,7 @@ export const ServiceVersion = builder.prismaNode('ServiceVersion', {
     }),
     overrides: t.field({
       type: ServiceOverrides,
-      description: "The service's own command and environment in this version, without the profile's.",
+      description: "The service's own part in this version, without the profile's.",
       resolve: (version) => version.overrides,
     }),
     ports: t.field({

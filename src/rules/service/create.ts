@@ -12,6 +12,7 @@ import { newRollout } from '../rollout/newRollout.ts'
 import { contentDigest } from '../version/contentDigest.ts'
 import { mergedIssues } from '../version/mergedIssues.ts'
 import { overLimit } from './scale.ts'
+import { settingsInForce, settingsIssues } from './settings.ts'
 
 /**
  * Makes a draft that creates the service with version 1 and with rollout 1, whose `from` is null (R5). The draft has
@@ -26,10 +27,15 @@ export function createDraft(
   mostRows: number = rowsPerCommit,
 ): Draft | Refusal {
   const issues = mergedIssues(service.content, service.overrides.env).map(({ path, message }) => ({
-    path: ['input', 'env', ...path],
+    path: ['input', ...(isOwn(service, path) ? path : ['ports'])],
     message,
   }))
-  if (issues.length > 0) return invalidInput(issues)
+  const settings = settingsOf(service)
+  const faults = settingsIssues(settings, service.ownSettings).map(({ path, message }) => ({
+    path: ['input', 'settings', ...path],
+    message,
+  }))
+  if (issues.length + faults.length > 0) return invalidInput([...issues, ...faults])
   const version: Version = {
     id: ctx.newId() as VersionId,
     number: 1,
@@ -61,7 +67,15 @@ export function createDraft(
   return draft
 }
 
-function firstRollout({ replicas, settings }: NewService, actor: string, ctx: Context): Rollout {
+const settingsOf = ({ template, ownSettings, content }: NewService) =>
+  settingsInForce(template, ownSettings, content.ports)
+
+/** A fault of a part that the service did not give was made by its ports. */
+function isOwn({ overrides }: NewService, [field]: readonly string[]): boolean {
+  return field === 'env' || overrides[field as keyof typeof overrides] !== null
+}
+
+function firstRollout(service: NewService, actor: string, ctx: Context): Rollout {
   const versions = { fromVersion: null, toVersion: 1 }
   const id = ctx.newId() as RolloutId
   return newRollout(
@@ -70,8 +84,8 @@ function firstRollout({ replicas, settings }: NewService, actor: string, ctx: Co
       number: 1,
       ...versions,
       automatic: false,
-      desiredReplicas: replicas,
-      settings,
+      desiredReplicas: service.replicas,
+      settings: settingsOf(service),
       paused: false,
       startedBy: actor,
     },
@@ -91,7 +105,9 @@ function unbornOf(
     desiredReplicas: service.replicas,
     versionNumber: 1,
     profileRevisionId: service.profileRevisionId,
-    settings: service.settings,
+    queueId: service.queueId,
+    settings: settingsOf(service),
+    ownSettings: service.ownSettings,
     paused: false,
     rolloutNumber: 1,
     completedVersion: null,
@@ -111,13 +127,12 @@ function unbornOf(
     deletionRequestedAt: null,
     deletedAt: null,
   }
-  const { id, projectId, projectName, queueId, name, owner } = service
+  const { id, projectId, projectName, name, owner } = service
   return {
     id,
     projectId,
     projectName,
     maxReplicas,
-    queueId,
     name,
     owner,
     createdAt: ctx.now,

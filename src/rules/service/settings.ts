@@ -1,7 +1,7 @@
-import type { PortDeclaration } from '../../model/content.ts'
+import type { PortDeclaration, Template } from '../../model/content.ts'
 import type { InputIssue } from '../../model/refusal.ts'
-import type { Limit, Settings } from '../../model/settings.ts'
-import { crowds } from '../rollout/limits.ts'
+import type { Limit, OwnSettings, Settings, SettingsChange } from '../../model/settings.ts'
+import { crowds, defaultLimits } from '../rollout/limits.ts'
 
 /**
  * Lays `changes` over settings. If the surge is 0 only because the replicas could not stand side by side, an explicit
@@ -51,11 +51,50 @@ export function settingsIssues(settings: Partial<Settings>, changes: Partial<Set
   return issues
 }
 
+/**
+ * The settings of a service that are in force: its own over those of its profile. A surge of its profile is 0 where only
+ * the service's own ports or spread keep replicas from standing side by side (R1).
+ */
+export function settingsInForce(
+  { content, settings }: Template,
+  own: OwnSettings,
+  ports: readonly PortDeclaration[],
+): Settings {
+  const spreadMode = own.spreadMode ?? settings.spreadMode
+  const isCrowdedNow = crowds(ports, spreadMode) && !crowds(content.ports, settings.spreadMode)
+  const base = isCrowdedNow ? { ...settings, ...defaultLimits(ports, spreadMode) } : settings
+  return withRollout({ ...base, spreadMode }, own, ports)
+}
+
+/**
+ * Changes a service's own settings. A setting that is given as it is in force anyhow does not become the service's own, so
+ * all settings that were read can be sent back, and nothing changes.
+ */
+export function changedOwnSettings(
+  template: Template,
+  own: OwnSettings,
+  change: SettingsChange,
+  ports: readonly PortDeclaration[],
+): OwnSettings {
+  const given = Object.entries(change) as [keyof OwnSettings, unknown][]
+  const isReset = new Set(given.filter(([, value]) => value === null).map(([name]) => name))
+  const kept = Object.fromEntries(Object.entries(own).filter(([name]) => !isReset.has(name as keyof OwnSettings)))
+  const otherwise = settingsInForce(template, kept, ports)
+  const added = given.filter(
+    ([name, value]) =>
+      value !== null && value !== undefined && (name in kept || !sameSetting(value as Setting, otherwise[name])),
+  )
+  return { ...kept, ...Object.fromEntries(added) }
+}
+
 export function sameSettings(a: Settings, b: Settings): boolean {
-  return (Object.keys(a) as (keyof Settings)[]).every((key) => {
-    const [left, right] = [a[key], b[key]]
-    return typeof left === 'object' && typeof right === 'object' ? sameLimit(left, right) : left === right
-  })
+  return (Object.keys(a) as (keyof Settings)[]).every((key) => sameSetting(a[key], b[key]))
+}
+
+type Setting = Settings[keyof Settings]
+
+function sameSetting(left: Setting, right: Setting): boolean {
+  return typeof left === 'object' && typeof right === 'object' ? sameLimit(left, right) : left === right
 }
 
 function sameLimit(a: Limit, b: Limit): boolean {

@@ -5,17 +5,36 @@ import type {
   Overrides,
   PortDeclaration,
   Probe,
+  Replaceable,
 } from '../../model/content.ts'
+import { withoutNulls } from '../../model/withoutNulls.ts'
 
 /**
- * Makes the content of a version: the profile's, with the service's own command and environment over it. Variables keep
+ * Makes the content of a version: the profile's, with the service's own part over it. Variables keep
  * the profile's order, and the service's own follow in theirs.
  */
 export function mergeContent(profile: Content, overrides: Overrides): Content {
   const env = new Map<string, EnvironmentVariable>(profile.env.map((variable) => [variable.name, variable]))
   for (const name of overrides.unsetEnv) env.delete(name)
   for (const variable of overrides.env) env.set(variable.name, variable)
-  return { ...profile, command: overrides.command ?? profile.command, env: [...env.values()] }
+  const { env: _own, unsetEnv: _hidden, ...values } = overrides
+  return { ...profile, ...withoutNulls<Replaceable>(values), env: [...env.values()] }
+}
+
+/** The own part of a service that has none. */
+export const noOverrides: Overrides = {
+  command: null,
+  env: [],
+  unsetEnv: [],
+  workingDirectory: null,
+  ports: null,
+  cpuMillis: null,
+  memoryMiB: null,
+  startup: null,
+  readiness: null,
+  liveness: null,
+  restart: null,
+  stop: null,
 }
 
 /**

@@ -29,17 +29,38 @@ export function portVariableIssues(
   )
 }
 
+const probes = ['startup', 'readiness', 'liveness'] as const
+
+/** A probe needs a declared port that speaks TCP. Paths begin with the probe's name. */
+export function probePortIssues({ ports, ...content }: Pick<Content, 'ports' | (typeof probes)[number]>): InputIssue[] {
+  return probes.flatMap((probe) => {
+    const action = content[probe]?.action
+    if (action === undefined || action.kind === 'exec') return []
+    const path = [probe, action.kind, 'port']
+    const declared = ports.find(({ name }) => name === action.port)
+    if (declared?.protocol === 'UDP')
+      return [{ path, message: `The port ${quoted(action.port)} is a UDP port: only a TCP port can be probed.` }]
+    if (declared !== undefined) return []
+    const names = ports.map(({ name }) => quoted(name)).join(', ') || 'none'
+    return [{ path, message: `The port ${quoted(action.port)} is not declared: declared are ${names}.` }]
+  })
+}
+
 /**
- * What is wrong with a version's content once the profile and the service's own variables are merged. The profile and
+ * What is wrong with a version's content once the profile's and the service's own part are merged. The profile and
  * the service may each change in commits of their own, so only the rule, which decides on the guarded version, can
- * judge them together. Paths begin at the list of the service's own variables.
+ * judge them together. Paths begin with the field, and those of `env` go on with the position in the service's own list.
  */
 export function mergedIssues(content: Content, own: readonly Named[]): InputIssue[] {
   const { max } = bounds.variables
   const { length } = content.env
   const tooMany =
     length > max
-      ? [{ path: [], message: `With the profile's there are ${length} variables: at most ${max} are allowed.` }]
+      ? [{ path: ['env'], message: `With the profile's there are ${length} variables: at most ${max} are allowed.` }]
       : []
-  return [...portVariableIssues(own, content.ports), ...tooMany]
+  const ofSystem = portVariableIssues(own, content.ports).map(({ path, message }) => ({
+    path: ['env', ...path],
+    message,
+  }))
+  return [...ofSystem, ...tooMany, ...probePortIssues(content)]
 }

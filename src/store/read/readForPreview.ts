@@ -21,7 +21,7 @@ export function readForPreview({ prisma }: Database, serviceId: ServiceId): Prom
       if (snapshot === undefined) return null
       const placement = await readPlacement({ prisma: sql })
       const project = await sql.project.findUniqueOrThrow({ where: { id: snapshot.projectId } })
-      const queue = await sql.queue.findUniqueOrThrow({ where: { id: snapshot.queueId } })
+      const queue = await sql.queue.findUniqueOrThrow({ where: { id: snapshot.columns.queueId } })
       const { name, maxReplicas, usedReplicas } = project
       return {
         snapshot,

@@ -27,7 +27,6 @@ const ofTheCreation = 'given once, with the creation'
 const identity: Readonly<Record<keyof ServiceIdentity, string>> = {
   id: ofTheCreation,
   projectId: ofTheCreation,
-  queueId: ofTheCreation,
   name: ofTheCreation,
   owner: ofTheCreation,
   createdAt: ofTheCreation,

@@ -130,14 +130,14 @@ describe('updateService', () => {
     })
   })
 
-  test('rollout settings are of this rollout, alone they are new limits, and nothing changed is NO_CHANGE', async () => {
+  test('settings are the service’s own and last, alone they are new limits of the rollout, and nothing changed is NO_CHANGE', async () => {
     await withService(api(), 'limits', { replicas: 8 })
     const update = (input: Data) => mutate('updateService', { service: { name: 'limits' }, ...input })
-    const first = await update({ command: ['x'], rollout: { maxSurge: 3, maxUnavailable: '0%' } })
+    const first = await update({ command: ['x'], settings: { rollout: { maxSurge: 3, maxUnavailable: '0%' } } })
     expect(first.rollout).toMatchObject({ number: 2, maxSurge: 3, maxUnavailable: 0 })
     expect(first.service.settings.rollout).toMatchObject({ maxSurge: 3 })
     const second = await update({
-      rollout: { maxUnavailable: 2, progressDeadlineSeconds: 30, minReadySeconds: 5 },
+      settings: { rollout: { maxUnavailable: 2, progressDeadlineSeconds: 30, minReadySeconds: 5 } },
     })
     expect(second.rollout).toMatchObject({
       id: first.rollout.id,
@@ -150,17 +150,19 @@ describe('updateService', () => {
       {},
       { command: ['x'] },
       { replicas: 8 },
-      { rollout: { maxSurge: 3 } },
+      { settings: { rollout: { maxSurge: 3 } } },
       { startPaused: true },
     ]) {
       expect(await update(input)).toMatchObject({ __typename: 'NoChangeError', code: 'NO_CHANGE' })
     }
     expect((await update({ command: ['y'] })).rollout).toMatchObject({
       number: 3,
-      maxSurge: 2,
+      maxSurge: 3,
       maxUnavailable: 2,
       minReadySeconds: 5,
     })
+    const { service } = await update({ settings: { rollout: null } })
+    expect(service.settings.rollout).toMatchObject({ maxSurge: '25%' })
   })
 
   test('replicas and version in one mutation; replicas alone begin no rollout', async () => {

@@ -151,7 +151,8 @@ describe('profiles', () => {
     expect(await warnings('applyProfile', profile)).toEqual([sentence])
     expect(await warnings('applyProfile', { name: 'careful', command: ['serve'] })).toEqual([])
     expect(await warnings('createService', { name: 'careless', profile: 'careless', replicas: 0 })).toEqual([sentence])
-    const update = (rollout: Data) => warnings('updateService', { service: { name: 'careless' }, rollout })
+    const update = (rollout: Data) =>
+      warnings('updateService', { service: { name: 'careless' }, settings: { rollout } })
     expect(await update({ watchSeconds: 30 })).toEqual([])
     expect(await update({ minReadySeconds: 0, watchSeconds: 0 })).toEqual([
       expect.stringMatching(/^minReadySeconds is 0/),

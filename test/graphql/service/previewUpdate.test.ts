@@ -123,7 +123,7 @@ describe('a preview is what then happens', () => {
     ['one', 1, {}],
     ['three', 3, {}],
     ['ten', 10, {}],
-    ['tight', 4, { rollout: { maxSurge: 0, maxUnavailable: 1 } }],
+    ['tight', 4, { settings: { rollout: { maxSurge: 0, maxUnavailable: 1 } } }],
     ['grown', 4, { replicas: 7 }],
     ['shrunk', 7, { replicas: 3 }],
   ])('%s', async (name, replicas, over) => {
@@ -192,7 +192,7 @@ test('the seconds until ready are the caller’s, and the stopped ones of anothe
 
 test('a preview tells of the watch that would follow, and of settings that cannot do what they say', async () => {
   await readyService('watched', 2)
-  const input = (rollout: Data) => ({ service: { name: 'watched' }, command: ['serve', 'two'], rollout })
+  const input = (rollout: Data) => ({ service: { name: 'watched' }, command: ['serve', 'two'], settings: { rollout } })
   expect(await preview(input({}))).toMatchObject({ watchSeconds: 0, warnings: [] })
   expect(await preview(input({ autoRollback: true, watchSeconds: 90 }))).toMatchObject({
     finished: true,
@@ -268,8 +268,8 @@ describe('what is refused is data', () => {
     ],
     [
       'a deadline too short',
-      { rollout: { minReadySeconds: 700 } },
-      { __typename: 'InvalidInputError', issues: [{ path: ['input', 'rollout', 'minReadySeconds'] }] },
+      { settings: { rollout: { minReadySeconds: 700 } } },
+      { __typename: 'InvalidInputError', issues: [{ path: ['input', 'settings', 'rollout', 'minReadySeconds'] }] },
     ],
   ])('%s', async (_name, over, answer) => {
     expect(await preview({ service: { name: 'refused' }, ...over })).toMatchObject(answer)

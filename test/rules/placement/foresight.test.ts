@@ -44,7 +44,7 @@ describe('the commit of a change has the real reason', () => {
   test('R1: under an explicit "none unavailable" with what would help', () => {
     const scene = sceneIn([busy])
     scene.place({ ports: [] })
-    scene.commit(updateTo('two', { rollout: { maxSurge: { count: 1 }, maxUnavailable: { count: 0 } } }))
+    scene.commit(updateTo('two', { settings: { maxSurge: { count: 1 }, maxUnavailable: { count: 0 } } }))
     expect(scene.snapshot.rollout.blocker).toMatchObject({ reason: 'NO_PORT' })
   })
 

@@ -115,7 +115,7 @@ describe('R6: back', () => {
 
   test('neither the replicas nor the settings are rolled back', () => {
     const scene = readyScene({ replicas: 2 })
-    scene.commit(updateTo('two', { replicas: 5, rollout: { maxSurge: { count: 4 } } }))
+    scene.commit(updateTo('two', { replicas: 5, settings: { maxSurge: { count: 4 } } }))
     roll(scene)
     scene.commit(rollbackTo())
     expect(scene.snapshot.rollout).toMatchObject({ desiredReplicas: 5, maxSurge: 4 })
@@ -266,7 +266,7 @@ describe('automatic rollback', () => {
 
   test('may be asked for by an update, for its rollout', () => {
     const scene = readyScene({ replicas: 4 })
-    scene.commit(updateTo('bad', { rollout: { autoRollback: true, progressDeadlineSeconds: 5 } }))
+    scene.commit(updateTo('bad', { settings: { autoRollback: true, progressDeadlineSeconds: 5 } }))
     scene.place()
     scene.wait(5).tick()
     expect(scene.snapshot.columns.versionNumber).toBe(3)

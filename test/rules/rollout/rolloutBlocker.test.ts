@@ -57,7 +57,7 @@ describe('R8: the blocker tells what has gone wrong so far, whatever it waits fo
   })
 
   test('also of what is ready, while it has to stay so; not of what is available or old', () => {
-    const scene = rolling({ rollout: { minReadySeconds: 30 } })
+    const scene = rolling({ settings: { minReadySeconds: 30 } })
     scene.end(4)
     scene.report([reportOf(scene.row(0), { start: 2 })])
     scene.place()
@@ -81,7 +81,7 @@ describe('what has no place', () => {
     ['QUOTA', 'raise the quota'],
   ] as const)('R1: %s under maxUnavailable 0 says what else would help', (reason, help) => {
     const scene = readyScene({ replicas: 4 })
-    scene.commit(updateTo('two', { rollout: nothing }))
+    scene.commit(updateTo('two', { settings: nothing }))
     placed(scene, reason)
     expect(blockerOf(scene)).toBe(
       `${full} None of the old ones may make room, because maxUnavailable is 0: allow 1 unavailable or ${help}.`,
@@ -94,18 +94,18 @@ describe('what has no place', () => {
     [4, 1],
   ])('R1: with %i replicas under a quota of %i, to follow its advice makes room', (used, maxReplicas) => {
     const scene = readyScene({ replicas: used })
-    scene.commit(updateTo('two', { rollout: nothing }))
+    scene.commit(updateTo('two', { settings: nothing }))
     const toStop = used - maxReplicas + 1
     placed(scene, 'QUOTA', { toStop })
     expect(blockerOf(scene)).toContain(`allow ${toStop} unavailable or raise the quota.`)
-    scene.commit(updateTo(null, { rollout: { maxUnavailable: { count: toStop } } }))
+    scene.commit(updateTo(null, { settings: { maxUnavailable: { count: toStop } } }))
     scene.confirmStops()
     expect(scene.store.usedQuota).toBeLessThan(maxReplicas)
   })
 
   test('R1: it advises nothing that does not help', () => {
     const scene = readyScene({ replicas: 4 })
-    scene.commit(updateTo('two', { rollout: nothing }))
+    scene.commit(updateTo('two', { settings: nothing }))
     placed(scene, 'NO_HOST')
     expect(blockerOf(scene)).toBe(full)
     placed(scene, 'QUOTA', { toStop: 5 })
@@ -119,7 +119,7 @@ describe('what has no place', () => {
     for (const larger of [{ cpuMillis: 1_000 }, { ports: [{ name: 'http', port: 8_080, protocol: 'TCP' as const }] }]) {
       const scene = readyScene({ replicas: 4 })
       const profile = profileRevision(2, { content: content(larger) })
-      scene.commit(updateTo(null, { profile, rollout: { maxSurge: { count: 1 }, ...nothing } }))
+      scene.commit(updateTo(null, { profile, settings: { maxSurge: { count: 1 }, ...nothing } }))
       placed(scene, 'cpuMillis' in larger ? 'NO_CAPACITY' : 'NO_PORT')
       expect(blockerOf(scene)).toBe(full)
     }

@@ -171,7 +171,7 @@ describe('R6: what ends a watch before its time', () => {
 
   test.each([
     ['an update', updateTo('three'), 2],
-    ['new settings', updateTo(null, { rollout: { maxSurge: { count: 2 } } }), 2],
+    ['new settings', updateTo(null, { settings: { maxSurge: { count: 2 } } }), 2],
     ['a delete', delete_, 2],
     ['a rollback', rollbackTo(), 1],
     ['a restart: the same content goes on to be watched', restartIntent(), 1],
@@ -197,7 +197,7 @@ describe('R6: what ends a watch before its time', () => {
 
   test('settings and an update in one commit write the watched rollout once', () => {
     const scene = watched()
-    const change = scene.commit(updateTo(null, { rollout: { maxSurge: { count: 2 } } }), updateTo('three'))
+    const change = scene.commit(updateTo(null, { settings: { maxSurge: { count: 2 } } }), updateTo('three'))
     expect(change.rollouts).toMatchObject([{ number: 2, watchUntil: null }, { number: 3 }])
   })
 })

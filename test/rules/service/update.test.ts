@@ -171,12 +171,18 @@ describe('settings', () => {
     expect(scene.snapshot.columns).toMatchObject({ completedVersion: 2, previousVersion: null, availableReplicas: 3 })
   })
 
-  test('of the rollout are in force until the next update, which begins with the profile’s', () => {
+  test('of its own last: an update that says nothing leaves them, and null goes back to the profile’s', () => {
     const scene = readyScene({ replicas: 8 })
-    scene.commit(updateTo('two', { rollout: { maxSurge: { count: 4 } } }))
+    scene.commit(updateTo('two', { settings: { maxSurge: { count: 4 } } }))
     expect(scene.snapshot.rollout).toMatchObject({ maxSurge: 4, maxUnavailable: 2 })
     scene.commit(updateTo('three'))
-    expect(scene.snapshot.rollout).toMatchObject({ maxSurge: 2, maxUnavailable: 2 })
+    expect(scene.snapshot.rollout).toMatchObject({ maxSurge: 4, maxUnavailable: 2 })
+    scene.commit(
+      updateTo(null, { profile: profileRevision(2, { settings: settings({ maxUnavailable: { count: 1 } }) }) }),
+    )
+    expect(scene.snapshot.rollout).toMatchObject({ maxSurge: 4, maxUnavailable: 1 })
+    scene.commit(updateTo(null, { settings: { maxSurge: null } }))
+    expect(scene.snapshot.columns).toMatchObject({ ownSettings: {}, settings: { maxSurge: { percent: 25 } } })
   })
 
   test('R8: alone they are new limits of the same rollout: marks and the full deadline anew', () => {
@@ -184,7 +190,7 @@ describe('settings', () => {
     scene.commit(updateTo('two'))
     scene.wait(500)
     const change = scene.commit(
-      updateTo(null, { rollout: { maxUnavailable: { count: 4 }, progressDeadlineSeconds: 60 } }),
+      updateTo(null, { settings: { maxUnavailable: { count: 4 }, progressDeadlineSeconds: 60 } }),
     )
     expect(change.insertedVersions).toEqual([])
     expect(change.rollouts).toMatchObject([
@@ -196,18 +202,18 @@ describe('settings', () => {
         leastOutdated: 0,
       },
     ])
-    expect(messagesOf(change)[0]).toBe('alice changed the rollout settings of web.')
+    expect(messagesOf(change)[0]).toBe('alice changed the settings of web.')
   })
 
   test('a longer minReadySeconds takes nothing from those that are available; a shorter one counts at once', () => {
     const scene = readyScene({ replicas: 2 })
-    scene.commit(updateTo(null, { rollout: { minReadySeconds: 60 } }))
+    scene.commit(updateTo(null, { settings: { minReadySeconds: 60 } }))
     expect(scene.snapshot.columns.availableReplicas).toBe(2)
     scene.kill(0)
     scene.place()
     scene.ready()
     expect(scene.snapshot.columns.availableReplicas).toBe(1)
-    scene.wait(5).commit(updateTo(null, { rollout: { minReadySeconds: 5 } }))
+    scene.wait(5).commit(updateTo(null, { settings: { minReadySeconds: 5 } }))
     expect(scene.snapshot.columns.availableReplicas).toBe(2)
   })
 
@@ -218,9 +224,9 @@ describe('settings', () => {
   ])('%j beside the others is refused by its path, and nothing changes', (rollout, field) => {
     const scene = readyScene({ replicas: 1, settings: settings({ minReadySeconds: 10, maxUnavailable: { count: 0 } }) })
     const before = scene.snapshot
-    expect(scene.ask(updateTo('two', { rollout, replicas: 5 }))).toMatchObject({
+    expect(scene.ask(updateTo('two', { settings: rollout, replicas: 5 }))).toMatchObject({
       kind: 'refused',
-      refusal: { code: 'INVALID_INPUT', issues: [{ path: ['input', 'rollout', field] }] },
+      refusal: { code: 'INVALID_INPUT', issues: [{ path: ['input', 'settings', 'rollout', field] }] },
     })
     expect(scene.snapshot).toBe(before)
   })
@@ -230,7 +236,7 @@ describe('settings', () => {
     const scene = new Scene({ replicas: 1, content: content({ ports: fixed }), settings: settings(limits) })
     scene.place({ ports: [{ name: 'http', port: 8_080, protocol: 'TCP' }] })
     scene.ready()
-    scene.commit(updateTo('two', { rollout: { maxUnavailable: { count: 0 } } }))
+    scene.commit(updateTo('two', { settings: { maxUnavailable: { count: 0 } } }))
     expect(scene.snapshot.rollout).toMatchObject({ maxSurge: 1, maxUnavailable: 0 })
     const message = 'No host has port 8080 free (1 host: 1 without port 8080 free). Add a host or stop what holds them.'
     const blocker = { reason: 'NO_PORT' as const, message, count: 1, since: scene.ctx.now, until: null, replica: null }
@@ -242,7 +248,7 @@ describe('settings', () => {
     })
     expect(mixOf(scene.snapshot)).toBe('1 v1 + 1 v2')
     // What it says helps.
-    scene.commit(updateTo(null, { rollout: { maxSurge: { count: 0 }, maxUnavailable: { count: 1 } } }))
+    scene.commit(updateTo(null, { settings: { maxSurge: { count: 0 }, maxUnavailable: { count: 1 } } }))
     expect(mixOf(scene.snapshot)).toBe('1 v2')
   })
 
@@ -306,7 +312,7 @@ describe('answers', () => {
       updateTo(null),
       updateTo(null, { replicas: 2 }),
       updateTo(null, { overrides: { command: ['/bin/serve'] } }),
-      updateTo(null, { rollout: { minReadySeconds: 0 } }),
+      updateTo(null, { settings: { minReadySeconds: 0 } }),
       updateTo(null, { profile: profileRevision(1) }),
       updateTo(null, { startPaused: true }),
     ]) {
@@ -353,7 +359,7 @@ describe('endings and stalls', () => {
 
   test('one that is ready and dies within minReadySeconds is never available, and never completes', () => {
     const scene = readyScene({ replicas: 2 })
-    scene.commit(updateTo('two', { rollout: { minReadySeconds: 30 } }))
+    scene.commit(updateTo('two', { settings: { minReadySeconds: 30 } }))
     for (let round = 0; round < 3; round++) {
       scene.place()
       scene.ready()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Content, Probe } from '../../../src/model/content.ts'
-import { mergeContent, sameContent } from '../../../src/rules/version/content.ts'
+import { mergeContent, noOverrides, sameContent } from '../../../src/rules/version/content.ts'
 
 const variable = (name: string, value: string, secret = false) => ({ name, value, secret })
 const probe = (action: Probe['action']): Probe => ({
@@ -31,6 +31,7 @@ const base: Content = {
 
 test('overrides replace in place, hide and append in their order', () => {
   const merged = mergeContent(base, {
+    ...noOverrides,
     command: ['other'],
     env: [
       { name: 'Z', value: 'last', secret: false },
@@ -47,7 +48,7 @@ test('overrides replace in place, hide and append in their order', () => {
 })
 
 test('without overrides the content is the profile’s', () => {
-  expect(mergeContent(base, { command: null, env: [], unsetEnv: [] })).toEqual(base)
+  expect(mergeContent(base, noOverrides)).toEqual(base)
 })
 
 test('the order of variables and ports means nothing', () => {

@@ -336,7 +336,7 @@ eachDatabase((database) => {
           kind: 'applyProfile',
           name,
           content: { ...service.content, cpuMillis },
-          settings: service.settings,
+          settings: service.template.settings,
           actor: 'x',
         })
       expect(await apply(service.content.cpuMillis)).toMatchObject({

@@ -126,7 +126,7 @@ eachDatabase((database) => {
   test('every column of every row is written with its insert and with its update, and read back', async () => {
     const made = await store.load(await store.create({ replicas: 0 }))
     const { hostId, workerId } = await store.register()
-    const { profileRevisionId } = made.columns
+    const { profileRevisionId, queueId } = made.columns
     // What other rows are found by must be there; all else is anything.
     const version = (round: 0 | 1): Version => ({
       ...valuesOf(versionColumns, labels, round),
@@ -149,6 +149,7 @@ eachDatabase((database) => {
     const columns = (round: 0 | 1): ServiceColumns => ({
       ...valuesOf(serviceColumns, labels, round),
       profileRevisionId,
+      queueId,
       rolloutNumber: 2,
       versionNumber: 2,
       deletedAt: null,
@@ -197,16 +198,17 @@ eachDatabase((database) => {
     const columns: ServiceColumns = {
       ...valuesOf(serviceColumns, labels, 0),
       profileRevisionId,
+      queueId,
       rolloutNumber: 1,
       versionNumber: 1,
       deletedAt: null,
     }
-    const born = { ...known, id, projectId, queueId, name, owner, createdAt: 1_700_000_000_123, guard: -1 }
+    const born = { ...known, id, projectId, name, owner, createdAt: 1_700_000_000_123, guard: -1 }
     const version = [...known.versions.values()].map((row): Version => ({ ...row, id: randomUUID() as Version['id'] }))
     const rollout: Rollout = { ...known.rollout, id: randomUUID() as RolloutId }
     const loaded = await commit(born, { created: born, columns, insertedVersions: version, rollouts: [rollout] })
     const { projectName, createdAt } = born
-    expect(loaded).toMatchObject({ id, projectId, projectName, queueId, name, owner, createdAt, guard: 0, columns })
+    expect(loaded).toMatchObject({ id, projectId, projectName, name, owner, createdAt, guard: 0, columns })
     expect(await database().prisma.service.findUniqueOrThrow({ where: { id } })).toMatchObject({ heldName: name })
   })
 })

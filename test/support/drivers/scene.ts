@@ -1,10 +1,18 @@
 import type { AllocatedPort } from '../../../src/model/content.ts'
 import type { Grant } from '../../../src/model/host.ts'
-import type { NewService, ReplicaReport, Reporter, ServiceIntent } from '../../../src/model/intent.ts'
+import type { ReplicaReport, Reporter, ServiceIntent } from '../../../src/model/intent.ts'
 import type { CommitOutcome } from '../../../src/model/outcome.ts'
 import type { Replica } from '../../../src/model/service.ts'
 import type { ServiceChange } from '../../../src/rules/draft/change.ts'
-import { grantOf, type ManualContext, manualContext, newService, reporter, reportOf } from '../fixtures/services.ts'
+import {
+  grantOf,
+  type ManualContext,
+  manualContext,
+  newService,
+  reporter,
+  reportOf,
+  type ServiceGiven,
+} from '../fixtures/services.ts'
 import { ServiceStore } from './serviceStore.ts'
 
 /** One service on host `node1`, and the few things that a test lets happen to it. */
@@ -14,7 +22,7 @@ export class Scene {
   sequence = 0
   #port = 20_000
 
-  constructor(service: Partial<NewService> = {}) {
+  constructor(service: ServiceGiven = {}) {
     this.store = new ServiceStore(newService(service), this.ctx)
   }
 
@@ -117,7 +125,7 @@ export class Scene {
 }
 
 /** A service whose replicas are all placed and ready. */
-export function readyScene(service: Partial<NewService> = {}): Scene {
+export function readyScene(service: ServiceGiven = {}): Scene {
   const scene = new Scene(service)
   scene.place()
   scene.ready()

@@ -11,7 +11,7 @@ import type { Database } from '../../../src/store/database/database.ts'
 import { readPlacement } from '../../../src/store/read/readPlacement.ts'
 import { loadSnapshots } from '../../../src/store/read/snapshot.ts'
 import { silent } from '../fixtures/databases.ts'
-import { content, newService, reportOf, settings } from '../fixtures/services.ts'
+import { content, newService, reportOf, type ServiceGiven, settings } from '../fixtures/services.ts'
 
 /** Of all registrations here, so that each is later than those before it of the same state directory. */
 let registrations = 0
@@ -59,7 +59,7 @@ export class TestStore {
   }
 
   /** A service of the default project whose name and profile are its own. */
-  async newService(over: Partial<NewService> = {}): Promise<NewService> {
+  async newService(over: ServiceGiven = {}): Promise<NewService> {
     const id = (over.id ?? randomUUID()) as ServiceId
     const profile = await this.committer.write({
       kind: 'applyProfile',
@@ -83,7 +83,7 @@ export class TestStore {
     })
   }
 
-  async create(over: Partial<NewService> = {}): Promise<ServiceId> {
+  async create(over: ServiceGiven = {}): Promise<ServiceId> {
     const service = await this.newService(over)
     const outcome = await this.committer.create(service, 'test')
     if (outcome.kind !== 'done') throw new Error(`not created: ${JSON.stringify(outcome)}`)

@@ -115,8 +115,8 @@ function addItem(rows: Rows, { change, remember }: BatchItem, ord: number, versi
     ...encodeRow(serviceColumns, change.columns),
   })
   if (change.created) {
-    const { queueId, name, owner, createdAt } = change.created
-    rows.created.push({ ord, queue: queueId, name, owner, createdAt: encodeInstant(createdAt) })
+    const { name, owner, createdAt } = change.created
+    rows.created.push({ ord, name, owner, createdAt: encodeInstant(createdAt) })
   }
   change.facts.forEach((fact, index) => {
     const { event } = fact

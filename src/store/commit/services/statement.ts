@@ -73,7 +73,6 @@ export const inputs = {
   versions: { ord: 'int', kept: 'int', ...versionColumns },
   created: {
     ord: 'int',
-    queue: serviceTable.queueId,
     name: serviceTable.name,
     owner: serviceTable.owner,
     createdAt: serviceTable.createdAt,
@@ -237,7 +236,6 @@ service_rows AS (
     ...columnsFrom(serviceColumns, 'w'),
     id: unchanged,
     projectId: unchanged,
-    queueId: unchanged,
     name: unchanged,
     owner: unchanged,
     createdAt: unchanged,
@@ -289,7 +287,6 @@ service_inserts AS (
     ...columnsFrom(serviceColumns, 'w'),
     id: 'a.id',
     projectId: 'w.project',
-    queueId: 'n.queue',
     name: 'n.name',
     heldName: 'n.name',
     owner: 'n.owner',

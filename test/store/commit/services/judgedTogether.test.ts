@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Content } from '../../../../src/model/content.ts'
 import type { ProfileRevisionId, ProjectId, RolloutId, ServiceId } from '../../../../src/model/id.ts'
 import type { UpdateIntent } from '../../../../src/model/intent.ts'
+import { noOverrides } from '../../../../src/rules/version/content.ts'
 import { TestStore } from '../../../support/drivers/store.ts'
 import { eachDatabase } from '../../../support/fixtures/databases.ts'
 import { content, settings } from '../../../support/fixtures/services.ts'
@@ -27,7 +28,8 @@ eachDatabase((database) => {
     profile: null,
     overrides: {},
     replicas: null,
-    rollout: {},
+    settings: {},
+    queue: null,
     startPaused: false,
     rolloutId: randomUUID() as RolloutId,
     expectedRevision: null,
@@ -88,7 +90,7 @@ eachDatabase((database) => {
     test('a service is not created with both', async () => {
       const service = await servers[0].newService({
         content: content({ ports: ports('a'), readiness, env: ownPort }),
-        overrides: { command: null, env: ownPort, unsetEnv: [] },
+        overrides: { ...noOverrides, env: ownPort },
       })
       expect(await servers[0].committer.create(service, 'test')).toMatchObject({
         refusal: { code: 'INVALID_INPUT', issues: [{ path: ['input', 'env', '0', 'name'], message: setBySystem }] },
