@@ -45,7 +45,7 @@ describe('a version that crashes', () => {
     const service = await running('crash', 4, { serviceDefaults: { backoff } })
     service.behaviours.set(2, 'gives up')
     const begun = await update(service, 'bad')
-    expect(begun.rollout.blocker).toMatchObject({ count: 2, replica: { index: 3 } })
+    expect(begun.rollout.blocker).toMatchObject({ count: 2, objects: [{ index: 3 }] })
     const looping = await service.actUntil('CRASH_LOOP', ({ status }) => status === 'CRASH_LOOP')
     expect(looping).toMatchObject({ availableReplicas: 3, version: { number: 2 } })
     expect(looping.rollout).toMatchObject({ state: 'ROLLING', availableReplicas: 0 })
@@ -109,7 +109,7 @@ describe('a version that crashes', () => {
       if (failures < 3) {
         expect(ready.rollout.blocker).toMatchObject({
           reason: 'MIN_READY',
-          replica: { index: 2 },
+          objects: [{ index: 2 }],
           until: expect.any(String),
           message: expect.stringContaining('to have been ready for 1000 s'),
         })
@@ -142,7 +142,7 @@ describe('a version that never gets ready', () => {
     expect(waiting.rollout.blocker).toMatchObject({
       message: 'Waiting for never[3] and 1 more to become ready.',
       count: 2,
-      replica: { index: 3 },
+      objects: [{ index: 3 }],
     })
     expect(waiting.blockers).toMatchObject([{ reason: 'WAITING_FOR_READY', count: 2 }])
     await service.change('updateService', { settings: { rollout: deadline } })
@@ -217,7 +217,7 @@ describe('a version that needs what is not there', () => {
       expect(stuck).toMatchObject({
         status: 'PROGRESSING',
         availableReplicas: 1,
-        rollout: { state: 'ROLLING', blocker: { replica: { index: 1 } } },
+        rollout: { state: 'ROLLING', blocker: { objects: [{ index: 1 }, {}] } },
       })
       expect(stuck.rollout.blocker?.message).toMatch(
         new RegExp(
@@ -266,7 +266,7 @@ describe('a version that needs what is not there', () => {
       const stuck = await service.seen('no host', ({ rollout }) => rollout.blocker?.reason === 'NO_HOST')
       expect(stuck).toMatchObject({
         availableReplicas: 2,
-        rollout: { state: 'ROLLING', blocker: { count: 1, replica: { index: 2 } } },
+        rollout: { state: 'ROLLING', blocker: { count: 1, objects: [{ index: 2 }] } },
       })
       expect(stuck.rollout.blocker?.message).toMatch(
         /^Waiting for a place for hostless\[2\]: No host takes replicas \(1 host: 1 cordoned\)\. Start a worker on another host or uncordon one\.$/,

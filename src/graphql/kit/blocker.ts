@@ -1,5 +1,9 @@
 import type { BlockReason as Reason } from '../../generated/prisma/enums.ts'
-import type { Blocker as BlockerValue } from '../../model/blocker.ts'
+import {
+  type BlockerObject as BlockerObjectValue,
+  type Blocker as BlockerValue,
+  mostObjects,
+} from '../../model/blocker.ts'
 import { builder } from './builder.ts'
 import { enumOf } from './enumOf.ts'
 import { rowType } from './rowType.ts'
@@ -24,6 +28,15 @@ export const BlockReason = enumOf<Reason>('BlockReason', 'Why something waits.',
   PROGRESS_DEADLINE: 'The rollout made no progress within progressDeadlineSeconds.',
 })
 
+/** The types of the rows that blockers are about: a row itself does not say of which table it is. */
+const types = new WeakMap<object, 'Replica' | BlockerObjectValue['type']>()
+
+const BlockerObject = builder.unionType('BlockerObject', {
+  description: 'What a blocker is about.',
+  types: [rowType('Replica'), rowType('Host'), rowType('Project')],
+  resolveType: (row) => types.get(row),
+})
+
 export const Blocker = builder.objectRef<BlockerValue>('Blocker').implement({
   description: 'The reason why something waits. Whatever waits has a blocker.',
   fields: (t) => ({
@@ -45,11 +58,26 @@ export const Blocker = builder.objectRef<BlockerValue>('Blocker').implement({
       description: "The instant at which it will end without anybody's action; null when that is not known.",
       resolve: (blocker) => blocker.until,
     }),
-    replica: t.field({
-      type: rowType('Replica'),
+    remedy: t.string({
       nullable: true,
-      description: 'The replica that it is about; null when it is about none or several.',
-      resolve: ({ replica }, _args, { rows }) => rows.load('Replica', replica),
+      description: 'What somebody can do about it, as a sentence; null when only time helps.',
+      resolve: (blocker) => blocker.remedy ?? null,
+    }),
+    objects: t.field({
+      type: [BlockerObject],
+      description: `What it is about: the replica that waits, or the first of them, and the host or project that is in the way. At most ${mostObjects + 1}.`,
+      resolve: async ({ replica, objects = [] }, _args, { rows }) => {
+        const named = replica === null ? objects : [{ type: 'Replica', id: replica } as const, ...objects]
+        const all = await Promise.all(
+          named.map(async ({ type, id }) => {
+            const row = await rows.load(type, id)
+            if (row !== null) types.set(row, type)
+            return row
+          }),
+        )
+        // What is gone by now is left out.
+        return all.filter((row) => row !== null)
+      },
     }),
   }),
 })

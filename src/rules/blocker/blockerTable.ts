@@ -24,18 +24,29 @@ interface OfReplicas {
   /** `usual`: a service that is well waits for it too. `noPlace`: placement found no place. `trouble`: somebody should look. */
   readonly nature: 'usual' | 'noPlace' | 'trouble'
   readonly waitsFor: (waiting: Waiting) => string
-  /** The next step for whoever reads it; null where only time helps. */
+  /** Why it waits, or the next step for whoever reads it; null where there is nothing to add. */
   readonly help: (waiting: Waiting) => string | null
+  /** What somebody can do about it, as a clause; null where only time helps. The help, where it is left out. */
+  readonly remedy?: (waiting: Waiting) => string | null
+  /** Whether it is about the host of the replica, too. */
+  readonly ofHost?: true
 }
 
 /** A reason that holds a rollout as a whole. */
 interface OfRollout {
   readonly nature: 'rollout'
   readonly message: (rollout: Rollout) => string
+  /** What somebody can do about it, as a sentence. */
+  readonly remedy: (rollout: Rollout) => string
 }
 
-const failing = { nature: 'trouble', waitsFor: waitsAfterFailures, help: failureHelp } as const
-const noPlace = { nature: 'noPlace', waitsFor: waitsForPlace, help: placementHelp } as const
+const failing = {
+  nature: 'trouble',
+  waitsFor: waitsAfterFailures,
+  help: failureHelp,
+  remedy: (waiting) => (waiting.count === 1 && waiting.first.available ? null : failureHelp(waiting)),
+} as const satisfies OfReplicas
+const noPlace = { nature: 'noPlace', waitsFor: waitsForPlace, help: placementHelp, remedy: placementRemedy } as const
 
 /**
  * Every reason with its sentence, the most severe reason first: a failing replica comes before a waiting one, and one that cannot run before one
@@ -47,10 +58,13 @@ export const blockerTable = {
     nature: 'rollout',
     message: ({ number, progressDeadlineSeconds, blocker }) =>
       `Rollout ${number} made no progress for ${progressDeadlineSeconds} s: ${blocker?.message ?? 'see its replicas.'}`,
+    remedy: ({ blocker }) =>
+      blocker?.remedy ?? 'Go back with rollbackService, or update to a version that becomes available.',
   },
   ROLLOUT_PAUSED: {
     nature: 'rollout',
     message: ({ number }) => `Rollout ${number} is paused: resumeRollout lets it go on.`,
+    remedy: () => 'Let it go on with resumeRollout.',
   },
   BACKOFF: failing,
   QUOTA: noPlace,
@@ -60,6 +74,7 @@ export const blockerTable = {
   SPREAD: noPlace,
   HOST_UNREACHABLE: {
     nature: 'trouble',
+    ofHost: true,
     waitsFor: (waiting) =>
       waiting.count === 1
         ? `Waiting for ${nameOf(waiting)}, whose worker on host ${hostNameOf(waiting)} cannot be reached`
@@ -71,24 +86,30 @@ export const blockerTable = {
   },
   HOST_DRAINING: {
     nature: 'trouble',
+    ofHost: true,
     waitsFor: (waiting) =>
       `Waiting for ${nameOf(waiting)} to leave the worker on host ${hostNameOf(waiting)}, which is being drained`,
     help: drainHelp,
+    remedy: drainRemedy,
   },
   REQUEUED: {
     nature: 'trouble',
+    ofHost: true,
     waitsFor: (waiting) =>
       `Waiting for ${nameOf(waiting)} to leave host ${hostNameOf(waiting)}, away from which a user moves ${waiting.count === 1 ? 'it' : 'them'}`,
     help: drainHelp,
+    remedy: drainRemedy,
   },
   QUEUED: { nature: 'usual', waitsFor: (waiting) => `Waiting for ${nameOf(waiting)} to be placed`, help: () => null },
   WAITING_FOR_READY: {
     nature: 'usual',
     waitsFor: (waiting) => `Waiting for ${nameOf(waiting)} to become ready`,
     help: readyHelp,
+    remedy: readyRemedy,
   },
   NO_ADDRESS: {
     nature: 'trouble',
+    ofHost: true,
     waitsFor: (waiting) => {
       if (waiting.first.leaving === 'MOVED') return waitsToMove(waiting)
       return waiting.first.available
@@ -99,6 +120,10 @@ export const blockerTable = {
       waiting.first.leaving === 'MOVED'
         ? 'that happens as soon as the limits of the service allow it'
         : `host ${hostNameOf(waiting)} has none, so let its worker register with one`,
+    remedy: (waiting) =>
+      waiting.first.leaving === 'MOVED'
+        ? null
+        : `let the worker of host ${hostNameOf(waiting)} register with an address`,
   },
   MIN_READY: { nature: 'usual', waitsFor: waitsToStayReady, help: () => null },
   STOPPING_OLD: {
@@ -130,6 +155,23 @@ export function waitMessage(reason: ReplicaReason, waiting: Waiting): string {
   return `${waitsFor(waiting)}${next === null ? '' : `: ${next}`}.`
 }
 
+/** What somebody can do about it, and what it is about besides the replica. */
+export function remedyAndObjects(reason: ReplicaReason, waiting: Waiting): Pick<Blocker, 'remedy' | 'objects'> {
+  const { help, remedy = help, ofHost }: OfReplicas = blockerTable[reason]
+  const clause = remedy(waiting)
+  const { hostId, blocker } = waiting.first
+  const host = ofHost === true && hostId !== null ? [{ type: 'Host', id: hostId } as const] : []
+  const objects = [...host, ...(isOfNature(reason, 'noPlace') ? (blocker?.objects ?? []) : [])]
+  return {
+    ...(clause === null ? {} : { remedy: sentenceOf(clause) }),
+    ...(objects.length === 0 ? {} : { objects }),
+  }
+}
+
+function sentenceOf(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}${clause.endsWith('.') ? '' : '.'}`
+}
+
 /** Makes the blocker of one replica. */
 export function replicaBlocker(
   draft: Draft,
@@ -138,8 +180,16 @@ export function replicaBlocker(
   since: Instant,
   until: Instant | null = null,
 ): Blocker {
-  const message = waitMessage(reason, { draft, first: row, count: 1 })
-  return { reason, message, count: 1, since, until, replica: row.id }
+  const waiting = { draft, first: row, count: 1 }
+  return {
+    reason,
+    message: waitMessage(reason, waiting),
+    ...remedyAndObjects(reason, waiting),
+    count: 1,
+    since,
+    until,
+    replica: row.id,
+  }
 }
 
 /** Names the replicas: "web[4]", or "web[4] and 2 more". */
@@ -224,6 +274,22 @@ function waitsForPlace(waiting: Waiting): string {
 /** Placement says what is missing and what would help. Its message is the replica's own blocker. */
 function placementHelp({ first }: Waiting): string | null {
   return first.blocker === null ? null : withoutStop(first.blocker.message)
+}
+
+function placementRemedy({ first }: Waiting): string | null {
+  return first.blocker?.remedy ?? null
+}
+
+/** A replica that starts may only need time, so there is nothing to do before a probe has failed. */
+function readyRemedy(waiting: Waiting): string | null {
+  const { draft, first } = waiting
+  if (failingProbe(first) === null) return null
+  return `read the log of ${draft.base.name}[${first.index}] with replicaLog, and mend what its probe asks for`
+}
+
+function drainRemedy({ draft }: Waiting): string | null {
+  const waiting = draft.alive.rows.find((row) => row.state === 'PENDING' && row.notBefore === null)
+  return waiting?.blocker?.remedy ?? null
 }
 
 function waitsToStayReady(waiting: Waiting): string {

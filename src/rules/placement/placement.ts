@@ -80,9 +80,9 @@ export function withHolders(hold: Hold, holders: PortHolders, now: Instant): Hol
 }
 
 function blockerOf(obstacle: Obstacle, replica: ReplicaId, now: Instant, holders: PortHolders = new Map()): Blocker {
-  const { message, until } = wordsOf(obstacle, holders, now)
+  const words = wordsOf(obstacle, holders, now)
   const toStop = obstacle.toStop === undefined ? {} : { toStop: obstacle.toStop }
-  return { reason: obstacle.reason, message, count: 1, since: now, until, replica, ...toStop }
+  return { reason: obstacle.reason, ...words, count: 1, since: now, replica, ...toStop }
 }
 
 /** Groups grants or blockers by service, in the order given: each service gets its own in one commit. */

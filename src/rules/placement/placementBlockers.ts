@@ -1,4 +1,5 @@
 import type { BlockReason } from '../../generated/prisma/enums.ts'
+import { type Blocker, type BlockerObject, mostObjects } from '../../model/blocker.ts'
 import { counted } from '../../model/counted.ts'
 import { endedReason } from '../../model/endedReason.ts'
 import type { MissingPort, PlacementHost, PlacementProject, PlacementWorker, WaitingReplica } from '../../model/host.ts'
@@ -27,6 +28,8 @@ export interface Obstacle {
   readonly until: Instant | null
   /** QUOTA only: how many replicas of the project have to end before there is room for one. */
   readonly toStop?: number
+  /** QUOTA only: the project. */
+  readonly about?: readonly BlockerObject[]
 }
 
 const noneMissing = { missing: [], unlisted: 0 } as const
@@ -39,7 +42,7 @@ type Hindrance = Lack | 'spread' | 'left'
 /** How many hosts there are by the first thing that keeps a replica off them. */
 type Tally = Record<'cordoned' | 'draining' | 'drained' | 'unreachable' | 'lost' | 'ended' | Hindrance, number>
 
-export function quotaObstacle({ name }: PlacementProject, used: number, maxReplicas: number): Obstacle {
+export function quotaObstacle({ id, name }: PlacementProject, used: number, maxReplicas: number): Obstacle {
   const toStop = used - maxReplicas + 1
   return {
     reason: 'QUOTA',
@@ -49,6 +52,7 @@ export function quotaObstacle({ name }: PlacementProject, used: number, maxRepli
     general: false,
     until: null,
     toStop,
+    about: [{ type: 'Project', id }],
   }
 }
 
@@ -113,15 +117,21 @@ export function hostObstacle(
 
 /** Words an obstacle as a whole, with who holds the ports, and says when it ends by itself. */
 export function wordsOf(
-  { fault, help, missing, unlisted, until }: Obstacle,
+  { fault, help, missing, unlisted, until, about = [] }: Obstacle,
   holders: PortHolders,
   now: Instant,
-): { readonly message: string; readonly until: Instant | null } {
+): Pick<Blocker, 'message' | 'remedy' | 'objects' | 'until'> {
   const sentences = [fault, ...holderSentences(missing, holders)]
   if (unlisted > 0) sentences.push(`${counted(unlisted, 'more host')} ${unlisted === 1 ? 'lacks' : 'lack'} it, too.`)
   const freeAt = freedAt(missing, holders, now)
   const ends = [until, freeAt].filter((end) => end !== null)
-  return { message: [...sentences, help].join(' '), until: ends.length === 0 ? null : Math.min(...ends) }
+  const hosts = [...new Set(missing.map(({ hostId }) => hostId))].map((id) => ({ type: 'Host', id }) as const)
+  return {
+    message: [...sentences, help].join(' '),
+    remedy: help,
+    ...(about.length + hosts.length === 0 ? {} : { objects: [...about, ...hosts].slice(0, mostObjects) }),
+    until: ends.length === 0 ? null : Math.min(...ends),
+  }
 }
 
 /** Finds for each host what is in the way on the worker that comes closest. */

@@ -16,6 +16,7 @@ import {
   isReplicaReason,
   nameOf,
   type ReplicaReason,
+  remedyAndObjects,
   type Waiting,
   waitMessage,
 } from '../blocker/blockerTable.ts'
@@ -33,13 +34,21 @@ export function rolloutBlockerOf(draft: Draft, rollout: Rollout, now: Instant): 
     const since = rollout.blocker?.reason === reason ? rollout.blocker.since : now
     return { reason, message, count, since, until: null, replica }
   }
-  if (draft.columns.paused) return blocker('ROLLOUT_PAUSED', blockerTable.ROLLOUT_PAUSED.message(rollout), 1, null)
+  if (draft.columns.paused) {
+    const { message, remedy } = blockerTable.ROLLOUT_PAUSED
+    return { ...blocker('ROLLOUT_PAUSED', message(rollout), 1, null), remedy: remedy() }
+  }
   const waits = waitsOfTarget(draft, rollout)
   for (const reason of bySeverity) {
     const wait = isReplicaReason(reason) ? waits.get(reason) : undefined
     if (!isReplicaReason(reason) || wait === undefined) continue
     const { first, count, until } = wait
-    return { ...blocker(reason, messageOf(rollout, reason, { draft, first, count }), count, first.id), until }
+    const waiting = { draft, first, count }
+    return {
+      ...blocker(reason, messageOf(rollout, reason, waiting), count, first.id),
+      ...remedyAndObjects(reason, waiting),
+      until,
+    }
   }
   const { contentNumber } = targetOf(draft)
   const old = draft.alive.rows.filter((row) => isActive(row) && isOutdated(row, contentNumber))

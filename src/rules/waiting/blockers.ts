@@ -2,7 +2,7 @@ import type { BlockReason } from '../../generated/prisma/enums.ts'
 import type { Blocker } from '../../model/blocker.ts'
 import type { Instant } from '../../model/id.ts'
 import type { Rollout } from '../../model/service.ts'
-import { blockerTable, bySeverity, type RolloutReason, waitMessage } from '../blocker/blockerTable.ts'
+import { blockerTable, bySeverity, type RolloutReason, remedyAndObjects, waitMessage } from '../blocker/blockerTable.ts'
 import { type Draft, isDeleting, openRollout } from '../draft/draft.ts'
 import { collectWaits } from './waits.ts'
 
@@ -24,9 +24,12 @@ export function blockersOf(draft: Draft, now: Instant): Blocker[] {
 function replicaBlockersOf(draft: Draft, before: readonly Blocker[], now: Instant): Map<BlockReason, Blocker> {
   const blockers = new Map<BlockReason, Blocker>()
   for (const [reason, { first, count, since, until }] of collectWaits(draft, () => true)) {
-    const message = waitMessage(reason, { draft, first, count })
+    const waiting = { draft, first, count }
+    const message = waitMessage(reason, waiting)
     const replica = count === 1 ? first.id : null
-    blockers.set(reason, { reason, message, count, since: sinceOf(reason, before) ?? since ?? now, until, replica })
+    const begun = sinceOf(reason, before) ?? since ?? now
+    const more = remedyAndObjects(reason, waiting)
+    blockers.set(reason, { reason, message, ...more, count, since: begun, until, replica })
   }
   return blockers
 }
@@ -37,8 +40,9 @@ function rolloutWideBlocker(
   before: readonly Blocker[],
   now: Instant,
 ): Blocker {
-  const message = blockerTable[reason].message(rollout)
-  return { reason, message, count: 1, since: sinceOf(reason, before) ?? now, until: null, replica: null }
+  const { message, remedy } = blockerTable[reason]
+  const words = { message: message(rollout), remedy: remedy(rollout) }
+  return { reason, ...words, count: 1, since: sinceOf(reason, before) ?? now, until: null, replica: null }
 }
 
 function sinceOf(reason: BlockReason, before: readonly Blocker[]): Instant | undefined {

@@ -14,7 +14,7 @@ const serviceFields = `id name settings { rollout { maxSurge minReadySeconds } }
   rollouts { nodes { number state from { number } to { number } } } versions { nodes { number cause } }
   replicas(filter: { states: [PENDING] }) { nodes { index version { number } leaving } }`
 const rolloutFields = `id number state automatic from { number } to { number } desiredReplicas maxSurge maxUnavailable minReadySeconds
-  progressDeadlineSeconds blocker { reason message count replica { index } } oldReplicas updatedReplicas deadlineAt finishedAt startedBy`
+  progressDeadlineSeconds blocker { reason message remedy count objects { ... on Replica { index } } } oldReplicas updatedReplicas deadlineAt finishedAt startedBy`
 
 const mutate = async (mutation: string, input: Data): Promise<Data> =>
   (await api().data(documentOf(mutation, `service { ${serviceFields} } rollout { ${rolloutFields} }`), { input }))[
@@ -67,7 +67,8 @@ describe('updateService', () => {
         reason: 'NO_HOST',
         message: 'Waiting for a place for update[3] and 1 more: There is no host. Start a worker on one.',
         count: 2,
-        replica: { index: 3 },
+        remedy: 'Start a worker on one.',
+        objects: [{ index: 3 }],
       },
     })
     expect(await eventsOf('update')).toEqual(

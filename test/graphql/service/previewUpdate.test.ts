@@ -14,7 +14,7 @@ let registered: Data
 let sequence = 0
 
 const plan = `... on RolloutPlan { watchSeconds warnings steps { atSeconds starts stops active ready available } lowestAvailable highestActive durationSeconds finished
-  blocker { reason message replica { index } } }`
+  blocker { reason message objects { ... on Replica { index } ... on Project { name } } } }`
 const errors = `... on Error { code message } ... on InvalidInputError { issues { path message } } ... on NotFoundError { path } ... on NoChangeError { path }`
 const document = `query ($input: UpdateServiceInput!, $ready: Int! = 10) { previewUpdate(input: $input, readyAfterSeconds: $ready) { __typename ${plan} ${errors} } }`
 
@@ -215,7 +215,7 @@ test('what does not finish says why', async () => {
     durationSeconds: null,
     lowestAvailable: 3,
     highestActive: 4,
-    blocker: { reason: 'QUOTA', replica: null },
+    blocker: { reason: 'QUOTA', objects: [{ name: 'default' }] },
   })
   await mutate('applyProject', { name: 'default', maxReplicas: null })
   expect(await preview(input)).toMatchObject({ finished: true, durationSeconds: 30 })

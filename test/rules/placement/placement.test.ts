@@ -91,6 +91,7 @@ describe('R14: spread', () => {
       reason: 'SPREAD',
       message:
         'No host is left for another replica of api, whose STRICT spread allows 1 per host (3 hosts: 3 have a replica already). Add a host or raise maxPerHost.',
+      remedy: 'Add a host or raise maxPerHost.',
       count: 1,
       since: now,
       until: null,

@@ -8,7 +8,7 @@ export interface BlockerSeen {
   readonly count: number
   readonly since: string
   readonly until: string | null
-  readonly replica: { readonly index: number } | null
+  readonly objects: readonly { readonly index?: number }[]
 }
 
 interface RolloutSeen {
@@ -49,7 +49,7 @@ export interface RunningSeen {
   readonly host: { readonly name: string }
 }
 
-const blocker = '{ reason message count since until replica { index } }'
+const blocker = '{ reason message count since until objects { ... on Replica { index } } }'
 const rolloutFields = `number state automatic from { number } to { number } blocker ${blocker} maxSurge maxUnavailable updatedReplicas availableReplicas
   oldReplicas startedAt deadlineAt`
 const serviceFields = `status paused desiredReplicas activeReplicas readyReplicas availableReplicas version { number sameContentAs cause }
