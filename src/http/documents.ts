@@ -8,6 +8,8 @@ import {
   validate,
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import { operationMissing, withCode } from '../graphql/kit/operationErrors.ts'
+import { requestError } from '../graphql/kit/requestErrors.ts'
 
 export type CheckedDocument = { readonly document: DocumentNode } | { readonly errors: readonly GraphQLError[] }
 
@@ -30,6 +32,14 @@ export class Documents {
     return checked
   }
 
+  /** Checks a document, and that it has the operation that the caller names. */
+  checkOperation(source: string, operationName: unknown): CheckedDocument {
+    const checked = this.check(source)
+    if ('errors' in checked) return checked
+    const missing = operationMissing(checked.document, operationName)
+    return missing === null ? checked : { errors: [missing] }
+  }
+
   #check(source: string): CheckedDocument {
     try {
       const document = parseDocument(source)
@@ -44,12 +54,16 @@ export class Documents {
 
 /** Parses as graphql-js does. A document that is nested too deeply for the stack is the caller's mistake, and no fault of the server. */
 export function parseDocument(source: string | Source, options?: ParseOptions): DocumentNode {
-  return orTooDeep(() => parse(source, options))
+  try {
+    return orTooDeep(() => parse(source, options))
+  } catch (error) {
+    throw error instanceof GraphQLError ? withCode(error, 'GRAPHQL_PARSE_FAILED') : error
+  }
 }
 
 /** Validates as graphql-js does, and treats deep nesting as `parseDocument` does. */
 export function validateDocument(...args: Parameters<typeof validate>): readonly GraphQLError[] {
-  return orTooDeep(() => validate(...args))
+  return orTooDeep(() => validate(...args)).map((error) => withCode(error, 'GRAPHQL_VALIDATION_FAILED'))
 }
 
 function orTooDeep<Result>(run: () => Result): Result {
@@ -57,8 +71,6 @@ function orTooDeep<Result>(run: () => Result): Result {
     return run()
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw new GraphQLError('The document is nested too deeply: send one with fewer levels.', {
-      extensions: { code: 'GRAPHQL_PARSE_FAILED' },
-    })
+    throw requestError('GRAPHQL_PARSE_FAILED', 'The document is nested too deeply: send one with fewer levels.')
   }
 }

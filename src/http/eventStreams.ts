@@ -1,14 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type ExecutionResult, execute, type GraphQLSchema } from 'graphql'
+import type { ExecutionResult, GraphQLSchema } from 'graphql'
 import { createHandler, type Handler } from 'graphql-sse'
 import { createContext, type Viewer } from '../graphql/kit/context.ts'
+import type { RequestErrorCode } from '../graphql/kit/errorCodes.ts'
 import { requestError } from '../graphql/kit/requestErrors.ts'
 import { subscribe } from '../graphql/subscribe/subscribe.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
 import { acceptedTypes, isNamed } from './acceptHeader.ts'
 import { eventStreamType, jsonTypes } from './answerForms.ts'
 import type { Documents } from './documents.ts'
+import { executeOperation } from './executeOperation.ts'
 import { maskError } from './maskError.ts'
 import { readBody, sendTooLarge } from './requestBody.ts'
 import { sendError, sendJson } from './sendJson.ts'
@@ -17,6 +19,16 @@ import { gated, StreamGate } from './streamGate.ts'
 import { operationIdOf, StreamOperations, type StreamRequest, withOperationId } from './streamOperations.ts'
 
 export const eventStreamPath = '/graphql/stream'
+
+/** The library tells its refusals apart by their status only. */
+const refusalCodes: ReadonlyMap<number, RequestErrorCode> = new Map([
+  [403, 'STREAM_FORBIDDEN'],
+  [404, 'STREAM_NOT_OPEN'],
+  [405, 'METHOD_NOT_ALLOWED'],
+  [406, 'NOT_ACCEPTABLE'],
+  [409, 'STREAM_CONFLICT'],
+  [415, 'UNSUPPORTED_MEDIA_TYPE'],
+])
 
 const tokenHeader = 'x-graphql-event-stream-token'
 
@@ -47,14 +59,14 @@ export class EventStreams {
       authenticate: ({ raw, context }) => streamToken(raw, context.token),
       onConnect: ({ context }) => this.#keepStream(context),
       onSubscribe: ({ raw }, { query, operationName, variables }) => {
-        const checked = documents.check(query)
+        const checked = documents.checkOperation(query, operationName)
         if ('errors' in checked) return { data: null, errors: checked.errors }
         const contextValue = { ...createContext(app, this.#viewers.get(raw) ?? null) }
         return { schema, document: checked.document, operationName, variableValues: variables, contextValue }
       },
       // The documents have been checked.
       validate: () => [],
-      execute,
+      execute: executeOperation,
       subscribe,
       onOperation: async (_context, { context }, _args, result) => {
         const results = await result
@@ -135,6 +147,7 @@ export class EventStreams {
     })
     // The library refuses some requests without a word.
     if (answer === null && status >= 400) return sendRefusal(response, status, `${statusText}.`)
+    if (typeof answer === 'string' && status >= 400) return sendRefusal(response, status, messageOf(answer))
     // The headers are set one by one, so that the server knows an event stream by them when it stops.
     for (const [name, value] of Object.entries(headers ?? {})) if (value !== undefined) response.setHeader(name, value)
     response.writeHead(status, statusText)
@@ -208,5 +221,16 @@ function isGenerator(results: object): results is AsyncGenerator<ExecutionResult
 }
 
 function sendRefusal(response: ServerResponse, status: number, message: string): void {
-  sendJson(response, status, { errors: [{ message }] })
+  const code = refusalCodes.get(status) ?? 'BAD_REQUEST'
+  sendJson(response, status, { errors: [{ message, extensions: { code } }] })
+}
+
+/** Returns the sentence of a refusal that the library wrote, as JSON or as text. */
+function messageOf(answer: string): string {
+  try {
+    const { errors } = JSON.parse(answer) as { readonly errors: readonly { readonly message: string }[] }
+    return errors.map(({ message }) => message).join(' ')
+  } catch {
+    return answer
+  }
 }

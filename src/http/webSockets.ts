@@ -3,7 +3,6 @@ import type { Duplex } from 'node:stream'
 import {
   type ExecutionArgs,
   type ExecutionResult,
-  execute,
   type FormattedExecutionResult,
   GraphQLError,
   type GraphQLSchema,
@@ -16,6 +15,7 @@ import { subscribe } from '../graphql/subscribe/subscribe.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
 import { authenticate, tokenOf } from './authenticate.ts'
 import { Documents } from './documents.ts'
+import { executeOperation } from './executeOperation.ts'
 import { maskError } from './maskError.ts'
 import type { FullStream } from './slowReaders.ts'
 import { SocketOperations } from './socketOperations.ts'
@@ -213,7 +213,7 @@ function makeProtocol(app: ServerContext, schema: GraphQLSchema, gate: SocketGat
       return viewer !== null && gate.greeting(app)
     },
     onSubscribe: ({ extra }, id, payload): ExecutionArgs | readonly GraphQLError[] => {
-      const checked = documents.check(payload.query)
+      const checked = documents.checkOperation(payload.query, payload.operationName)
       if ('errors' in checked) return checked.errors
       return {
         schema,
@@ -226,7 +226,7 @@ function makeProtocol(app: ServerContext, schema: GraphQLSchema, gate: SocketGat
         },
       }
     },
-    execute,
+    execute: executeOperation,
     subscribe,
     onNext: (_context, _id, _payload, _args, result) => withMaskedErrors(result as ExecutionResult),
     onError: ({ extra }, id, _payload, errors) => {

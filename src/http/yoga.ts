@@ -1,10 +1,11 @@
-import { execute, type GraphQLError, type GraphQLSchema } from 'graphql'
+import type { GraphQLError, GraphQLSchema } from 'graphql'
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
 import { createContext, type GraphQLContext, type Viewer } from '../graphql/kit/context.ts'
 import { errorCodes } from '../graphql/kit/errorCodes.ts'
 import { requestError } from '../graphql/kit/requestErrors.ts'
 import type { ServerContext } from '../systems/serverContext.ts'
 import { parseDocument, validateDocument } from './documents.ts'
+import { executeForHttp } from './executeOperation.ts'
 import { maskError } from './maskError.ts'
 import { requestBytes } from './requestBody.ts'
 
@@ -18,7 +19,7 @@ export type Yoga = YogaServerInstance<Requester, GraphQLContext>
 const sameEngine: Plugin = {
   onParse: ({ setParseFn }) => setParseFn(parseDocument),
   onValidate: ({ setValidationFn }) => setValidationFn(validateDocument),
-  onExecute: ({ setExecuteFn }) => setExecuteFn(execute),
+  onExecute: ({ setExecuteFn }) => setExecuteFn(executeForHttp),
   onSubscribe: ({ setResultAndStopExecution }) => setResultAndStopExecution({ errors: [noEvents()] }),
 }
 

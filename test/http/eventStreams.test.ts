@@ -153,11 +153,16 @@ describe('the single connection mode', () => {
       (await fetch(url, { method: 'POST', headers: { ...own, 'content-type': 'application/json' }, body })).status
     expect(await send(operation('living', 'subscription { servicesChanged { kind } }'))).toBe(202)
     expect(await stream.next()).toMatchObject({ event: 'next', data: { id: 'living' } })
+    const noQuery = JSON.stringify({ extensions: { operationId: 'refused' } })
+    expect([await send(noQuery), await send(noQuery)]).toEqual([400, 400])
     const twoOperations = JSON.stringify({
       query: 'query A { viewer { subject } } query B { viewer { subject } }',
       extensions: { operationId: 'refused' },
     })
-    expect([await send(twoOperations), await send(twoOperations)]).toEqual([400, 400])
+    expect(await send(twoOperations)).toBe(202)
+    const errors = [{ extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } }]
+    expect(await stream.next()).toMatchObject({ event: 'next', data: { id: 'refused', payload: { errors } } })
+    expect(await stream.next()).toEqual({ event: 'complete', data: { id: 'refused' } })
     expect(await send(operation('refused'))).toBe(202)
     expect(await stream.next()).toMatchObject({ event: 'next', data: { id: 'refused' } })
     expect(await stream.next()).toEqual({ event: 'complete', data: { id: 'refused' } })

@@ -5,6 +5,13 @@ import type { DatabaseErrorKind } from '../../store/database/databaseErrors.ts'
 /** Codes of errors that are not members of any result union. */
 export type RequestErrorCode =
   | 'BAD_USER_INPUT'
+  | 'BAD_REQUEST'
+  | 'GRAPHQL_PARSE_FAILED'
+  | 'GRAPHQL_VALIDATION_FAILED'
+  | 'OPERATION_RESOLUTION_FAILURE'
+  | 'STREAM_FORBIDDEN'
+  | 'STREAM_NOT_OPEN'
+  | 'STREAM_CONFLICT'
   | 'UNAUTHENTICATED'
   | 'METHOD_NOT_ALLOWED'
   | 'NOT_ACCEPTABLE'
@@ -101,9 +108,51 @@ export const errorCodes = {
   },
   BAD_USER_INPUT: {
     type: null,
-    status: 200,
-    meaning: 'An argument is not allowed, and the field has no result that could say so as data.',
+    status: 400,
+    meaning: 'A variable or an argument is not allowed, and no result could say so as data.',
     remedy: 'Correct what the message names.',
+  },
+  BAD_REQUEST: {
+    type: null,
+    status: 400,
+    meaning: 'The request is not one of GraphQL over HTTP. Nothing was done.',
+    remedy: 'Send a JSON object with query, and if needed variables and operationName.',
+  },
+  GRAPHQL_PARSE_FAILED: {
+    type: null,
+    status: 400,
+    meaning: 'The document is not GraphQL, or is nested too deeply. Nothing was done.',
+    remedy: 'Correct the document at the locations of the error.',
+  },
+  GRAPHQL_VALIDATION_FAILED: {
+    type: null,
+    status: 400,
+    meaning: 'The document does not fit the schema. Nothing was done.',
+    remedy: 'Correct the document at the locations of the error. The schema is at /schema.graphql.',
+  },
+  OPERATION_RESOLUTION_FAILURE: {
+    type: null,
+    status: 400,
+    meaning: 'The document does not say which operation to execute. Nothing was done.',
+    remedy: 'Send the name of one of its operations as operationName.',
+  },
+  STREAM_FORBIDDEN: {
+    type: null,
+    status: 403,
+    meaning: 'The event stream belongs to another token.',
+    remedy: 'Open a stream with your own token.',
+  },
+  STREAM_NOT_OPEN: {
+    type: null,
+    status: 404,
+    meaning: 'The event stream that the request names is not open.',
+    remedy: 'Open it before you send operations.',
+  },
+  STREAM_CONFLICT: {
+    type: null,
+    status: 409,
+    meaning: 'The event stream is open already, or an operation with this id goes on.',
+    remedy: 'End it first, or choose another id.',
   },
   UNAUTHENTICATED: {
     type: null,

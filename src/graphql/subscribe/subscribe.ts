@@ -4,6 +4,7 @@ import { PulledSubscription } from '../../feed/pulledSubscription.ts'
 import { SharedSource } from '../../feed/sharedSource.ts'
 import { LogSource } from '../../systems/logs/logReaders.ts'
 import type { GraphQLContext } from '../kit/context.ts'
+import { withOperationCodes } from '../kit/operationErrors.ts'
 import { badUserInput } from '../kit/requestErrors.ts'
 import type { Executed } from '../kit/resultSink.ts'
 import { executeFrame } from './executed.ts'
@@ -24,7 +25,7 @@ export async function subscribe(
 ): Promise<AsyncGenerator<ExecutionResult, undefined, undefined> | ExecutionResult> {
   if (isRootFieldLeftOut(args)) return { errors: [badUserInput(nothingToFollow)] }
   const source = await createSourceEventStream(args)
-  if (!(Symbol.asyncIterator in source)) return source
+  if (!(Symbol.asyncIterator in source)) return withOperationCodes(args, source)
   const context = args.contextValue as GraphQLContext
   if (!(source instanceof SharedSource || source instanceof LogSource))
     throw new Error('A subscription of the schema follows something that cannot be joined.')
