@@ -4,24 +4,17 @@ import { ServiceDefaults } from '../content/settings.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
+import { orderOf } from '../kit/connection/order.ts'
+import { namedArgs, namesFilter, whereArgs } from '../kit/named.ts'
 import { rowType } from '../kit/rowType.ts'
-import { storable } from '../kit/storableText.ts'
 
 const revisions: Listing = {
   name: 'ApplicationProfile.revisions',
   table: 'ProfileRevision',
   parent: 'profileId',
-  order: [{ column: 'revision', type: 'int' }],
+  order: [{ column: 'revision', type: 'int4' }],
   descending: true,
 }
-const profiles: Listing = {
-  name: 'Query.profiles',
-  table: 'Profile',
-  parent: null,
-  order: [{ column: 'name', type: 'text' }],
-  descending: false,
-}
-
 export const ProfileRevision = builder.prismaNode('ProfileRevision', {
   id: { field: 'id', description: 'The global id.' },
   nullable: true,
@@ -135,20 +128,38 @@ const ApplicationProfileConnection = builder.connectionObject(
   { name: 'ApplicationProfileEdge', description: 'A profile and its position.' },
 )
 
+const filter = namesFilter('ApplicationProfile', 'profiles')
+const order = orderOf({
+  type: 'ApplicationProfile',
+  things: 'profiles',
+  choices: {
+    NAME: { column: 'name', type: 'text', description: 'The name.' },
+    CREATED_AT: { column: 'createdAt', type: 'timestamptz', description: 'The instant of its first revision.' },
+  },
+  listing: { name: 'Query.profiles', table: 'Profile', parent: null },
+})
+
 builder.queryFields((t) => ({
   profile: t.prismaField({
     type: 'Profile',
     nullable: true,
-    description: 'The profile of this name; null when there is none.',
-    args: { name: t.arg.string({ required: true, description: "The profile's name." }) },
-    resolve: (query, _root, { name }, { app }) =>
-      storable(name) ? app.database.prisma.profile.findUnique({ ...query, where: { name } }) : null,
+    description: 'The profile that has this name or id; null when there is none.',
+    args: namedArgs(t.arg, 'ApplicationProfile'),
+    resolve: (query, _root, reference, { app }) => {
+      const where = whereArgs('ApplicationProfile', reference)
+      return where === null ? null : app.database.prisma.profile.findFirst({ ...query, where })
+    },
   }),
   profiles: t.connection(
     {
       type: ApplicationProfile,
-      description: 'All profiles by name.',
-      resolve: (_root, args, context) => connectionOf<ProfileRow>(context, profiles, null, args),
+      description: 'All profiles.',
+      args: {
+        filter: t.arg({ type: filter.input, description: 'Which ones to return; all when left out.' }),
+        orderBy: t.arg({ type: order.input, description: order.description }),
+      },
+      resolve: (_root, args, context) =>
+        connectionOf<ProfileRow>(context, order.listingBy(args.orderBy), null, args, filter.sql(args.filter)),
     },
     ApplicationProfileConnection,
   ),

@@ -4,18 +4,10 @@ import type { ClusterOutcome } from '../../store/commit/outcome.ts'
 import { builder } from '../kit/builder.ts'
 import { noneLeft } from '../kit/check.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
-import type { Listing } from '../kit/connection/listing.ts'
+import { orderOf } from '../kit/connection/order.ts'
 import { appliedOf, userMutation } from '../kit/mutation.ts'
-import { storable } from '../kit/storableText.ts'
+import { namedArgs, namesFilter, whereArgs } from '../kit/named.ts'
 import { nameField, whole } from '../kit/values.ts'
-
-const projects: Listing = {
-  name: 'Query.projects',
-  table: 'Project',
-  parent: null,
-  order: [{ column: 'name', type: 'text' }],
-  descending: false,
-}
 
 const Project = builder.prismaNode('Project', {
   id: { field: 'id', description: 'The global id.' },
@@ -38,20 +30,39 @@ const ProjectConnection = builder.connectionObject(
   { name: 'ProjectEdge', description: 'A project and its position.' },
 )
 
+const filter = namesFilter('Project', 'projects')
+const order = orderOf({
+  type: 'Project',
+  things: 'projects',
+  choices: {
+    NAME: { column: 'name', type: 'text', description: 'The name.' },
+    USED_REPLICAS: { column: 'usedReplicas', type: 'int4', description: 'How many replicas hold quota now.' },
+    CREATED_AT: { column: 'createdAt', type: 'timestamptz', description: 'The instant of creation.' },
+  },
+  listing: { name: 'Query.projects', table: 'Project', parent: null },
+})
+
 builder.queryFields((t) => ({
   project: t.prismaField({
     type: 'Project',
     nullable: true,
-    description: 'The project of this name; null when there is none.',
-    args: { name: t.arg.string({ required: true, description: "The project's name." }) },
-    resolve: (query, _root, { name }, { app }) =>
-      storable(name) ? app.database.prisma.project.findUnique({ ...query, where: { name } }) : null,
+    description: 'The project that has this name or id; null when there is none.',
+    args: namedArgs(t.arg, 'Project'),
+    resolve: (query, _root, reference, { app }) => {
+      const where = whereArgs('Project', reference)
+      return where === null ? null : app.database.prisma.project.findFirst({ ...query, where })
+    },
   }),
   projects: t.connection(
     {
       type: Project,
-      description: 'All projects by name.',
-      resolve: (_root, args, context) => connectionOf<ProjectRow>(context, projects, null, args),
+      description: 'All projects.',
+      args: {
+        filter: t.arg({ type: filter.input, description: 'Which ones to return; all when left out.' }),
+        orderBy: t.arg({ type: order.input, description: order.description }),
+      },
+      resolve: (_root, args, context) =>
+        connectionOf<ProjectRow>(context, order.listingBy(args.orderBy), null, args, filter.sql(args.filter)),
     },
     ProjectConnection,
   ),

@@ -4,17 +4,10 @@ import type { ClusterOutcome } from '../../store/commit/outcome.ts'
 import { builder } from '../kit/builder.ts'
 import { noneLeft } from '../kit/check.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
-import type { Listing } from '../kit/connection/listing.ts'
+import { orderOf } from '../kit/connection/order.ts'
 import { appliedOf, userMutation } from '../kit/mutation.ts'
+import { namedArgs, namesFilter, whereArgs } from '../kit/named.ts'
 import { nameField, whole } from '../kit/values.ts'
-
-const queues: Listing = {
-  name: 'Query.queues',
-  table: 'Queue',
-  parent: null,
-  order: [{ column: 'name', type: 'text' }],
-  descending: false,
-}
 
 const Queue = builder.prismaNode('Queue', {
   id: { field: 'id', description: 'The global id.' },
@@ -34,12 +27,39 @@ const QueueConnection = builder.connectionObject(
   { name: 'QueueEdge', description: 'A queue and its position.' },
 )
 
+const filter = namesFilter('Queue', 'queues')
+const order = orderOf({
+  type: 'Queue',
+  things: 'queues',
+  choices: {
+    NAME: { column: 'name', type: 'text', description: 'The name.' },
+    PRIORITY: { column: 'priority', type: 'int4', description: 'The priority.' },
+    CREATED_AT: { column: 'createdAt', type: 'timestamptz', description: 'The instant of creation.' },
+  },
+  listing: { name: 'Query.queues', table: 'Queue', parent: null },
+})
+
 builder.queryFields((t) => ({
+  queue: t.prismaField({
+    type: 'Queue',
+    nullable: true,
+    description: 'The queue that has this name or id; null when there is none.',
+    args: namedArgs(t.arg, 'Queue'),
+    resolve: (query, _root, reference, { app }) => {
+      const where = whereArgs('Queue', reference)
+      return where === null ? null : app.database.prisma.queue.findFirst({ ...query, where })
+    },
+  }),
   queues: t.connection(
     {
       type: Queue,
-      description: 'All queues by name.',
-      resolve: (_root, args, context) => connectionOf<QueueRow>(context, queues, null, args),
+      description: 'All queues.',
+      args: {
+        filter: t.arg({ type: filter.input, description: 'Which ones to return; all when left out.' }),
+        orderBy: t.arg({ type: order.input, description: order.description }),
+      },
+      resolve: (_root, args, context) =>
+        connectionOf<QueueRow>(context, order.listingBy(args.orderBy), null, args, filter.sql(args.filter)),
     },
     QueueConnection,
   ),

@@ -12,7 +12,7 @@ const events: Listing = {
   name: 'Query.events',
   table: 'Event',
   parent: null,
-  order: [{ column: 'revision', type: 'bigint' }],
+  order: [{ column: 'revision', type: 'int8' }],
   descending: true,
 }
 

@@ -4,19 +4,12 @@ import { PortRange } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
-import { idDescription, referenceFaults, refuseFaults } from '../kit/reference.ts'
+import { orderOf } from '../kit/connection/order.ts'
+import { namedArgs, whereArgs } from '../kit/named.ts'
 import { Replica, ReplicaConnection } from '../replica/replica.ts'
 import { Reachability, shownReachability, Worker } from '../worker/worker.ts'
 import { HostFilter, HostScheduling, hostFilterSql, shownScheduling } from './hostFilter.ts'
-import { whereHost, whereNamed } from './hostReference.ts'
 
-const hosts: Listing = {
-  name: 'Query.hosts',
-  table: 'Host',
-  parent: null,
-  order: [{ column: 'name', type: 'text' }],
-  descending: false,
-}
 const replicasOfHost: Listing = {
   name: 'Host.replicas',
   table: 'Replica',
@@ -114,41 +107,44 @@ const HostConnection = builder.connectionObject(
   { name: 'HostEdge', description: 'A host and its position.' },
 )
 
+const order = orderOf({
+  type: 'Host',
+  things: 'hosts',
+  choices: {
+    NAME: { column: 'name', type: 'text', description: 'The name.' },
+    CREATED_AT: { column: 'createdAt', type: 'timestamptz', description: 'The instant of its first registration.' },
+    REACHABILITY: {
+      column: 'reachability',
+      type: 'Reachability',
+      description: 'The reachability, from REACHABLE by UNREACHABLE to LOST, among which are those that have ended.',
+    },
+  },
+  listing: { name: 'Query.hosts', table: 'Host', parent: null },
+})
+
 builder.queryFields((t) => ({
   host: t.prismaField({
     type: 'Host',
     nullable: true,
     description: 'The host that has this name or id; null when there is none.',
-    args: {
-      name: t.arg.string({ description: "The host's name. Give it or the id." }),
-      id: t.arg.id({ description: idDescription('Host') }),
-    },
+    args: namedArgs(t.arg, 'Host'),
     resolve: (query, _root, reference, { app }) => {
-      refuseFaults('host', referenceFaults('Host', reference))
-      const where = whereHost(reference)
-      return where === null ? null : app.database.prisma.host.findFirst({ ...query, where })
-    },
-  }),
-  worker: t.prismaField({
-    type: 'Worker',
-    nullable: true,
-    description: 'The worker that has this name or id; null when there is none.',
-    args: {
-      name: t.arg.string({ description: "The worker's name. Give it or the id." }),
-      id: t.arg.id({ description: idDescription('Worker') }),
-    },
-    resolve: (query, _root, reference, { app }) => {
-      refuseFaults('worker', referenceFaults('Worker', reference))
-      const where = whereNamed('Worker', reference)
-      return where === null ? null : app.database.prisma.worker.findFirst({ ...query, where })
+      const where = whereArgs('Host', reference)
+      return where === null
+        ? null
+        : app.database.prisma.host.findFirst({ ...query, where: { ...where, removedAt: null } })
     },
   }),
   hosts: t.connection(
     {
       type: Host,
-      description: 'All hosts by name.',
-      args: { filter: t.arg({ type: HostFilter, description: 'Which ones to return; all when left out.' }) },
-      resolve: (_root, args, context) => connectionOf<HostRow>(context, hosts, null, args, hostFilterSql(args.filter)),
+      description: 'All hosts.',
+      args: {
+        filter: t.arg({ type: HostFilter, description: 'Which ones to return; all when left out.' }),
+        orderBy: t.arg({ type: order.input, description: order.description }),
+      },
+      resolve: (_root, args, context) =>
+        connectionOf<HostRow>(context, order.listingBy(args.orderBy), null, args, hostFilterSql(args.filter)),
     },
     HostConnection,
   ),

@@ -1,6 +1,6 @@
 import type { PrismaClient } from '../../generated/prisma/client.ts'
 import { builder } from '../kit/builder.ts'
-import { idOf } from '../kit/globalId.ts'
+import { whereNamed } from '../kit/named.ts'
 import { idDescription, type Reference, referenceFaults } from '../kit/reference.ts'
 import { storable } from '../kit/storableText.ts'
 
@@ -28,15 +28,6 @@ export function shownReference({ id, name }: Reference): string {
 export function whereHost(reference: Reference) {
   const where = whereNamed('Host', reference)
   return where === null ? null : { ...where, removedAt: null }
-}
-
-/** Returns the condition on the row of a host or worker; null where no row can have such an id or name. */
-export function whereNamed(type: 'Host' | 'Worker', { id, name }: Reference) {
-  if (typeof id === 'string') {
-    const bare = idOf(type, id)
-    return bare === null ? null : { id: bare }
-  }
-  return typeof name === 'string' && storable(name) ? { name } : null
 }
 
 /** Returns the name of the host or worker that is named. Null means that no row has the id, or that no row can have such a name. */

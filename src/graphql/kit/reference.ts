@@ -10,11 +10,14 @@ export interface Reference {
 }
 
 /** The description of the id in every reference to an object of the type. */
-export const idDescription = (type: string) => `The id of the ${type.toLowerCase()}. Give it or the name.`
+export const idDescription = (type: string) => `The id of the ${wordFor(type)}. Give it or the name.`
+
+/** What the objects of a type are called in sentences. */
+export const wordFor = (type: string): string => (type === 'ApplicationProfile' ? 'profile' : type.toLowerCase())
 
 /** Says what is wrong with a reference to an object of the type: it has both id and name or none, or an id of another type. */
 export function referenceFaults(type: string, { id, name }: Reference, otherwise = 'its name'): Fault[] {
-  const what = type.toLowerCase()
+  const what = wordFor(type)
   if (typeof id === 'string' && typeof name === 'string')
     return [{ message: `Both the id ${quoted(id)} and the name ${quoted(name)} are given: give one of them.` }]
   if (typeof name === 'string') return []

@@ -7,9 +7,11 @@ import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { rowType } from '../kit/rowType.ts'
+import { ServiceReference } from '../kit/serviceReference.ts'
 import { Worker } from '../worker/worker.ts'
 import { EndReason, LeaveReason, ReplicaState } from './replicaEnums.ts'
 import { ReplicaFilter, replicaFilterSql } from './replicaFilter.ts'
+import { findReplica, refuseBadReplica } from './replicaReference.ts'
 
 const replicas: Listing = {
   name: 'Query.replicas',
@@ -144,6 +146,22 @@ export const ReplicaConnection = builder.connectionObject(
 )
 
 builder.queryFields((t) => ({
+  replica: t.field({
+    type: Replica,
+    nullable: true,
+    description:
+      'The replica that has this id, or has this index in the service and is not stopping; null when there is none.',
+    args: {
+      id: t.arg.id({ description: 'The id of the replica. Give it, or service and index.' }),
+      service: t.arg({ type: ServiceReference, description: 'The service of the replica. Give it with index.' }),
+      index: t.arg.int({ description: 'The index of the replica in its service. Give it with service.' }),
+    },
+    resolve: async (_root, reference, { app, rows }) => {
+      refuseBadReplica(reference)
+      const found = await findReplica(app, reference)
+      return found === null ? null : rows.load('Replica', found.replicaId)
+    },
+  }),
   replicas: t.connection(
     {
       type: Replica,

@@ -5,7 +5,7 @@ import type { ServerContext } from '../../systems/serverContext.ts'
 import { builder } from '../kit/builder.ts'
 import type { Fault } from '../kit/check.ts'
 import { idOf } from '../kit/globalId.ts'
-import { requireService } from '../kit/lookup.ts'
+import { findService, requireService } from '../kit/lookup.ts'
 import { referenceFaults, refuseFaults } from '../kit/reference.ts'
 import { errorOf } from '../kit/refusalError.ts'
 import { aboutService, ServiceReference, type ServiceReferenceValue, serviceFaults } from '../kit/serviceReference.ts'
@@ -60,27 +60,41 @@ export interface FoundReplica {
   readonly workerId: WorkerId | null
 }
 
-/** Returns the replica that is named at the path. Throws NotFoundError. */
-export async function requireReplica(
+/** Returns the replica that is named; null when there is none. */
+export async function findReplica(
   app: ServerContext,
   { id, service, index }: ReplicaReferenceValue,
-  path: readonly string[],
-): Promise<FoundReplica> {
+): Promise<FoundReplica | null> {
   const { prisma } = app.database
   const select = { id: true, serviceId: true, workerId: true } as const
   if (service && typeof index === 'number') {
-    const serviceId = await requireService(app, service, [...path, 'service'])
+    const serviceId = await findService(prisma, service)
+    if (serviceId === null) return null
     // While a replica is replaced, two have its index: the newer one is meant.
     const where = { serviceId, index, state: { in: ['PENDING', 'STARTING', 'RUNNING'] as ReplicaState[] } }
     const rows = await prisma.replica.findMany({ where, select })
     const row = rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)).at(-1)
-    if (row !== undefined) return foundOf(row)
-    const message = `Service ${aboutService({ service }).service} has no replica ${index} that is alive and not stopping: read its replicas for their indexes.`
-    throw errorOf({ code: 'NOT_FOUND', message, path: [...path, 'index'] })
+    return row === undefined ? null : foundOf(row)
   }
   const bare = idOf('Replica', id ?? '')
   const row = bare === null ? null : await prisma.replica.findUnique({ where: { id: bare }, select })
-  if (row !== null) return foundOf(row)
+  return row === null ? null : foundOf(row)
+}
+
+/** Returns the replica that is named at the path. Throws NotFoundError. */
+export async function requireReplica(
+  app: ServerContext,
+  reference: ReplicaReferenceValue,
+  path: readonly string[],
+): Promise<FoundReplica> {
+  const found = await findReplica(app, reference)
+  if (found !== null) return found
+  const { id, service, index } = reference
+  if (service && typeof index === 'number') {
+    await requireService(app, service, [...path, 'service'])
+    const message = `Service ${aboutService({ service }).service} has no replica ${index} that is alive and not stopping: read its replicas for their indexes.`
+    throw errorOf({ code: 'NOT_FOUND', message, path: [...path, 'index'] })
+  }
   const message = `There is no replica with the id ${quoted(id ?? '')}: it is no longer kept, or never existed.`
   throw errorOf({ code: 'NOT_FOUND', message, path: [...path, 'id'] })
 }

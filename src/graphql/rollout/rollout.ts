@@ -7,8 +7,10 @@ import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
 import type { Listing } from '../kit/connection/listing.ts'
 import { enumOf } from '../kit/enumOf.ts'
 import { among, filterDescription, filtered, refuseBadFilter } from '../kit/filter.ts'
+import { findService } from '../kit/lookup.ts'
+import { refuseFaults } from '../kit/reference.ts'
 import { rowType } from '../kit/rowType.ts'
-import { ServiceReference, servicesNamed } from '../kit/serviceReference.ts'
+import { ServiceReference, serviceFaults, servicesNamed } from '../kit/serviceReference.ts'
 
 const rollouts: Listing = {
   name: 'Query.rollouts',
@@ -126,6 +128,29 @@ const RolloutFilter = builder.inputType('RolloutFilter', {
 })
 
 builder.queryFields((t) => ({
+  rollout: t.field({
+    type: Rollout,
+    nullable: true,
+    description:
+      'The rollout of this number of a service, or its current one when no number is given; null when there is none.',
+    args: {
+      service: t.arg({ type: ServiceReference, required: true, description: 'The service.' }),
+      number: t.arg.int({
+        description: "The rollout's number, 1, 2, 3 … in its service; the current one when left out.",
+      }),
+    },
+    resolve: async (_root, { service, number }, { app }) => {
+      refuseFaults('service', serviceFaults(service))
+      const serviceId = await findService(app.database.prisma, service)
+      if (serviceId === null) return null
+      const { rolloutNumber } = await app.database.prisma.service.findUniqueOrThrow({
+        where: { id: serviceId },
+        select: { rolloutNumber: true },
+      })
+      const where = { serviceId, number: number ?? rolloutNumber }
+      return app.database.prisma.rollout.findFirst({ where })
+    },
+  }),
   rollouts: t.connection(
     {
       type: Rollout,

@@ -31,19 +31,19 @@ const versions: Listing = {
   name: 'Service.versions',
   table: 'ServiceVersion',
   ...ofService,
-  order: [{ column: 'number', type: 'int' }],
+  order: [{ column: 'number', type: 'int4' }],
 }
 const rollouts: Listing = {
   name: 'Service.rollouts',
   table: 'Rollout',
   ...ofService,
-  order: [{ column: 'number', type: 'int' }],
+  order: [{ column: 'number', type: 'int4' }],
 }
 const events: Listing = {
   name: 'Service.events',
   table: 'Event',
   ...ofService,
-  order: [{ column: 'revision', type: 'bigint' }],
+  order: [{ column: 'revision', type: 'int8' }],
 }
 
 export const ServiceStatus = enumOf<Status>(

@@ -1,49 +1,28 @@
 import type { Service as ServiceRow } from '../../generated/prisma/client.ts'
 import { builder } from '../kit/builder.ts'
-import { noneLeft } from '../kit/check.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
-import type { Listing } from '../kit/connection/listing.ts'
-import { enumOf } from '../kit/enumOf.ts'
+import { orderOf } from '../kit/connection/order.ts'
 import { whereOf } from '../kit/lookup.ts'
 import { idDescription, refuseFaults } from '../kit/reference.ts'
 import { serviceFaults } from '../kit/serviceReference.ts'
 import { Service, ServiceConnection } from './service.ts'
 import { ServiceFilter, serviceFilterSql } from './serviceFilter.ts'
 
-type OrderField = 'NAME' | 'CREATED_AT' | 'STATUS'
-type Direction = 'ASC' | 'DESC'
-
-const ServiceOrderField = enumOf<OrderField>('ServiceOrderField', 'The fields that services can be ordered by.', {
-  NAME: 'The name, and then the id.',
-  CREATED_AT: 'The instant of creation, and then the id.',
-  STATUS:
-    'The status, from HEALTHY by PROGRESSING, DEGRADED, PAUSED, STALLED and CRASH_LOOP to STOPPED and DELETING, and then the id.',
+const order = orderOf({
+  type: 'Service',
+  things: 'services',
+  choices: {
+    NAME: { column: 'name', type: 'text', description: 'The name.' },
+    CREATED_AT: { column: 'createdAt', type: 'timestamptz', description: 'The instant of creation.' },
+    STATUS: {
+      column: 'status',
+      type: 'ServiceStatus',
+      description:
+        'The status, from HEALTHY by PROGRESSING, DEGRADED, PAUSED, STALLED and CRASH_LOOP to STOPPED and DELETING.',
+    },
+  },
+  listing: { name: 'Query.services', table: 'Service', parent: null },
 })
-
-const OrderDirection = enumOf<Direction>('OrderDirection', 'The direction of an order.', {
-  ASC: 'From the least to the greatest.',
-  DESC: 'From the greatest to the least.',
-})
-
-const ServiceOrder = builder.inputType('ServiceOrder', {
-  description: 'The order of services.',
-  fields: (t) => ({
-    field: t.field({ type: ServiceOrderField, required: true, description: 'The field to order by.' }),
-    direction: t.field({ type: OrderDirection, required: true, description: 'The direction of the order.' }),
-  }),
-})
-
-const firstColumn = {
-  NAME: { column: 'name', type: 'text' },
-  CREATED_AT: { column: 'createdAt', type: 'timestamptz' },
-  STATUS: { column: 'status', type: 'ServiceStatus' },
-} as const
-
-function servicesBy({ field, direction, ...rest }: typeof ServiceOrder.$inferInput): Listing {
-  noneLeft(rest)
-  const order = [firstColumn[field], { column: 'id', type: 'text' }] as const
-  return { name: 'Query.services', table: 'Service', parent: null, order, descending: direction === 'DESC' }
-}
 
 builder.queryFields((t) => ({
   service: t.prismaField({
@@ -69,16 +48,10 @@ builder.queryFields((t) => ({
       description: 'All services that exist.',
       args: {
         filter: t.arg({ type: ServiceFilter, description: 'Which ones to return; all when left out.' }),
-        orderBy: t.arg({ type: ServiceOrder, description: 'The order; by name when left out.' }),
+        orderBy: t.arg({ type: order.input, description: order.description }),
       },
       resolve: (_root, args, context) =>
-        connectionOf<ServiceRow>(
-          context,
-          servicesBy(args.orderBy ?? { field: 'NAME', direction: 'ASC' }),
-          null,
-          args,
-          serviceFilterSql(args.filter),
-        ),
+        connectionOf<ServiceRow>(context, order.listingBy(args.orderBy), null, args, serviceFilterSql(args.filter)),
     },
     ServiceConnection,
   ),

@@ -1,8 +1,13 @@
-import { Prisma } from '../../generated/prisma/client.ts'
+import { Prisma, type Worker as WorkerRow } from '../../generated/prisma/client.ts'
 import type { Reachability as Reach } from '../../generated/prisma/enums.ts'
 import { endedReason } from '../../model/endedReason.ts'
 import { builder } from '../kit/builder.ts'
+import { noneLeft } from '../kit/check.ts'
+import { connectionOf, type Filtered } from '../kit/connection/connection.ts'
+import { orderOf } from '../kit/connection/order.ts'
 import { enumOf } from '../kit/enumOf.ts'
+import { among, filterDescription, filtered, refuseBadFilter } from '../kit/filter.ts'
+import { namedArgs, whereArgs } from '../kit/named.ts'
 import { rowType } from '../kit/rowType.ts'
 
 /** What is LOST to the rules is shown as ENDED where the worker said that it ends: nobody has to look after it. */
@@ -80,3 +85,86 @@ export const Worker = builder.prismaNode('Worker', {
     lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', description: 'When its lease was last renewed.' }),
   }),
 })
+
+const WorkerConnection = builder.connectionObject(
+  { type: Worker, name: 'WorkerConnection', description: 'Workers by name.' },
+  { name: 'WorkerEdge', description: 'A worker and its position.' },
+)
+
+interface WorkerFilterValue {
+  readonly names?: readonly string[] | null | undefined
+  readonly hosts?: readonly string[] | null | undefined
+  readonly reachabilities?: readonly ShownReachability[] | null | undefined
+}
+
+const WorkerFilter = builder.inputRef<WorkerFilterValue>('WorkerFilter').implement({
+  description: filterDescription('workers'),
+  fields: (t) => ({
+    names: t.stringList({ description: 'Workers with one of these names.' }),
+    hosts: t.stringList({ description: 'Workers on a host with one of these names.' }),
+    reachabilities: t.field({
+      type: [Reachability],
+      required: { list: false, items: true },
+      description: 'Workers with one of these reachabilities: whether the server can reach them.',
+    }),
+  }),
+})
+
+function workerFilterSql(filter: WorkerFilterValue | null | undefined): Filtered {
+  refuseBadFilter('filter', filter)
+  const { names, hosts, reachabilities, ...rest } = filter ?? {}
+  noneLeft(rest)
+  const ofHosts = hosts
+    ? [Prisma.sql`t."hostId" IN (SELECT h.id FROM "Host" h WHERE h.name = ANY(${hosts}::text[]))`]
+    : []
+  return filtered(filter, [
+    ...among(Prisma.sql`t.name`, names),
+    ...ofHosts,
+    ...among(shownReachabilitySql, reachabilities),
+  ])
+}
+
+const order = orderOf({
+  type: 'Worker',
+  things: 'workers',
+  choices: {
+    NAME: { column: 'name', type: 'text', description: 'The name.' },
+    REGISTERED_AT: {
+      column: 'registeredAt',
+      type: 'timestamptz',
+      description: 'The instant of its last registration.',
+    },
+    REACHABILITY: {
+      column: 'reachability',
+      type: 'Reachability',
+      description: 'The reachability, from REACHABLE by UNREACHABLE to LOST, among which are those that have ended.',
+    },
+  },
+  listing: { name: 'Query.workers', table: 'Worker', parent: null },
+})
+
+builder.queryFields((t) => ({
+  worker: t.prismaField({
+    type: 'Worker',
+    nullable: true,
+    description: 'The worker that has this name or id; null when there is none.',
+    args: namedArgs(t.arg, 'Worker'),
+    resolve: (query, _root, reference, { app }) => {
+      const where = whereArgs('Worker', reference)
+      return where === null ? null : app.database.prisma.worker.findFirst({ ...query, where })
+    },
+  }),
+  workers: t.connection(
+    {
+      type: Worker,
+      description: 'All workers of all hosts.',
+      args: {
+        filter: t.arg({ type: WorkerFilter, description: 'Which ones to return; all when left out.' }),
+        orderBy: t.arg({ type: order.input, description: order.description }),
+      },
+      resolve: (_root, args, context) =>
+        connectionOf<WorkerRow>(context, order.listingBy(args.orderBy), null, args, workerFilterSql(args.filter)),
+    },
+    WorkerConnection,
+  ),
+}))

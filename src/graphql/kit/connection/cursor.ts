@@ -1,4 +1,4 @@
-import { ServiceStatus } from '../../../generated/prisma/enums.ts'
+import { Reachability, ServiceStatus } from '../../../generated/prisma/enums.ts'
 import { badUserInput } from '../requestErrors.ts'
 import { storable } from '../storableText.ts'
 import type { Listing, OrderColumn } from './listing.ts'
@@ -8,9 +8,10 @@ import type { Listing, OrderColumn } from './listing.ts'
 
 const fits: Record<OrderColumn['type'], (text: string) => boolean> = {
   text: storable,
-  int: (text) => /^-?\d{1,9}$/.test(text),
-  bigint: (text) => /^\d{1,18}$/.test(text),
+  int4: (text) => /^-?\d{1,9}$/.test(text),
+  int8: (text) => /^\d{1,18}$/.test(text),
   ServiceStatus: (text) => Object.hasOwn(ServiceStatus, text),
+  Reachability: (text) => Object.hasOwn(Reachability, text),
   // Accepts instants as this server's cursors write them, so no 31st of February, and no year that PostgreSQL would
   // read differently.
   timestamptz: (text) =>

@@ -3,7 +3,7 @@ import { Prisma } from '../../../generated/prisma/client.ts'
 /** A column that a connection is ordered by, and its PostgreSQL type: a cursor's value is text until it is compared. */
 export interface OrderColumn {
   readonly column: string
-  readonly type: 'text' | 'int' | 'bigint' | 'timestamptz' | 'ServiceStatus'
+  readonly type: 'text' | 'int4' | 'int8' | 'timestamptz' | 'ServiceStatus' | 'Reachability'
 }
 
 /** What a connection lists: the rows of one table, of one parent or of all, in a total order. */
