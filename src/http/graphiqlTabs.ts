@@ -15,7 +15,7 @@ mutation CreateService {
       readiness: { http: { port: "http" } }
     }
   ) {
-    ... on ApplyProfilePayload { profile { revision } created }
+    ... on ApplyProfilePayload { profileRevision { revision } created }
     ... on Error { code message }
     ... on InvalidInputError { issues { path message } }
   }

@@ -32,6 +32,7 @@ async function compare(url: string): Promise<void> {
   const committer = new Committer({ database, clock, newId: randomUUID, log })
   const profile = await committer.write({
     kind: 'applyProfile',
+    allowDropping: false,
     name: 'p',
     content: content(),
     settings: settings(),

@@ -15,6 +15,8 @@ const notRead = new Set([
   'expectedRevision',
   'service',
   'startPaused',
+  'allowDropping',
+  'latestProfile',
   'profileRevision',
   'setEnv',
   'replicas',
@@ -116,14 +118,14 @@ test('a profile', async () => {
   await fc.assert(
     fc.asyncProperty(profileInput, async (given) => {
       const input = withName(given)
-      const first = await mutate('applyProfile', input, `profile { ${profileShown} }`)
+      const first = await mutate('applyProfile', input, `profileRevision { ${profileShown} }`)
       expect(first.__typename).toBe('ApplyProfilePayload')
       const again = await mutate(
         'applyProfile',
-        { ...first.profile, name: input.name },
-        `created profile { ${profileShown} }`,
+        { ...first.profileRevision, name: input.name },
+        `created profileRevision { ${profileShown} }`,
       )
-      expect(again).toMatchObject({ created: false, profile: first.profile })
+      expect(again).toMatchObject({ created: false, profileRevision: first.profileRevision })
     }),
     { numRuns: 25 },
   )

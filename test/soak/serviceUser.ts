@@ -138,7 +138,7 @@ export class ServiceUser {
         stop: { drainSeconds: rng.below(2), graceSeconds: 10, onLostContact: rng.of(['KEEP', 'STOP']) },
         serviceDefaults: { rollout, backoff: { baseSeconds: 1, maxSeconds: 4, resetAfterSeconds: 20 } },
       },
-      fields: 'profile { id }',
+      fields: 'profileRevision { id }',
     })
   }
 

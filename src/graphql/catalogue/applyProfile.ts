@@ -1,45 +1,23 @@
 import { bounds } from '../../model/bounds.ts'
-import { settingsWarnings } from '../../rules/service/settingsWarnings.ts'
 import { portVariableIssues, probePortIssues } from '../../rules/version/mergedIssues.ts'
-import type { ClusterOutcome, GivenContent } from '../../store/commit/outcome.ts'
+import type { GivenContent } from '../../store/commit/outcome.ts'
 import { contentFields, contentOf, contentWithDefaults } from '../content/contentFields.ts'
 import { environmentField, environmentOf } from '../content/environmentInput.ts'
-import { warningsDescription } from '../content/settings.ts'
 import { ServiceDefaultsInput, settingsFaults, settingsWithDefaults } from '../content/settingsInput.ts'
-import { builder } from '../kit/builder.ts'
 import { type Fault, noneLeft } from '../kit/check.ts'
 import { appliedOf, userMutation } from '../kit/mutation.ts'
-import { rowType } from '../kit/rowType.ts'
 import { checkCommand, nameField } from '../kit/values.ts'
+import { profilePayload } from './profilePayload.ts'
 
-const ApplyProfilePayload = builder
-  .objectRef<Extract<ClusterOutcome, { kind: 'profile' }>>('ApplyProfilePayload')
-  .implement({
-    description: 'The profile was applied.',
-    fields: (t) => ({
-      profile: t.field({
-        type: rowType('ProfileRevision'),
-        description: 'The newest revision.',
-        resolve: ({ profileRevisionId }, _args, { rows }) => rows.require('ProfileRevision', profileRevisionId),
-      }),
-      created: t.exposeBoolean('created', {
-        description:
-          'Whether this made a new revision. False when the newest revision had the same content and settings already.',
-      }),
-      warnings: t.stringList({
-        description: warningsDescription,
-        resolve: async ({ profileRevisionId: id }, _args, { app }) => {
-          const { settings, content } = await app.database.prisma.profileRevision.findUniqueOrThrow({ where: { id } })
-          return settingsWarnings(settings, content)
-        },
-      }),
-    }),
-  })
+export const allowDroppingDescription =
+  'Whether it may drop ports or probes although services use the profile. InvalidStateError names them where this is false.'
+
+export const ApplyProfilePayload = profilePayload('ApplyProfilePayload', 'The profile was applied.')
 
 userMutation({
   name: 'applyProfile',
   description:
-    'Makes a profile, or the next revision of it. Services keep the revision they have until they are updated. The same content and settings again make no new revision.',
+    'Makes a profile, or the next revision of it. Services keep the revision they have until they are updated. The same content and settings again make no new revision. InvalidStateError when ports or probes of services would be dropped.',
   input: {
     description: 'A whole profile. Omitted fields get their default, not their former value.',
     fields: (t) => ({
@@ -58,8 +36,10 @@ userMutation({
         type: ServiceDefaultsInput,
         description: 'The settings of services that use this profile.',
       }),
+      allowDropping: t.boolean({ defaultValue: false, description: allowDroppingDescription }),
     }),
-    check: ({ env, serviceDefaults, name: _name, command: _command, ...own }) => {
+    check: ({ env, serviceDefaults, ...others }) => {
+      const { given: own } = contentOf(others)
       const content = contentWithDefaults(own)
       return [
         ...under('env', portVariableIssues(env ?? [], content.ports)),
@@ -69,15 +49,16 @@ userMutation({
     },
   },
   payload: ApplyProfilePayload,
-  errors: [],
+  errors: ['INVALID_STATE'],
   about: (input) => ({ profile: input.name }),
   perform: async (input, { app, viewer, remember }) => {
-    const { name, command, env, serviceDefaults, ...others } = input
+    const { name, command, env, serviceDefaults, allowDropping, ...others } = input
     const { given, rest } = contentOf(others)
     noneLeft(rest)
     const content: GivenContent = { command, env: environmentOf(env), ...contentWithDefaults(given) }
     const settings = settingsWithDefaults(serviceDefaults, content)
-    const change = { kind: 'applyProfile', name, content, settings, actor: viewer.subject } as const
+    const write = { name, content, settings, allowDropping: allowDropping ?? false, actor: viewer.subject }
+    const change = { kind: 'applyProfile', ...write } as const
     return appliedOf('profile', await app.committer.write(change, remember(null)))
   },
 })

@@ -11,6 +11,7 @@ export const ServiceFilter = builder.inputType('ServiceFilter', {
     names: t.stringList({ description: 'Services with one of these names.' }),
     nameStartsWith: t.string({ description: 'Services whose name starts with this text.' }),
     projects: t.stringList({ description: 'Services in one of the projects with these names.' }),
+    profiles: t.stringList({ description: 'Services that run a revision of one of the profiles with these names.' }),
     queues: t.stringList({ description: 'Services in one of the queues with these names.' }),
     owners: t.stringList({ description: 'Services that one of these subjects owns.' }),
     statuses: t.field({
@@ -37,12 +38,16 @@ export function presentConditions(filter: ServiceFilterValue | null | undefined)
 export function lastingConditions(filter: ServiceFilterValue | null | undefined): Prisma.Sql[] {
   refuseBadFilter('filter', filter)
   const given: ServiceFilterValue = filter ?? {}
-  const { projects, names, nameStartsWith, owners, queues, statuses: _, ...rest } = given
+  const { projects, profiles, names, nameStartsWith, owners, queues, statuses: _, ...rest } = given
   noneLeft(rest)
   const conditions = [...among(Prisma.sql`t.name`, names), ...among(Prisma.sql`t.owner`, owners)]
   if (projects)
     conditions.push(Prisma.sql`t."projectId" IN (SELECT p.id FROM "Project" p WHERE p.name = ANY(${projects}::text[]))`)
   if (typeof nameStartsWith === 'string') conditions.push(Prisma.sql`starts_with(t.name, ${nameStartsWith})`)
+  if (profiles)
+    conditions.push(
+      Prisma.sql`t."profileRevisionId" IN (SELECT r.id FROM "ProfileRevision" r JOIN "Profile" p ON p.id = r."profileId" WHERE p.name = ANY(${profiles}::text[]))`,
+    )
   if (queues)
     conditions.push(Prisma.sql`t."queueId" IN (SELECT q.id FROM "Queue" q WHERE q.name = ANY(${queues}::text[]))`)
   return conditions

@@ -5,7 +5,7 @@ import type { ServerContext } from '../../systems/serverContext.ts'
 import { contentFields, contentOf, ownContent } from '../content/contentFields.ts'
 import { environmentChangeFaults, environmentField, environmentOf, unsetField } from '../content/environmentInput.ts'
 import { ownSettingsFaults, ServiceSettingsInput, settingsChangeOf } from '../content/settingsInput.ts'
-import { noneLeft } from '../kit/check.ts'
+import { type Fault, noneLeft } from '../kit/check.ts'
 import { requireQueue, requireRevision, requireService } from '../kit/lookup.ts'
 import { resultOrThrow, userMutation } from '../kit/mutation.ts'
 import { aboutService, expectedRevisionField, serviceField } from '../kit/serviceReference.ts'
@@ -24,6 +24,10 @@ export const UpdateServiceInput = userMutation({
       profileRevision: t.int({
         description:
           "A revision of the service's profile; the present one when left out. NotFoundError when it does not exist.",
+      }),
+      latestProfile: t.boolean({
+        defaultValue: false,
+        description: "Whether to take the newest revision of the service's profile. Not together with profileRevision.",
       }),
       command: t.stringList({
         description:
@@ -69,7 +73,7 @@ export const UpdateServiceInput = userMutation({
       }),
       expectedRevision: t.field(expectedRevisionField),
     }),
-    check: environmentChangeFaults,
+    check: (input) => [...environmentChangeFaults(input), ...revisionFaults(input)],
   },
   payload: withWarnings(
     rolloutPayload(
@@ -84,10 +88,8 @@ export const UpdateServiceInput = userMutation({
     const rolloutId = app.newId() as RolloutId
     const { serviceId, intent } = await updateIntentOf(app, input, viewer.subject, rolloutId)
     const result = { serviceId, rolloutId }
-    return resultOrThrow(
-      await app.committer.submit(serviceId, intent, remember(result), await app.outlook.room()),
-      result,
-    )
+    const outcome = await app.committer.submit(serviceId, intent, remember(result), await app.outlook.room())
+    return resultOrThrow(await withNewerRevision(app, serviceId, outcome), result)
   },
 })
 
@@ -98,14 +100,14 @@ export async function updateIntentOf(
   actor: string,
   rolloutId: RolloutId,
 ): Promise<{ readonly serviceId: ServiceId; readonly intent: UpdateIntent }> {
-  const { service, profileRevision, command, env, setEnv, unsetEnv, ...others } = input
+  const { service, profileRevision, latestProfile, command, env, setEnv, unsetEnv, ...others } = input
   const { replicas, settings, queue, startPaused, expectedRevision, ...own } = others
   const { given, rest } = contentOf(own)
   noneLeft(rest)
   const serviceId = await requireService(app, service)
   const intent: UpdateIntent = {
     kind: 'update',
-    profile: typeof profileRevision === 'number' ? await revisionOf(app, serviceId, profileRevision) : null,
+    profile: await revisionOf(app, serviceId, profileRevision, latestProfile === true),
     overrides: {
       // Null goes back to the profile's; an omitted field keeps the service's own.
       ...(command === undefined ? {} : { command }),
@@ -129,12 +131,49 @@ export async function updateIntentOf(
 async function revisionOf(
   { database: { prisma } }: ServerContext,
   serviceId: ServiceId,
-  revision: number,
-): Promise<ProfileRevisionView> {
+  revision: number | null | undefined,
+  latest: boolean,
+): Promise<ProfileRevisionView | null> {
+  if (typeof revision !== 'number' && !latest) return null
   const { profileRevision } = await prisma.service.findUniqueOrThrow({
     where: { id: serviceId },
     select: { profileRevision: { select: { profile: true } } },
   })
-  const found = await requireRevision(prisma, profileRevision.profile, revision)
+  const found = await requireRevision(
+    prisma,
+    profileRevision.profile,
+    revision ?? profileRevision.profile.currentRevision,
+  )
   return { id: found.id as ProfileRevisionId, content: found.content, settings: found.settings }
+}
+
+function revisionFaults({
+  profileRevision,
+  latestProfile,
+}: {
+  profileRevision?: number | null | undefined
+  latestProfile?: boolean | null | undefined
+}): Fault[] {
+  if (typeof profileRevision !== 'number' || latestProfile !== true) return []
+  const message = `latestProfile is given together with profileRevision ${profileRevision}: give one of them.`
+  return [{ path: ['latestProfile'], message }]
+}
+
+type Answer = Awaited<ReturnType<ServerContext['committer']['submit']>>
+
+/** Who updates a service in vain may have expected to get the profile's newest revision, which an update takes only when it is told. */
+async function withNewerRevision(
+  { database: { prisma } }: ServerContext,
+  serviceId: ServiceId,
+  outcome: Answer,
+): Promise<Answer> {
+  if (outcome.kind !== 'refused' || outcome.refusal.code !== 'NO_CHANGE') return outcome
+  const { profileRevision } = await prisma.service.findUniqueOrThrow({
+    where: { id: serviceId },
+    select: { profileRevision: { select: { revision: true, profile: true } } },
+  })
+  const { revision, profile } = profileRevision
+  if (revision === profile.currentRevision) return outcome
+  const message = `${outcome.refusal.message} It runs revision ${revision} of profile ${profile.name}, and the newest one is ${profile.currentRevision}: give latestProfile: true to take it.`
+  return { kind: 'refused', refusal: { ...outcome.refusal, message } }
 }

@@ -6,6 +6,7 @@ import type { Refusal } from '../../model/refusal.ts'
 import type { Settings } from '../../model/settings.ts'
 import type { PortOfHost } from '../../model/watchedPort.ts'
 import type { RegisteringWorker } from '../../model/workerOffer.ts'
+import type { ProfileChange } from '../../rules/service/changedProfile.ts'
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
@@ -42,6 +43,17 @@ export type ClusterChange =
       readonly name: string
       readonly content: GivenContent
       readonly settings: Settings
+      /** Whether it may drop ports and probes although services use the profile. */
+      readonly allowDropping: boolean
+      readonly actor: string
+    }
+  /** The same with a part of the newest revision changed, which has this number unless it is null. */
+  | {
+      readonly kind: 'updateProfile'
+      readonly name: string
+      readonly change: ProfileChange
+      readonly expectedRevision: number | null
+      readonly allowDropping: boolean
       readonly actor: string
     }
   | {

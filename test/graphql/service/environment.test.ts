@@ -58,11 +58,11 @@ test('a service keeps a secret that is sent back, and its profile’s too', asyn
 })
 
 test('a profile keeps a secret that is sent back', async () => {
-  const fields = 'profile { revision env { name value secret } }'
+  const fields = 'profileRevision { revision env { name value secret } }'
   const input = { name: 'keeper', command: ['x'], env: [{ name: 'KEY', value: 's', secret: true }] }
-  const { profile } = await mutate('applyProfile', input, fields)
+  const { profileRevision: profile } = await mutate('applyProfile', input, fields)
   const again = await mutate('applyProfile', { ...input, env: profile.env }, `created ${fields}`)
-  expect(again).toMatchObject({ created: false, profile: { revision: 1 } })
+  expect(again).toMatchObject({ created: false, profileRevision: { revision: 1 } })
   const other = await mutate('applyProfile', { ...input, command: ['y'], env: profile.env }, `created ${fields}`)
   expect(other).toMatchObject({ created: true })
   const { prisma } = api().app.database

@@ -13,7 +13,7 @@ const profileFields = `id revision command env { name value secret } workingDire
   createdBy profile { name current { revision } revisions { nodes { revision } } }`
 
 const applyProfile = async (input: Data): Promise<Data> =>
-  (await api().data(documentOf('applyProfile', `created profile { ${profileFields} }`), { input })).applyProfile
+  (await api().data(documentOf('applyProfile', `created profileRevision { ${profileFields} }`), { input })).applyProfile
 
 const serviceFields =
   'id name owner desiredReplicas activeReplicas status paused revision specRevision deletionRequestedAt blockers { reason message count } version { number command env { name value secret } cause sameContentAs } rollout { number state from { number } to { number } } replicas { nodes { id index state blocker { reason } endReason } }'
@@ -28,7 +28,7 @@ const mutate = async (mutation: string, input: Data, viewer = admin): Promise<Da
 
 describe('profiles', () => {
   test('defaults', async () => {
-    const { created, profile } = await applyProfile({ name: 'plain', command: ['serve', '--now'] })
+    const { created, profileRevision: profile } = await applyProfile({ name: 'plain', command: ['serve', '--now'] })
     expect(created).toBe(true)
     expect(profile).toMatchObject({
       revision: 1,
@@ -62,7 +62,7 @@ describe('profiles', () => {
   })
 
   test('what is given is kept, and secrets are hidden', async () => {
-    const { profile } = await applyProfile({
+    const { profileRevision: profile } = await applyProfile({
       name: 'full',
       command: ['serve'],
       env: [
@@ -129,7 +129,7 @@ describe('profiles', () => {
 
   test('limits of a profile with a fixed port (R1): none above by default, and an explicit "none unavailable" is obeyed', async () => {
     const limits = async (rollout: Data) => {
-      const { profile } = await applyProfile({
+      const { profileRevision: profile } = await applyProfile({
         name: 'fixed',
         command: ['serve'],
         ports: [{ name: 'http', port: 8080 }],
@@ -162,12 +162,12 @@ describe('profiles', () => {
 
   test('the same again makes no revision, another one does', async () => {
     const input = { name: 'twice', command: ['serve'] }
-    expect(await applyProfile(input)).toMatchObject({ created: true, profile: { revision: 1 } })
-    expect(await applyProfile(input)).toMatchObject({ created: false, profile: { revision: 1 } })
+    expect(await applyProfile(input)).toMatchObject({ created: true, profileRevision: { revision: 1 } })
+    expect(await applyProfile(input)).toMatchObject({ created: false, profileRevision: { revision: 1 } })
     const changed = await applyProfile({ ...input, serviceDefaults: { replicas: 2 } })
     expect(changed).toMatchObject({
       created: true,
-      profile: {
+      profileRevision: {
         revision: 2,
         profile: { current: { revision: 2 }, revisions: { nodes: [{ revision: 2 }, { revision: 1 }] } },
       },
@@ -367,7 +367,7 @@ describe('idempotencyKey (R17)', () => {
     await applyProfile({ name: 'keyed', command: ['other'] })
     expect(await applyProfile(profile)).toMatchObject({
       created: true,
-      profile: { id: first.profile.id, revision: 1, profile: { current: { revision: 2 } } },
+      profileRevision: { id: first.profileRevision.id, revision: 1, profile: { current: { revision: 2 } } },
     })
     const project =
       'mutation { applyProject(input: { name: "keyed", idempotencyKey: "k3" }) { ... on ApplyProjectPayload { project { id } } } }'

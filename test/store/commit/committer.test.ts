@@ -334,6 +334,7 @@ eachDatabase((database) => {
       const apply = (cpuMillis: number) =>
         store.committer.write({
           kind: 'applyProfile',
+          allowDropping: false,
           name,
           content: { ...service.content, cpuMillis },
           settings: service.template.settings,

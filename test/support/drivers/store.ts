@@ -63,6 +63,7 @@ export class TestStore {
     const id = (over.id ?? randomUUID()) as ServiceId
     const profile = await this.committer.write({
       kind: 'applyProfile',
+      allowDropping: false,
       name: `p${id.slice(0, 8)}`,
       content: over.content ?? content(),
       settings: settings(),

@@ -1,17 +1,13 @@
-import { isDeepStrictEqual } from 'node:util'
-import type { ProfileId, ProfileRevisionId, ProjectId, QueueId } from '../../../model/id.ts'
-import { invalidInput } from '../../../model/refusal.ts'
-import { sameContent } from '../../../rules/version/content.ts'
-import { withKeptSecrets } from '../../../rules/version/environment.ts'
+import type { ProjectId, QueueId } from '../../../model/id.ts'
 import type { Database } from '../../database/database.ts'
 import type { ClusterChange } from '../outcome.ts'
 import { type ClusterWritePlan, clusterEvent } from './clusterFacts.ts'
 import { planHost } from './hostPlan.ts'
+import { planProfile } from './profilePlan.ts'
 import { planEndOfQuarantine } from './quarantinePlan.ts'
 import { planRegistration } from './registrationPlan.ts'
 
 type NewId = () => string
-type ApplyProfile = Extract<ClusterChange, { kind: 'applyProfile' }>
 type ApplyProject = Extract<ClusterChange, { kind: 'applyProject' }>
 type ApplyQueue = Extract<ClusterChange, { kind: 'applyQueue' }>
 
@@ -21,6 +17,7 @@ type ApplyQueue = Extract<ClusterChange, { kind: 'applyQueue' }>
 export function planClusterWrite(database: Database, change: ClusterChange, newId: NewId): Promise<ClusterWritePlan> {
   switch (change.kind) {
     case 'applyProfile':
+    case 'updateProfile':
       return planProfile(database, change, newId)
     case 'applyProject':
       return planProject(database, change, newId)
@@ -32,54 +29,6 @@ export function planClusterWrite(database: Database, change: ClusterChange, newI
       return planEndOfQuarantine(database, change)
     default:
       return planHost(database, change)
-  }
-}
-
-async function planProfile({ prisma }: Database, change: ApplyProfile, newId: NewId): Promise<ClusterWritePlan> {
-  const { name, settings, actor } = change
-  const known = await prisma.profile.findUnique({ where: { name } })
-  const newest =
-    known &&
-    (await prisma.profileRevision.findUniqueOrThrow({
-      where: { profileId_revision: { profileId: known.id, revision: known.currentRevision } },
-    }))
-  const { variables, issues } = withKeptSecrets(change.content.env, newest?.content.env ?? [])
-  if (issues.length > 0) {
-    const refusal = invalidInput(issues.map(({ path, message }) => ({ path: ['input', 'env', ...path], message })))
-    return { write: null, outcome: { kind: 'refused', refusal } }
-  }
-  const content = { ...change.content, env: variables }
-  const profileId = (known?.id ?? newId()) as ProfileId
-  if (newest && sameContent(newest.content, content) && isDeepStrictEqual(newest.settings, settings)) {
-    return {
-      write: null,
-      outcome: { kind: 'profile', profileId, profileRevisionId: newest.id as ProfileRevisionId, created: false },
-    }
-  }
-  const profileRevisionId = newId() as ProfileRevisionId
-  const revision = (known?.currentRevision ?? 0) + 1
-  const message = `${actor} applied profile ${name}: it has revision ${revision}.`
-  return {
-    write: {
-      table: 'profile',
-      row: {
-        id: profileId,
-        name,
-        isNew: known === null,
-        revision,
-        revisionId: profileRevisionId,
-        content,
-        settings,
-        actor,
-      },
-      fact: {
-        kind: 'profile',
-        hostId: null,
-        data: { format: 1, profileId, wakesPlacement: false },
-        event: clusterEvent('PROFILE', message, actor),
-      },
-    },
-    outcome: { kind: 'profile', profileId, profileRevisionId, created: true },
   }
 }
 

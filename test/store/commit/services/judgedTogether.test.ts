@@ -42,6 +42,7 @@ eachDatabase((database) => {
     const revised = content({ ports: ports(...names), readiness })
     const profile = await servers[0].committer.write({
       kind: 'applyProfile',
+      allowDropping: false,
       name: `p${randomUUID().slice(0, 8)}`,
       content: revised,
       settings: settings(),
