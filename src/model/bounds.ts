@@ -34,6 +34,7 @@ export const bounds = {
   graceSeconds: { min: 0, max: 86_400 },
   projectReplicas: { min: 0, max: 1_000_000_000 },
   queuePriority: { min: -1_000_000, max: 1_000_000 },
+  causeLength: 256,
   idempotencyKeyLength: 128,
   pageSize: { default: 20, max: 100 },
   nodes: 100,

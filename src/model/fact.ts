@@ -20,6 +20,8 @@ export interface EventText {
   readonly message: string
   /** The user who caused it, or `xce` for the rules. */
   readonly actor: string
+  /** Why the actor wanted it, in their words; left out where they did not say. */
+  readonly why?: string | null
   readonly replicaId: ReplicaId | null
   readonly hostId: HostId | null
   /** How often it has happened so far; only the 1st, 2nd, 4th, 8th … time has an event. */

@@ -50,6 +50,7 @@ export interface Reporter {
 interface UserIntent {
   readonly expectedRevision: Revision | null
   readonly actor: string
+  readonly why?: string | null
 }
 
 /** A revision of a profile, already looked up: revisions never change. */
@@ -138,16 +139,22 @@ export type ServiceIntent =
       readonly replicas: number
       readonly expectedRevision: Revision | null
       readonly actor: string
+      readonly why?: string | null
     }
   | UpdateIntent
   | RestartIntent
   | RollbackIntent
   | PauseIntent
-  | { readonly kind: 'delete'; readonly expectedRevision: Revision | null; readonly actor: string }
-  | { readonly kind: 'resetBackoff'; readonly actor: string }
-  | { readonly kind: 'kill'; readonly replica: ReplicaId; readonly actor: string }
+  | {
+      readonly kind: 'delete'
+      readonly expectedRevision: Revision | null
+      readonly actor: string
+      readonly why?: string | null
+    }
+  | { readonly kind: 'resetBackoff'; readonly actor: string; readonly why?: string | null }
+  | { readonly kind: 'kill'; readonly replica: ReplicaId; readonly actor: string; readonly why?: string | null }
   /** The user wants the replica on another host (R15). */
-  | { readonly kind: 'requeue'; readonly replica: ReplicaId; readonly actor: string }
+  | { readonly kind: 'requeue'; readonly replica: ReplicaId; readonly actor: string; readonly why?: string | null }
   | ReportIntent
   /**
    * A worker has registered: its host as it is now and what it still runs, and so what it no longer has (R15: that ends
@@ -181,6 +188,8 @@ export interface NewService {
   readonly queueId: QueueId
   readonly name: string
   readonly owner: string
+  /** Why its creator wants it, in their words. */
+  readonly why?: string | null
   readonly profileRevisionId: ProfileRevisionId
   readonly content: Content
   readonly overrides: Overrides

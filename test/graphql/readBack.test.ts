@@ -12,6 +12,7 @@ const api = openApi()
 /** Fields that are no part of what is written: they say how, or by which name. */
 const notRead = new Set([
   'idempotencyKey',
+  'cause',
   'expectedRevision',
   'service',
   'startPaused',

@@ -103,7 +103,7 @@ test.each([
       const before = await processesOf(watch)
       expect(before.size).toBe(3)
       const back = await service.change('rollbackService')
-      expect(back).toMatchObject({ availableReplicas: 3, version: { cause: 'ROLLBACK', sameContentAs: 1 } })
+      expect(back).toMatchObject({ availableReplicas: 3, version: { origin: 'ROLLBACK', sameContentAs: 1 } })
       await service.seen(
         'the rollback is complete',
         ({ status, rollout }) => status === 'HEALTHY' && rollout.number === 3,

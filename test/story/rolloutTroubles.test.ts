@@ -72,7 +72,7 @@ describe('a version that crashes', () => {
       status: 'HEALTHY',
       availableReplicas: 4,
       blockers: [],
-      version: { sameContentAs: 1, cause: 'ROLLBACK' },
+      version: { sameContentAs: 1, origin: 'ROLLBACK' },
     })
     const kept = (await service.replicas()).map(({ id }) => id)
     expect(old.every((id) => kept.includes(id))).toBe(true)
@@ -86,7 +86,7 @@ describe('a version that crashes', () => {
     await update(service, 'bad')
     const back = await service.actUntil('rolled back', ({ rollout }) => rollout.number === 3)
     expect(back).toMatchObject({
-      version: { cause: 'AUTO_ROLLBACK', sameContentAs: 1 },
+      version: { origin: 'AUTO_ROLLBACK', sameContentAs: 1 },
       rollout: { automatic: true, from: { number: 1 }, to: { number: 3 } },
     })
     expect(await service.events()).toContain(
@@ -255,7 +255,7 @@ describe('a version that needs what is not there', () => {
       rollout: { blocker: { reason: 'NO_CAPACITY', since: stuck.rollout.blocker?.since } },
     })
     await service.change('updateService', { profileRevision: 1, command: ['serve', 'small'] })
-    expect(await service.completed(3)).toMatchObject({ status: 'HEALTHY', version: { cause: 'UPDATE' } })
+    expect(await service.completed(3)).toMatchObject({ status: 'HEALTHY', version: { origin: 'UPDATE' } })
   })
 
   test('no host that takes replicas: NO_HOST; it goes on when one is there again', async () => {
@@ -453,7 +453,7 @@ describe('in the middle', () => {
     const service = await running('restart', 4)
     const before = (await service.replicas()).map(({ id }) => id)
     expect(await service.change('restartService')).toMatchObject({
-      version: { number: 2, sameContentAs: 1, cause: 'RESTART' },
+      version: { number: 2, sameContentAs: 1, origin: 'RESTART' },
       rollout: { oldReplicas: 3 },
     })
     expect(await service.completed(2)).toMatchObject({ status: 'HEALTHY', availableReplicas: 4 })

@@ -2,7 +2,7 @@
 CREATE TYPE "ServiceStatus" AS ENUM ('HEALTHY', 'PROGRESSING', 'DEGRADED', 'PAUSED', 'STALLED', 'CRASH_LOOP', 'STOPPED', 'DELETING');
 
 -- CreateEnum
-CREATE TYPE "VersionCause" AS ENUM ('CREATE', 'UPDATE', 'ROLLBACK', 'AUTO_ROLLBACK', 'RESTART');
+CREATE TYPE "VersionOrigin" AS ENUM ('CREATE', 'UPDATE', 'ROLLBACK', 'AUTO_ROLLBACK', 'RESTART');
 
 -- CreateEnum
 CREATE TYPE "RolloutState" AS ENUM ('ROLLING', 'PAUSED', 'STALLED', 'COMPLETED', 'SUPERSEDED', 'ROLLED_BACK', 'CANCELLED');
@@ -137,7 +137,8 @@ CREATE TABLE "ServiceVersion" (
     "template" JSONB NOT NULL,
     "contentDigest" TEXT NOT NULL,
     "contentNumber" INTEGER NOT NULL,
-    "cause" "VersionCause" NOT NULL,
+    "origin" "VersionOrigin" NOT NULL,
+    "cause" TEXT,
     "createdAt" TIMESTAMPTZ(3) NOT NULL,
     "createdBy" TEXT NOT NULL,
 
@@ -348,6 +349,7 @@ CREATE TABLE "Event" (
     "kind" "EventKind" NOT NULL,
     "message" TEXT NOT NULL,
     "actor" TEXT NOT NULL,
+    "cause" TEXT,
     "projectId" TEXT,
     "serviceId" TEXT,
     "replicaId" TEXT,

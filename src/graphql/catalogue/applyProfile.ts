@@ -51,13 +51,13 @@ userMutation({
   payload: ApplyProfilePayload,
   errors: ['INVALID_STATE'],
   about: (input) => ({ profile: input.name }),
-  perform: async (input, { app, viewer, remember }) => {
+  perform: async (input, { app, by, remember }) => {
     const { name, command, env, serviceDefaults, allowDropping, ...others } = input
     const { given, rest } = contentOf(others)
     noneLeft(rest)
     const content: GivenContent = { command, env: environmentOf(env), ...contentWithDefaults(given) }
     const settings = settingsWithDefaults(serviceDefaults, content)
-    const write = { name, content, settings, allowDropping: allowDropping ?? false, actor: viewer.subject }
+    const write = { name, content, settings, allowDropping: allowDropping ?? false, ...by }
     const change = { kind: 'applyProfile', ...write } as const
     return appliedOf('profile', await app.committer.write(change, remember(null)))
   },

@@ -101,9 +101,9 @@ userMutation({
   payload: ApplyProjectPayload,
   errors: [],
   about: ({ name }) => ({ project: name }),
-  perform: async ({ name, maxReplicas = null, ...rest }, { app, viewer, remember }) => {
+  perform: async ({ name, maxReplicas = null, ...rest }, { app, by, remember }) => {
     noneLeft(rest)
-    const change = { kind: 'applyProject', name, maxReplicas, actor: viewer.subject } as const
+    const change = { kind: 'applyProject', name, maxReplicas, ...by } as const
     return appliedOf('project', await app.committer.write(change, remember(null)))
   },
 })

@@ -96,9 +96,9 @@ userMutation({
   payload: ApplyQueuePayload,
   errors: [],
   about: ({ name }) => ({ queue: name }),
-  perform: async ({ name, priority, ...rest }, { app, viewer, remember }) => {
+  perform: async ({ name, priority, ...rest }, { app, by, remember }) => {
     noneLeft(rest)
-    const change = { kind: 'applyQueue', name, priority, actor: viewer.subject } as const
+    const change = { kind: 'applyQueue', name, priority, ...by } as const
     return appliedOf('queue', await app.committer.write(change, remember(null)))
   },
 })

@@ -44,7 +44,7 @@ userMutation({
   payload: UpdateProfilePayload,
   errors: ['NOT_FOUND', 'INVALID_STATE'],
   about: ({ name }) => ({ profile: name }),
-  perform: async (input, { app, viewer, remember }) => {
+  perform: async (input, { app, by, remember }) => {
     const { name, command, env, serviceDefaults, expectedRevision, allowDropping, ...others } = input
     const { given, rest } = contentOf(others)
     noneLeft(rest)
@@ -64,7 +64,7 @@ userMutation({
       change,
       expectedRevision: expectedRevision ?? null,
       allowDropping: allowDropping ?? false,
-      actor: viewer.subject,
+      ...by,
     } as const
     return appliedOf('profile', await app.committer.write(write, remember(null)))
   },

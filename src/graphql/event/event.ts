@@ -41,6 +41,11 @@ export const Event = builder.prismaNode('Event', {
       description:
         'How often it has happened so far. A repeat for the same cause has an event only at the 2nd, 4th, 8th … time.',
     }),
+    cause: t.exposeString('cause', {
+      nullable: true,
+      description:
+        'Why the actor wanted it, as their mutation said; null when it did not say, and for what the rules do.',
+    }),
     actor: t.exposeString('actor', { description: 'The subject that caused it; "xce" when the rules did.' }),
     service: t.field({
       type: rowType('Service'),

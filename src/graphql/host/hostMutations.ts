@@ -42,7 +42,7 @@ function hostMutation({ name, description, done, errors, change }: HostMutation)
     about: ({ host }) => ({ host: shownReference(host) }),
     perform: ({ host, ...rest }, call) => {
       noneLeft(rest)
-      return perform('Host', host, (known) => change(known, call.viewer.subject), call)
+      return perform('Host', host, (known) => ({ ...change(known, call.by.actor), why: call.by.why }), call)
     },
   })
 }
@@ -140,6 +140,6 @@ userMutation({
   about: ({ worker }) => ({ worker: shownReference(worker) }),
   perform: ({ worker, ...rest }, call) => {
     noneLeft(rest)
-    return perform('Worker', worker, (name) => ({ kind: 'removeWorker', name, actor: call.viewer.subject }), call)
+    return perform('Worker', worker, (name) => ({ kind: 'removeWorker', name, ...call.by }), call)
   },
 })

@@ -20,6 +20,8 @@ import { textFaults } from './values.ts'
 export interface Call {
   readonly app: ServerContext
   readonly viewer: Viewer
+  /** Who makes the change, and why in their words. */
+  readonly by: { readonly actor: string; readonly why: string | null }
   /** What the store keeps under the caller's idempotencyKey, in the same commit; undefined when no key was given. */
   remember(result: Json): Remember | undefined
 }
@@ -32,7 +34,7 @@ export type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObjec
 interface MutationOptions<Fields extends InputFieldMap, Result extends object> {
   readonly name: string
   readonly description: string
-  /** The fields of the input. Each input has the idempotencyKey as well. */
+  /** The fields of the input. Each input has the idempotencyKey and the cause as well. */
   readonly input: {
     readonly description: string
     readonly fields: (t: InputFields) => Fields
@@ -60,6 +62,14 @@ const idempotencyKey = {
       : textFaults('The key', key),
 }
 
+const cause = {
+  description: `Why you make the change, for whoever reads the version and the events later; at most ${bounds.causeLength} characters.`,
+  check: (text: string): readonly Fault[] =>
+    text.length > bounds.causeLength
+      ? [{ message: `The cause has ${text.length} characters: at most ${bounds.causeLength} are allowed.` }]
+      : textFaults('The cause', text),
+}
+
 /**
  * Adds a user's mutation: an input, a result union, the idempotencyKey (R17) and one log line. `perform` has what is
  * special to it. Returns the input.
@@ -73,7 +83,7 @@ export function userMutation<Fields extends InputFieldMap, Result extends object
   // Pothos derives the types of inputs and arguments from their fields, which are not known here.
   const input = builder.inputType(`${title}Input`, {
     ...inputOptions,
-    fields: (t: InputFields) => ({ ...fields(t), idempotencyKey: t.string(idempotencyKey) }),
+    fields: (t: InputFields) => ({ ...fields(t), idempotencyKey: t.string(idempotencyKey), cause: t.string(cause) }),
   } as never) as unknown as InputObjectRef<Types, InputShapeFromFields<Fields>>
   const resolve = (
     _root: unknown,
@@ -104,7 +114,10 @@ export function titleOf(mutation: string): string {
   return `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}`
 }
 
-type Keyed<Input> = Input & { readonly idempotencyKey?: string | null | undefined }
+type Keyed<Input> = Input & {
+  readonly idempotencyKey?: string | null | undefined
+  readonly cause?: string | null | undefined
+}
 
 async function logged<Fields extends InputFieldMap, Result extends object>(
   { name: operation, about, perform }: MutationOptions<Fields, Result>,
@@ -137,18 +150,19 @@ async function logged<Fields extends InputFieldMap, Result extends object>(
 /** A use of the same key is answered from what was kept. The store keeps it, and judges two simultaneous uses. */
 async function idempotent<Input extends object, Result extends object>(
   operation: string,
-  { idempotencyKey: key, ...rest }: Keyed<Input>,
+  { idempotencyKey: key, cause, ...rest }: Keyed<Input>,
   { app, viewer }: { readonly app: ServerContext; readonly viewer: Viewer },
   perform: (input: Input, call: Call) => Promise<Result>,
 ): Promise<Result> {
   const input = rest as unknown as Input
   const { subject } = viewer
-  if (typeof key !== 'string') return perform(input, { app, viewer, remember: () => undefined })
-  const use: KeyUse = { subject, operation, key, inputHash: hashOf(input) }
+  const by = { actor: subject, why: cause ?? null }
+  if (typeof key !== 'string') return perform(input, { app, viewer, by, remember: () => undefined })
+  const use: KeyUse = { subject, operation, key, inputHash: hashOf({ ...input, cause: cause ?? undefined }) }
   const before = await keptResult<Result>(app, use)
   if (before !== null) return before
   try {
-    return await perform(input, { app, viewer, remember: (result) => ({ ...use, result }) })
+    return await perform(input, { app, viewer, by, remember: (result) => ({ ...use, result }) })
   } catch (error) {
     // The reason for the refusal may be what another server did under this key, after the look above.
     const meanwhile = error instanceof RefusalError ? await keptResult<Result>(app, use) : null

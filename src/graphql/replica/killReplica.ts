@@ -33,10 +33,10 @@ userMutation({
   payload: KillReplicaPayload,
   errors: ['NOT_FOUND', 'INVALID_STATE'],
   about: ({ replica }) => ({ replica: shownReplica(replica) }),
-  perform: async ({ replica, ...rest }, { app, viewer, remember }) => {
+  perform: async ({ replica, ...rest }, { app, by, remember }) => {
     noneLeft(rest)
     const { serviceId, replicaId } = await requireReplica(app, replica, ['input', 'replica'])
-    const intent = { kind: 'kill', replica: replicaId, actor: viewer.subject } as const
+    const intent = { kind: 'kill', replica: replicaId, ...by } as const
     return resultOrThrow(
       await app.committer.submit(serviceId, intent, remember({ replicaId }), await app.outlook.room()),
       { replicaId },

@@ -33,10 +33,10 @@ userMutation({
   payload: RequeueReplicaPayload,
   errors: ['NOT_FOUND', 'INVALID_STATE', 'NO_CHANGE'],
   about: ({ replica }) => ({ replica: shownReplica(replica) }),
-  perform: async ({ replica, ...rest }, { app, viewer, remember }) => {
+  perform: async ({ replica, ...rest }, { app, by, remember }) => {
     noneLeft(rest)
     const { replicaId, serviceId } = await requireReplica(app, replica, ['input', 'replica'])
-    const intent = { kind: 'requeue', replica: replicaId, actor: viewer.subject } as const
+    const intent = { kind: 'requeue', replica: replicaId, ...by } as const
     const outcome = await app.committer.submit(serviceId, intent, remember({ replicaId }), await app.outlook.room())
     return resultOrThrow(outcome, { replicaId })
   },

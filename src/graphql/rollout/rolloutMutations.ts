@@ -28,12 +28,12 @@ userMutation({
   payload: rolloutPayload('RestartServicePayload', 'The service is being restarted.', begun),
   errors: ['NOT_FOUND', 'CONFLICT', 'INVALID_STATE'],
   about: (input) => aboutService(input),
-  perform: async ({ service, expectedRevision = null, ...rest }, { app, viewer, remember }) => {
+  perform: async ({ service, expectedRevision = null, ...rest }, { app, by, remember }) => {
     noneLeft(rest)
     const serviceId = await requireService(app, service)
     const rolloutId = app.newId() as RolloutId
     const result = { serviceId, rolloutId }
-    const intent = { kind: 'restart', rolloutId, expectedRevision, actor: viewer.subject } as const
+    const intent = { kind: 'restart', rolloutId, expectedRevision, ...by } as const
     return resultOrThrow(
       await app.committer.submit(serviceId, intent, remember(result), await app.outlook.room()),
       result,
@@ -65,11 +65,11 @@ for (const { kind, name, description, input, payload } of [
     payload,
     errors: ['NOT_FOUND', 'CONFLICT', 'INVALID_STATE'],
     about: (input) => aboutService(input),
-    perform: async ({ service, expectedRevision = null, ...rest }, { app, viewer, remember }) => {
+    perform: async ({ service, expectedRevision = null, ...rest }, { app, by, remember }) => {
       noneLeft(rest)
       const serviceId = await requireService(app, service)
       const result = { serviceId, rolloutId: null }
-      const intent = { kind, expectedRevision, actor: viewer.subject } as const
+      const intent = { kind, expectedRevision, ...by } as const
       return resultOrThrow(
         await app.committer.submit(serviceId, intent, remember(result), await app.outlook.room()),
         result,
@@ -96,7 +96,7 @@ userMutation({
   payload: rolloutPayload('RollbackServicePayload', 'The service is being rolled back.', begun),
   errors: ['NOT_FOUND', 'CONFLICT', 'NO_CHANGE', 'INVALID_STATE'],
   about: (input) => aboutService(input),
-  perform: async ({ service, toVersion, expectedRevision = null, ...rest }, { app, viewer, remember }) => {
+  perform: async ({ service, toVersion, expectedRevision = null, ...rest }, { app, by, remember }) => {
     noneLeft(rest)
     const serviceId = await requireService(app, service)
     const to =
@@ -105,7 +105,7 @@ userMutation({
         : null
     const rolloutId = app.newId() as RolloutId
     const result = { serviceId, rolloutId }
-    const intent = { kind: 'rollback', to, rolloutId, expectedRevision, actor: viewer.subject } as const
+    const intent = { kind: 'rollback', to, rolloutId, expectedRevision, ...by } as const
     return resultOrThrow(
       await app.committer.submit(serviceId, intent, remember(result), await app.outlook.room()),
       result,

@@ -77,7 +77,7 @@ userMutation({
   payload: withWarnings(servicePayload('CreateServicePayload', 'The service was created.')),
   errors: ['NOT_FOUND', 'NAME_TAKEN', 'QUOTA_EXCEEDED'],
   about: ({ project, name }) => ({ service: `${project}/${name}` }),
-  perform: async (input, { app, viewer, remember }) => {
+  perform: async (input, { app, viewer, by, remember }) => {
     const { name, replicas, command, env, unsetEnv, settings, ...others } = input
     const { given, rest } = contentOf(others)
     const { project: projectName, queue: queueName, profile: profileName, profileRevision, ...none } = rest
@@ -101,6 +101,7 @@ userMutation({
       queueId: queue.id,
       name,
       owner: viewer.subject,
+      why: by.why,
       profileRevisionId: revision.id as ProfileRevisionId,
       content,
       overrides,

@@ -86,7 +86,12 @@ builder.queryField('previewUpdate', (t) =>
       if (viewer === null) throw unauthenticated()
       checkArguments(info, args)
       const { input, readyAfterSeconds } = args
-      const { serviceId, intent } = await updateIntentOf(app, input, viewer.subject, app.newId() as RolloutId)
+      const { serviceId, intent } = await updateIntentOf(
+        app,
+        input,
+        { actor: viewer.subject, why: null },
+        app.newId() as RolloutId,
+      )
       const plan = await app.previews.preview(serviceId, intent, readyAfterSeconds)
       if ('code' in plan) throw errorOf(asInput(plan))
       return plan

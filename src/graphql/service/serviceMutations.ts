@@ -24,10 +24,10 @@ userMutation({
   payload: servicePayload('ScaleServicePayload', 'The desired replicas are set.'),
   errors: ['NOT_FOUND', 'CONFLICT', 'QUOTA_EXCEEDED', 'INVALID_STATE'],
   about: (input) => aboutService(input),
-  perform: async ({ service, replicas, expectedRevision = null, ...rest }, { app, viewer, remember }) => {
+  perform: async ({ service, replicas, expectedRevision = null, ...rest }, { app, by, remember }) => {
     noneLeft(rest)
     const serviceId = await requireService(app, service)
-    const intent = { kind: 'scale', replicas, expectedRevision, actor: viewer.subject } as const
+    const intent = { kind: 'scale', replicas, expectedRevision, ...by } as const
     return resultOrThrow(
       await app.committer.submit(serviceId, intent, remember({ serviceId }), await app.outlook.room()),
       { serviceId },
@@ -43,10 +43,10 @@ userMutation({
   payload: servicePayload('ResetBackoffPayload', 'The failures are forgotten.'),
   errors: ['NOT_FOUND', 'NO_CHANGE'],
   about: (input) => aboutService(input),
-  perform: async ({ service, ...rest }, { app, viewer, remember }) => {
+  perform: async ({ service, ...rest }, { app, by, remember }) => {
     noneLeft(rest)
     const serviceId = await requireService(app, service)
-    const intent = { kind: 'resetBackoff', actor: viewer.subject } as const
+    const intent = { kind: 'resetBackoff', ...by } as const
     return resultOrThrow(
       await app.committer.submit(serviceId, intent, remember({ serviceId }), await app.outlook.room()),
       { serviceId },
@@ -65,10 +65,10 @@ userMutation({
   payload: servicePayload('DeleteServicePayload', 'The service is being deleted, or has gone already.'),
   errors: ['NOT_FOUND', 'CONFLICT'],
   about: (input) => aboutService(input),
-  perform: async ({ service, expectedRevision = null, ...rest }, { app, viewer, remember }) => {
+  perform: async ({ service, expectedRevision = null, ...rest }, { app, by, remember }) => {
     noneLeft(rest)
     const serviceId = await requireService(app, service)
-    const intent = { kind: 'delete', expectedRevision, actor: viewer.subject } as const
+    const intent = { kind: 'delete', expectedRevision, ...by } as const
     return resultOrThrow(await app.committer.submit(serviceId, intent, remember({ serviceId })), { serviceId })
   },
 })

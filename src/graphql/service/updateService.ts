@@ -7,7 +7,7 @@ import { environmentChangeFaults, environmentField, environmentOf, unsetField } 
 import { ownSettingsFaults, ServiceSettingsInput, settingsChangeOf } from '../content/settingsInput.ts'
 import { type Fault, noneLeft } from '../kit/check.ts'
 import { requireQueue, requireRevision, requireService } from '../kit/lookup.ts'
-import { resultOrThrow, userMutation } from '../kit/mutation.ts'
+import { type Call, resultOrThrow, userMutation } from '../kit/mutation.ts'
 import { aboutService, expectedRevisionField, serviceField } from '../kit/serviceReference.ts'
 import { checkCommand, whole } from '../kit/values.ts'
 import { rolloutPayload } from '../rollout/rolloutPayload.ts'
@@ -84,9 +84,9 @@ export const UpdateServiceInput = userMutation({
   ),
   errors: ['NOT_FOUND', 'CONFLICT', 'NO_CHANGE', 'QUOTA_EXCEEDED', 'INVALID_STATE'],
   about: (input) => aboutService(input),
-  perform: async (input, { app, viewer, remember }) => {
+  perform: async (input, { app, by, remember }) => {
     const rolloutId = app.newId() as RolloutId
-    const { serviceId, intent } = await updateIntentOf(app, input, viewer.subject, rolloutId)
+    const { serviceId, intent } = await updateIntentOf(app, input, by, rolloutId)
     const result = { serviceId, rolloutId }
     const outcome = await app.committer.submit(serviceId, intent, remember(result), await app.outlook.room())
     return resultOrThrow(await withNewerRevision(app, serviceId, outcome), result)
@@ -97,7 +97,7 @@ export const UpdateServiceInput = userMutation({
 export async function updateIntentOf(
   app: ServerContext,
   input: typeof UpdateServiceInput.$inferInput,
-  actor: string,
+  by: Call['by'],
   rolloutId: RolloutId,
 ): Promise<{ readonly serviceId: ServiceId; readonly intent: UpdateIntent }> {
   const { service, profileRevision, latestProfile, command, env, setEnv, unsetEnv, ...others } = input
@@ -122,7 +122,7 @@ export async function updateIntentOf(
     startPaused: startPaused ?? false,
     rolloutId,
     expectedRevision: expectedRevision ?? null,
-    actor,
+    ...by,
   }
   return { serviceId, intent }
 }

@@ -1,10 +1,10 @@
-import type { VersionCause as Cause } from '../../generated/prisma/enums.ts'
+import type { VersionOrigin as Origin } from '../../generated/prisma/enums.ts'
 import { EnvironmentVariable, PortDeclaration, ServiceOverrides } from '../content/content.ts'
 import { builder } from '../kit/builder.ts'
 import { enumOf } from '../kit/enumOf.ts'
 import { rowType } from '../kit/rowType.ts'
 
-const VersionCause = enumOf<Cause>('VersionCause', 'The causes of a version.', {
+const VersionOrigin = enumOf<Origin>('VersionOrigin', 'What made a version.', {
   CREATE: 'The creation of the service.',
   UPDATE: 'An update.',
   ROLLBACK: 'A rollback that a user asked for.',
@@ -53,10 +53,14 @@ export const ServiceVersion = builder.prismaNode('ServiceVersion', {
         'The lowest earlier version number with equal content, whose replicas this version does not replace. Null when there is none.',
       resolve: (version) => (version.contentNumber === version.number ? null : version.contentNumber),
     }),
-    cause: t.field({
-      type: VersionCause,
-      description: 'The cause of this version.',
-      resolve: (version) => version.cause,
+    origin: t.field({
+      type: VersionOrigin,
+      description: 'What made this version.',
+      resolve: (version) => version.origin,
+    }),
+    cause: t.exposeString('cause', {
+      nullable: true,
+      description: 'Why the user who made it wanted it, as the mutation said; null when it did not say.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     createdBy: t.exposeString('createdBy', { description: 'The subject that made it; "xce" when the rules did.' }),

@@ -26,6 +26,14 @@ import { setBlockers } from '../waiting/setBlockers.ts'
  * together. A refused intent leaves the draft as it was.
  */
 export function decide(draft: Draft, intent: ServiceIntent, ctx: Context): CommitOutcome {
+  draft.why = 'actor' in intent ? (intent.why ?? null) : null
+  const outcome = take(draft, intent, ctx)
+  // What the rules make of it afterwards is theirs.
+  draft.why = null
+  return outcome
+}
+
+function take(draft: Draft, intent: ServiceIntent, ctx: Context): CommitOutcome {
   switch (intent.kind) {
     case 'scale':
       return scale(draft, intent, ctx)

@@ -22,6 +22,8 @@ import { type SlotKey, slotKey } from './slot.ts'
 export interface DraftEvent {
   readonly kind: EventKind
   readonly actor: string
+  /** Why the actor wanted it, in their words. */
+  readonly why: string | null
   /** What is the same each time that it happens again; null where every time is told. */
   readonly cause: string | null
   /** How often it has happened so far, where the rule has counted that itself. */
@@ -73,6 +75,8 @@ export interface Draft {
   readonly heirs: Map<ReplicaId, ReplicaId>
   /** The room that hosts and projects have; null where it is not known. */
   room: Room | null
+  /** Why the user wants what is being decided, in their words; null where they did not say, and for what the rules do. */
+  why: string | null
   /** Everything that happened, in order. */
   readonly events: DraftEvent[]
   /** The position (1, 2, …) in `events` of the last change of the spec. */
@@ -115,6 +119,7 @@ export function draftOver(base: ServiceSnapshot, created: boolean, mostRows: num
     workerPreconditions: [],
     heirs: new Map(),
     room: null,
+    why: null,
     events: [],
     specEvent: null,
     grownFrom: null,

@@ -13,7 +13,17 @@ export function recordEvent(
   actor: string = controller,
   count = 1,
 ): void {
-  draft.events.push({ kind, actor, cause: null, count, predicate: null, message, hostId: null, replicas: [] })
+  draft.events.push({
+    kind,
+    actor,
+    why: draft.why,
+    cause: null,
+    count,
+    predicate: null,
+    message,
+    hostId: null,
+    replicas: [],
+  })
 }
 
 /**
@@ -28,7 +38,17 @@ export function recordReplicaEvent(
   actor: string = controller,
 ): void {
   const replicas = [{ id: row.id, index: row.index }]
-  draft.events.push({ kind: 'REPLICA', actor, cause, count: 1, predicate: null, message, hostId: row.hostId, replicas })
+  draft.events.push({
+    kind: 'REPLICA',
+    actor,
+    why: draft.why,
+    cause,
+    count: 1,
+    predicate: null,
+    message,
+    hostId: row.hostId,
+    replicas,
+  })
 }
 
 /** Records what probably happens to other replicas of this commit, too: they share one event. */
@@ -42,7 +62,17 @@ export function recordSharedEvent(draft: Draft, row: Replica, cause: string | nu
   const replicas = [{ id: row.id, index: row.index }]
   const predicate = { one, many }
   const { hostId } = row
-  draft.events.push({ kind: 'REPLICA', actor: controller, cause, count: 1, predicate, message: '', hostId, replicas })
+  draft.events.push({
+    kind: 'REPLICA',
+    actor: controller,
+    why: null,
+    cause,
+    count: 1,
+    predicate,
+    message: '',
+    hostId,
+    replicas,
+  })
 }
 
 /** Names replicas: "Replica 3 of web" or "Replicas 0–4, 7 and 9 of web". */

@@ -33,7 +33,7 @@ export function tellEvents(draft: Draft, now: Instant): ToldEvents {
   return { events, specEvent }
 }
 
-type Part = Pick<DraftEvent, 'kind' | 'actor' | 'count' | 'predicate' | 'message' | 'hostId' | 'replicas'> & {
+type Part = Pick<DraftEvent, 'kind' | 'actor' | 'why' | 'count' | 'predicate' | 'message' | 'hostId' | 'replicas'> & {
   readonly repeat?: Repeat
 }
 
@@ -84,7 +84,7 @@ function remember(draft: Draft, memory: ReadonlyMap<ReplicaId, Repeats>): void {
 
 function textOf(
   service: string,
-  { kind, actor, predicate, message, replicas, hostId, repeat, count }: Part,
+  { kind, actor, why, predicate, message, replicas, hostId, repeat, count }: Part,
 ): EventText {
   const [first] = replicas
   const replicaId = replicas.length === 1 && first !== undefined ? first.id : null
@@ -93,9 +93,9 @@ function textOf(
     predicate === null
       ? message
       : `${subjectOf(service, indexes)} ${indexes.length === 1 ? predicate.one : predicate.many}.`
-  if (repeat === undefined) return { kind, actor, message: sentence, replicaId, hostId, count }
+  if (repeat === undefined) return { kind, actor, why, message: sentence, replicaId, hostId, count }
   const told = `${sentence}${repeatSentence(repeat.cause, repeat.count)}`
-  return { kind, actor, message: told, replicaId, hostId, count: repeat.count }
+  return { kind, actor, why, message: told, replicaId, hostId, count: repeat.count }
 }
 
 /** Says how often it has happened; nothing for the first time. */

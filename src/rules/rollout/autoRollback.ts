@@ -1,4 +1,4 @@
-import type { VersionCause } from '../../generated/prisma/enums.ts'
+import type { VersionOrigin } from '../../generated/prisma/enums.ts'
 import type { RolloutId } from '../../model/id.ts'
 import type { Rollout } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
@@ -8,7 +8,7 @@ import { isTargetLooping } from '../replica/backoff.ts'
 import { hasFailing } from './failing.ts'
 import { retarget } from './retarget.ts'
 
-const rollbacks: ReadonlySet<VersionCause> = new Set<VersionCause>(['ROLLBACK', 'AUTO_ROLLBACK'])
+const rollbacks: ReadonlySet<VersionOrigin> = new Set<VersionOrigin>(['ROLLBACK', 'AUTO_ROLLBACK'])
 
 /**
  * R6: if the setting is on, rolls a target that has failed back to the version that lasted its watch last, as long as
@@ -22,11 +22,11 @@ export function autoRollback(draft: Draft, ctx: Context): boolean {
   if (!settings.autoRollback || paused || !isArmed || provenVersion === null) return false
   const target = targetOf(draft)
   const to = versionOf(draft, provenVersion)
-  if (rollbacks.has(target.cause) || to.contentNumber === target.contentNumber) return false
+  if (rollbacks.has(target.origin) || to.contentNumber === target.contentNumber) return false
   const why = failureOf(draft, rollout, ctx)
   if (why === null) return false
   const rolloutId = ctx.newId() as RolloutId
-  const { number } = retarget(draft, { body: to, cause: 'AUTO_ROLLBACK', actor: controller, rolloutId }, ctx)
+  const { number } = retarget(draft, { body: to, origin: 'AUTO_ROLLBACK', actor: controller, rolloutId }, ctx)
   recordEvent(
     draft,
     'ROLLOUT',

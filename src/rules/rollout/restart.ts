@@ -13,7 +13,7 @@ export function restart(draft: Draft, intent: RestartIntent, ctx: Context): Outc
   if (isDeleting(draft)) return deleting(draft, 'it cannot be restarted')
   const objection = conflict(draft, intent.expectedRevision)
   if (objection !== null) return objection
-  const { number } = retarget(draft, { body: targetOf(draft), cause: 'RESTART', actor, rolloutId }, ctx)
+  const { number } = retarget(draft, { body: targetOf(draft), origin: 'RESTART', actor, rolloutId }, ctx)
   draft.columns = { ...draft.columns, restartNumber: number }
   recordEvent(
     draft,

@@ -1,4 +1,4 @@
-import type { RolloutState, VersionCause } from '../../generated/prisma/enums.ts'
+import type { RolloutState, VersionOrigin } from '../../generated/prisma/enums.ts'
 import type { Instant, RolloutId } from '../../model/id.ts'
 import type { Version } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
@@ -10,7 +10,7 @@ import { leaveWatch } from './watch.ts'
 /** A new target, and who wants it. */
 export interface NewTarget {
   readonly body: VersionBody
-  readonly cause: VersionCause
+  readonly origin: VersionOrigin
   readonly actor: string
   readonly rolloutId: RolloutId
 }
@@ -20,10 +20,10 @@ export interface NewTarget {
  * unfinished rollout is left: it is SUPERSEDED, or ROLLED_BACK if a rollback replaces it. A watch ends (R6). Replicas of equal content are
  * kept, ready or not; the contents say which ones those are.
  */
-export function retarget(draft: Draft, { body, cause, actor, rolloutId }: NewTarget, ctx: Context): Version {
-  const version = addVersion(draft, body, cause, actor, ctx)
+export function retarget(draft: Draft, { body, origin, actor, rolloutId }: NewTarget, ctx: Context): Version {
+  const version = addVersion(draft, body, origin, actor, ctx)
   leaveWatch(draft, version, ctx.now)
-  leave(draft, cause === 'ROLLBACK' || cause === 'AUTO_ROLLBACK' ? 'ROLLED_BACK' : 'SUPERSEDED', ctx.now)
+  leave(draft, origin === 'ROLLBACK' || origin === 'AUTO_ROLLBACK' ? 'ROLLED_BACK' : 'SUPERSEDED', ctx.now)
   const number = draft.columns.rolloutNumber + 1
   const { desiredReplicas, settings, paused, completedVersion } = draft.columns
   draft.columns = {
@@ -33,7 +33,7 @@ export function retarget(draft: Draft, { body, cause, actor, rolloutId }: NewTar
     rolloutNumber: number,
   }
   const versions = { fromVersion: completedVersion, toVersion: version.number }
-  const automatic = cause === 'AUTO_ROLLBACK'
+  const automatic = origin === 'AUTO_ROLLBACK'
   draft.rollout = newRollout(
     { id: rolloutId, number, ...versions, automatic, desiredReplicas, settings, paused, startedBy: actor },
     ctx.now,

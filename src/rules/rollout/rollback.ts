@@ -31,7 +31,7 @@ export function rollback(draft: Draft, intent: RollbackIntent, ctx: Context): Ou
     const message = `Service ${name} is at version ${to.number} already${same}: there is nothing to roll back.`
     return { kind: 'refused', refusal: { code: 'NO_CHANGE', message, path: ['input', 'toVersion'] } }
   }
-  const { number } = retarget(draft, { body: to, cause: 'ROLLBACK', actor, rolloutId }, ctx)
+  const { number } = retarget(draft, { body: to, origin: 'ROLLBACK', actor, rolloutId }, ctx)
   recordEvent(draft, 'ROLLOUT', `${actor} rolled ${name} back to version ${to.number}, as version ${number}.`, actor)
   markSpec(draft)
   return { kind: 'done', changed: true }

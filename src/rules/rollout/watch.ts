@@ -39,17 +39,17 @@ export function cutWatch(draft: Draft): void {
  * A new target ends the watch of the rollout before it. The former target has not proven itself if something has failed
  * in the watch, if a rollback leaves it, or if the new target has the same content and goes on to be watched.
  */
-export function leaveWatch(draft: Draft, { cause, contentNumber }: Version, now: Instant): void {
+export function leaveWatch(draft: Draft, { origin, contentNumber }: Version, now: Instant): void {
   const { rollout, columns } = draft
   if (rollout.watchUntil === null) return
-  if (cause === 'AUTO_ROLLBACK') {
+  if (origin === 'AUTO_ROLLBACK') {
     // It is as if the target had never been complete.
     draft.columns = { ...columns, completedVersion: rollout.fromVersion }
     draft.rollout = { ...rollout, state: 'ROLLED_BACK', watchUntil: null, finishedAt: now }
     return
   }
   const isOther = contentNumber !== targetOf(draft).contentNumber
-  closeWatch(draft, isOther && cause !== 'ROLLBACK' && !hasTrouble(draft))
+  closeWatch(draft, isOther && origin !== 'ROLLBACK' && !hasTrouble(draft))
 }
 
 /** The last completed version with other content than the completed target; null when there is none. */

@@ -45,7 +45,8 @@ export function createDraft(
     template: service.template,
     contentDigest: contentDigest(service.content),
     contentNumber: 1,
-    cause: 'CREATE',
+    origin: 'CREATE',
+    cause: service.why ?? null,
     createdAt: ctx.now,
     createdBy: actor,
   }
@@ -57,6 +58,7 @@ export function createDraft(
   const excess = overLimit(draft, service.replicas)
   if (excess !== null) return excess
   draft.insertedVersions.push(version)
+  draft.why = service.why ?? null
   recordEvent(
     draft,
     'SERVICE_CREATED',

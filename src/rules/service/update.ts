@@ -63,7 +63,7 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
   if (resets) draft.columns = { ...draft.columns, settings, ownSettings }
   if (isNew) {
     if (intent.startPaused) draft.columns = { ...draft.columns, paused: true }
-    const version = retarget(draft, { body, cause: 'UPDATE', actor, rolloutId: intent.rolloutId }, ctx)
+    const version = retarget(draft, { body, origin: 'UPDATE', actor, rolloutId: intent.rolloutId }, ctx)
     const kept = isSame ? `: it has the content of version ${target.number}, so its replicas stay` : ''
     recordEvent(draft, 'SERVICE_UPDATED', `${actor} updated ${name} to version ${version.number}${kept}.`, actor)
   } else if (resets) {

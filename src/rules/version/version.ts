@@ -1,4 +1,4 @@
-import type { VersionCause } from '../../generated/prisma/enums.ts'
+import type { VersionOrigin } from '../../generated/prisma/enums.ts'
 import type { VersionId } from '../../model/id.ts'
 import type { Version } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
@@ -9,7 +9,13 @@ import { contentDigest } from './contentDigest.ts'
 export type VersionBody = Pick<Version, 'profileRevisionId' | 'content' | 'overrides' | 'template'>
 
 /** Adds the service's next version. Its `contentNumber` is the lowest number that ever had equal content. */
-export function addVersion(draft: Draft, body: VersionBody, cause: VersionCause, actor: string, ctx: Context): Version {
+export function addVersion(
+  draft: Draft,
+  body: VersionBody,
+  origin: VersionOrigin,
+  actor: string,
+  ctx: Context,
+): Version {
   const number = (draft.insertedVersions.at(-1)?.number ?? draft.base.lastVersion) + 1
   const digest = contentDigest(body.content)
   const version: Version = {
@@ -21,7 +27,8 @@ export function addVersion(draft: Draft, body: VersionBody, cause: VersionCause,
     template: body.template,
     contentDigest: digest,
     contentNumber: contentNumberOf(draft, digest) ?? number,
-    cause,
+    origin,
+    cause: draft.why,
     createdAt: ctx.now,
     createdBy: actor,
   }

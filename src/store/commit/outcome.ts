@@ -46,6 +46,7 @@ export type ClusterChange =
       /** Whether it may drop ports and probes although services use the profile. */
       readonly allowDropping: boolean
       readonly actor: string
+      readonly why?: string | null
     }
   /** The same with a part of the newest revision changed, which has this number unless it is null. */
   | {
@@ -55,14 +56,22 @@ export type ClusterChange =
       readonly expectedRevision: number | null
       readonly allowDropping: boolean
       readonly actor: string
+      readonly why?: string | null
     }
   | {
       readonly kind: 'applyProject'
       readonly name: string
       readonly maxReplicas: number | null
       readonly actor: string
+      readonly why?: string | null
     }
-  | { readonly kind: 'applyQueue'; readonly name: string; readonly priority: number; readonly actor: string }
+  | {
+      readonly kind: 'applyQueue'
+      readonly name: string
+      readonly priority: number
+      readonly actor: string
+      readonly why?: string | null
+    }
   | RegisterWorker
   | EndQuarantine
   | HostWrite
@@ -76,7 +85,9 @@ export type HostWrite =
   | (HostChangeOf<'returnWorker' | 'drainWorker' | 'endWorker' | 'leaveHost'> & OfEpoch)
   | (HostChangeOf<'hostDrained' | 'freePorts'> & OfHost)
   /** Names the host. */
-  | HostChangeOf<'scheduleHost' | 'confirmHostLoss' | 'removeHost' | 'removeWorker'>
+  | (HostChangeOf<'scheduleHost' | 'confirmHostLoss' | 'removeHost' | 'removeWorker'> & {
+      readonly why?: string | null
+    })
 
 interface OfHost {
   readonly hostId: HostId

@@ -10,8 +10,8 @@ import { type Data, documentOf, openApi, withProfile, withService } from '../api
 const api = openApi()
 
 const serviceFields = `id name settings { rollout { maxSurge minReadySeconds } } desiredReplicas paused status specRevision updatedReplicas profileRevision { revision }
-  version { number command env { name value } sameContentAs cause createdBy }
-  rollouts { nodes { number state from { number } to { number } } } versions { nodes { number cause } }
+  version { number command env { name value } sameContentAs origin createdBy }
+  rollouts { nodes { number state from { number } to { number } } } versions { nodes { number origin } }
   replicas(filter: { states: [PENDING] }) { nodes { index version { number } leaving } }`
 const rolloutFields = `id number state automatic from { number } to { number } desiredReplicas maxSurge maxUnavailable minReadySeconds
   progressDeadlineSeconds blocker { reason message remedy count objects { ... on Replica { index } } } oldReplicas updatedReplicas deadlineAt finishedAt startedBy`
@@ -44,7 +44,7 @@ describe('updateService', () => {
       command: ['serve', 'two'],
     })
     expect(service).toMatchObject({
-      version: { number: 2, command: ['serve', 'two'], sameContentAs: null, cause: 'UPDATE', createdBy: 'alice' },
+      version: { number: 2, command: ['serve', 'two'], sameContentAs: null, origin: 'UPDATE', createdBy: 'alice' },
       updatedReplicas: 2,
       status: 'PROGRESSING',
       rollouts: {
@@ -306,7 +306,7 @@ describe('restartService', () => {
   test('marks all replicas as leaving and begins at 0 updated ones', async () => {
     await withService(api(), 'restart', { replicas: 3 })
     const { service, rollout } = await mutate('restartService', { service: { name: 'restart' } })
-    expect(service.version).toMatchObject({ number: 2, sameContentAs: 1, cause: 'RESTART' })
+    expect(service.version).toMatchObject({ number: 2, sameContentAs: 1, origin: 'RESTART' })
     expect(rollout).toMatchObject({ number: 2, state: 'ROLLING', oldReplicas: 3, updatedReplicas: 1 })
     expect(service.replicas.nodes.map(({ version, leaving }: Data) => [version.number, leaving])).toEqual([
       [2, null],
@@ -330,7 +330,7 @@ describe('rollbackService', () => {
     await mutate('updateService', { service: { name: 'back' }, command: ['two'] })
     await mutate('restartService', { service: { name: 'back' } })
     expect(await back()).toMatchObject({
-      service: { version: { number: 4, sameContentAs: 1, command: ['serve'], cause: 'ROLLBACK' } },
+      service: { version: { number: 4, sameContentAs: 1, command: ['serve'], origin: 'ROLLBACK' } },
       rollout: { number: 4, state: 'COMPLETED', from: { number: 3 }, automatic: false },
     })
     expect(await back()).toMatchObject({ service: { version: { number: 5, sameContentAs: 2, command: ['two'] } } })
@@ -359,7 +359,7 @@ describe('rollbackService', () => {
     const id = (await withService(api(), 'many', { replicas: 0 })).replace('Service_', '') as ServiceId
     for (let at = 2; at <= 300; at++) {
       const input = { service: { project: 'default', name: 'many' }, command: [`v${at}`] }
-      const { intent } = await updateIntentOf(app, input, 'alice', app.newId() as RolloutId)
+      const { intent } = await updateIntentOf(app, input, { actor: 'alice', why: null }, app.newId() as RolloutId)
       expect(await app.committer.submit(id, intent)).toEqual({ kind: 'done', changed: true })
     }
     // Another server, or this one after a restart: only what the database has is known.
@@ -385,7 +385,7 @@ describe('rollbackService', () => {
     await mutate('updateService', { service: { name: 'anew' }, command: ['two'] })
     await api().data(documentOf('deleteService'), { input: { service: { name: 'anew' } } })
     await withService(api(), 'anew', { replicas: 0 })
-    expect((await stateOf('anew')).versions.nodes).toEqual([{ number: 1, cause: 'CREATE' }])
+    expect((await stateOf('anew')).versions.nodes).toEqual([{ number: 1, origin: 'CREATE' }])
     expect(await mutate('rollbackService', { service: { name: 'anew' } })).toMatchObject({
       __typename: 'InvalidStateError',
     })

@@ -16,7 +16,7 @@ const applyProfile = async (input: Data): Promise<Data> =>
   (await api().data(documentOf('applyProfile', `created profileRevision { ${profileFields} }`), { input })).applyProfile
 
 const serviceFields =
-  'id name owner desiredReplicas activeReplicas status paused revision specRevision deletionRequestedAt blockers { reason message count } version { number command env { name value secret } cause sameContentAs } rollout { number state from { number } to { number } } replicas { nodes { id index state blocker { reason } endReason } }'
+  'id name owner desiredReplicas activeReplicas status paused revision specRevision deletionRequestedAt blockers { reason message count } version { number command env { name value secret } origin sameContentAs } rollout { number state from { number } to { number } } replicas { nodes { id index state blocker { reason } endReason } }'
 
 const mutate = async (mutation: string, input: Data, viewer = admin): Promise<Data> => {
   const payload =
@@ -200,7 +200,7 @@ describe('services', () => {
       activeReplicas: 2,
       version: {
         number: 1,
-        cause: 'CREATE',
+        origin: 'CREATE',
         command: ['other'],
         env: [
           { name: 'B', value: '2', secret: false },

@@ -9,7 +9,7 @@ test('R5: a new number, all current replicas leave, and updatedReplicas starts a
     settings: settings({ maxSurge: { count: 0 }, maxUnavailable: { count: 1 } }),
   })
   const change = scene.commit(restartIntent())
-  expect(change.insertedVersions).toMatchObject([{ number: 2, contentNumber: 1, cause: 'RESTART' }])
+  expect(change.insertedVersions).toMatchObject([{ number: 2, contentNumber: 1, origin: 'RESTART' }])
   expect(messagesOf(change)[0]).toBe('alice restarted web as version 2: all its replicas are replaced.')
   expect(scene.store.alive.filter((row) => row.leaving === 'RESTART')).toHaveLength(4)
   expect(scene.snapshot.rollout).toMatchObject({ number: 2, oldReplicas: 3, updatedReplicas: 1 })

@@ -42,7 +42,7 @@ describe('R6: back', () => {
       [2, 'ROLLED_BACK', 1, 2],
       [3, 'ROLLING', 1, 3],
     ])
-    expect(change.insertedVersions).toMatchObject([{ number: 3, contentNumber: 1, cause: 'ROLLBACK' }])
+    expect(change.insertedVersions).toMatchObject([{ number: 3, contentNumber: 1, origin: 'ROLLBACK' }])
     expect(scene.snapshot.columns.availableReplicas).toBe(3)
     expect(mixOf(scene.snapshot)).toBe('3 v1 + 1 v3')
     expect(messagesOf(change)[0]).toBe('alice rolled web back to version 1, as version 3.')
@@ -73,7 +73,7 @@ describe('R6: back', () => {
     scene.commit(restartIntent())
     roll(scene)
     scene.commit(rollbackTo())
-    expect(versionOf(scene, 5)).toMatchObject({ contentNumber: 2, cause: 'ROLLBACK' })
+    expect(versionOf(scene, 5)).toMatchObject({ contentNumber: 2, origin: 'ROLLBACK' })
     roll(scene)
     scene.commit(rollbackTo())
     expect(versionOf(scene, 6).contentNumber).toBe(3)
@@ -184,7 +184,7 @@ describe('automatic rollback', () => {
     })
     expect(change.specFact).toBeNull()
     expect(scene.snapshot.columns).toMatchObject({ availableReplicas: 3, versionNumber: 3, status: 'PROGRESSING' })
-    expect(versionOf(scene, 3)).toMatchObject({ cause: 'AUTO_ROLLBACK', createdBy: 'xce', contentNumber: 1 })
+    expect(versionOf(scene, 3)).toMatchObject({ origin: 'AUTO_ROLLBACK', createdBy: 'xce', contentNumber: 1 })
     // A rollback is not rolled back.
     scene.place()
     scene.wait(60).tick()
@@ -199,7 +199,7 @@ describe('automatic rollback', () => {
       scene.end(3)
       scene.wait(10).tick()
     }
-    expect(versionOf(scene, 3)).toMatchObject({ cause: 'AUTO_ROLLBACK' })
+    expect(versionOf(scene, 3)).toMatchObject({ origin: 'AUTO_ROLLBACK' })
     expect(scene.store.changes.flatMap(messagesOf)).toContain(
       'web is rolled back to version 1, as version 3: version 2 is in CRASH_LOOP.',
     )

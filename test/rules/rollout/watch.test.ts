@@ -192,7 +192,7 @@ describe('R6: what ends a watch before its time', () => {
     expect(scene.snapshot.rollout.fromVersion).toBe(2)
     scene.place()
     scene.wait(600).tick()
-    expect(scene.store.versions.get(4)).toMatchObject({ cause: 'AUTO_ROLLBACK', contentNumber: 1 })
+    expect(scene.store.versions.get(4)).toMatchObject({ origin: 'AUTO_ROLLBACK', contentNumber: 1 })
   })
 
   test('settings and an update in one commit write the watched rollout once', () => {

@@ -13,7 +13,7 @@ test('a service is created whole: version 1, rollout 1, its rows, and all column
   const change = closeDraft(draft, ctx)
   expect(change).toMatchObject({ id: 'service-1', guard: -1, specFact: 1, quota: { delta: 0 }, hosts: [] })
   expect(change.created).toBe(change.next)
-  expect(change.insertedVersions).toMatchObject([{ number: 1, contentNumber: 1, cause: 'CREATE', createdBy: 'alice' }])
+  expect(change.insertedVersions).toMatchObject([{ number: 1, contentNumber: 1, origin: 'CREATE', createdBy: 'alice' }])
   expect(change.rollouts).toMatchObject([{ number: 1 }])
   expect(
     change.insertedReplicas.map(({ index, versionNumber, cpuMillis, memoryMiB }) => [

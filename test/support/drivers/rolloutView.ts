@@ -34,7 +34,7 @@ export interface ServiceSeen {
   readonly activeReplicas: number
   readonly readyReplicas: number
   readonly availableReplicas: number
-  readonly version: { readonly number: number; readonly sameContentAs: number | null; readonly cause: string }
+  readonly version: { readonly number: number; readonly sameContentAs: number | null; readonly origin: string }
   readonly rollout: RolloutSeen
   readonly blockers: readonly BlockerSeen[]
 }
@@ -52,7 +52,7 @@ export interface RunningSeen {
 const blocker = '{ reason message count since until objects { ... on Replica { index } } }'
 const rolloutFields = `number state automatic from { number } to { number } blocker ${blocker} maxSurge maxUnavailable updatedReplicas availableReplicas
   oldReplicas startedAt deadlineAt`
-const serviceFields = `status paused desiredReplicas activeReplicas readyReplicas availableReplicas version { number sameContentAs cause }
+const serviceFields = `status paused desiredReplicas activeReplicas readyReplicas availableReplicas version { number sameContentAs origin }
   rollout { ${rolloutFields} } blockers ${blocker}`
 const serviceQuery = `query ($name: String!, $project: String!) { service(name: $name, project: $project) { ${serviceFields} } }`
 const replicasQuery = `query ($name: String!, $project: String!) { service(name: $name, project: $project) { replicas(first: 100, filter: { states: [STARTING, RUNNING, STOPPING] }) {

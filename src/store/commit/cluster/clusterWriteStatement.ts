@@ -45,6 +45,7 @@ const factColumns = {
   event: eventTable.kind,
   message: eventTable.message,
   actor: eventTable.actor,
+  cause: eventTable.cause,
   projectId: eventTable.projectId,
 }
 
@@ -56,6 +57,7 @@ export function encodeClusterWrite(
   id: string,
   write: ClusterWrite,
   remember: Remember | null,
+  why: string | null = null,
 ): { text: string; parameters: string[] } {
   const { input, guard, writes } = statements[write.table]
   const text = `
@@ -80,6 +82,7 @@ event_row AS (
     kind: 'f."event"',
     message: 'f."message"',
     actor: 'f."actor"',
+    cause: 'f."cause"',
     projectId: 'f."projectId"',
     serviceId: 'NULL',
     replicaId: 'NULL',
@@ -109,7 +112,17 @@ SELECT c."head"::text AS head, (extract(epoch FROM clock_timestamp()) * 1000)::f
 FROM counter c`
   const facts = [...(write.factsElsewhere ?? []), write.fact].map(
     ({ kind, hostId, data, event: { kind: event, message, actor } }, at, { length }): InputRow<typeof factColumns> => {
-      return { before: length - 1 - at, kind, hostId, data, event, message, actor, projectId: data.projectId }
+      return {
+        before: length - 1 - at,
+        kind,
+        hostId,
+        data,
+        event,
+        message,
+        actor,
+        cause: why,
+        projectId: data.projectId,
+      }
     },
   )
   return {

@@ -65,7 +65,8 @@ async function attemptWrite(writer: ClusterWriter, { change, remember }: Cluster
     if (kept && plan.outcome.kind !== 'refused') await keepKey(database, kept)
     return { outcome: plan.outcome, head: null }
   }
-  const head = await sendClusterWrite(writer, plan.write, kept)
+  const why = 'why' in change ? (change.why ?? null) : null
+  const head = await sendClusterWrite(writer, plan.write, kept, why)
   return head === null ? null : { outcome: plan.outcome, head }
 }
 
@@ -73,9 +74,10 @@ async function sendClusterWrite(
   { database, clock, newId, meter, isStopping }: ClusterWriter,
   write: NonNullable<ClusterWritePlan['write']>,
   remember: Remember | null,
+  why: string | null,
 ): Promise<Revision | null> {
   const id = newId()
-  const { text, parameters } = encodeClusterWrite(id, write, remember)
+  const { text, parameters } = encodeClusterWrite(id, write, remember, why)
   const sentAt = clock.mark()
   try {
     const [row] = await database.prisma.$queryRawUnsafe<{ head: string; clock: number }[]>(text, ...parameters)

@@ -128,6 +128,7 @@ function addItem(rows: Rows, { change, remember }: BatchItem, ord: number, versi
       event: event?.kind,
       message: event?.message,
       actor: event?.actor,
+      cause: event?.why,
       replica: event?.replicaId,
       host: event?.hostId,
       count: event?.count,
