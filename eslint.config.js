@@ -12,6 +12,9 @@ const schemas = {
 /** Values that have no identity of their own, as the contract says. */
 const values = [
   'AllocatedPort',
+  'Annotation',
+  'Label',
+  'FieldChange',
   'Blocker',
   'EnvironmentVariable',
   'ExecProbe',

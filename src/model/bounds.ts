@@ -35,6 +35,13 @@ export const bounds = {
   projectReplicas: { min: 0, max: 1_000_000_000 },
   queuePriority: { min: -1_000_000, max: 1_000_000 },
   causeLength: 256,
+  /** Those of Kubernetes. */
+  labelKeyLength: 63,
+  labelPrefixLength: 253,
+  labelValueLength: 63,
+  labels: { min: 0, max: 64 },
+  annotationBytes: 64 * 1024,
+  descriptionLength: 1_024,
   idempotencyKeyLength: 128,
   pageSize: { default: 20, max: 100 },
   nodes: 100,

@@ -13,6 +13,7 @@ import type {
   WorkerId,
 } from './id.ts'
 import type { ReportedProbe } from './lastProbe.ts'
+import type { MetadataChange } from './metadata.ts'
 import type { HostView, Version } from './service.ts'
 import type { OwnSettings, Settings, SettingsChange } from './settings.ts'
 
@@ -68,6 +69,8 @@ export interface UpdateIntent extends UserIntent {
   readonly overrides: OverridesChange
   /** The scale comes before the update (R4); null keeps the number. */
   readonly replicas: number | null
+  /** What is noted about it from now on. */
+  readonly metadata: MetadataChange
   /** The queue that it moves to; null keeps the present one. */
   readonly queue: { readonly id: QueueId; readonly name: string } | null
   /** Settings that the service has of its own from now on. */
@@ -195,5 +198,6 @@ export interface NewService {
   readonly overrides: Overrides
   readonly template: Template
   readonly ownSettings: OwnSettings
+  readonly metadata?: MetadataChange
   readonly replicas: number
 }

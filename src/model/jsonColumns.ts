@@ -15,6 +15,7 @@ declare global {
     type FactData = fact.ServiceFactData | fact.ClusterFactData | null
     type LastExit = lastProbe.LastExit
     type LastProbe = lastProbe.LastProbe
+    type Labels = Readonly<Record<string, string>>
     type Overrides = content.Overrides
     type OwnSettings = settings.OwnSettings
     type Repeats = repeats.Repeats

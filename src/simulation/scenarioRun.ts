@@ -246,6 +246,7 @@ export class ScenarioRun {
           overrides: {},
           replicas,
           queue: null,
+          metadata: {},
           settings: rollout,
           startPaused,
           rolloutId,

@@ -133,7 +133,13 @@ test('a profile', async () => {
 })
 
 test('a service, with all that it has of its own', async () => {
-  const shown = `overrides { ${selectionOf('UpdateServiceInput', 'ServiceOverrides', ['settings', 'queue'])} }
+  const noted = ['labels', 'annotations', 'description']
+  const update = schema.getType('UpdateServiceInput')
+  const besidesNoted = isInputObjectType(update)
+    ? Object.keys(update.getFields()).filter((name) => !noted.includes(name))
+    : []
+  const shown = `overrides { ${selectionOf('UpdateServiceInput', 'ServiceOverrides', ['settings', 'queue', ...noted])} }
+    ${selectionOf('UpdateServiceInput', 'Service', besidesNoted)}
     settings { ${selectionOf('ServiceSettingsInput', 'ServiceSettings')} } ownSettings version { number }`
   await fc.assert(
     fc.asyncProperty(profileInput, fc.record({ parts, env, settings }), async (given, own) => {
@@ -146,14 +152,15 @@ test('a service, with all that it has of its own', async () => {
         ...own.parts,
         env: own.env,
         settings: own.settings,
+        labels: [{ key: 'a', value: '1' }],
+        annotations: [{ key: 'b', value: 'ü' }],
+        description: 'x',
       }
       const { service: before, ...made } = await mutate('createService', input, `service { ${shown} }`)
       expect(made.__typename).toBe('CreateServicePayload')
-      const answer = await mutate(
-        'updateService',
-        { service: { name: profile.name }, ...before.overrides, settings: before.settings },
-        '',
-      )
+      const { overrides, settings, labels, annotations, description } = before
+      const sent = { ...overrides, settings, labels, annotations, description }
+      const answer = await mutate('updateService', { service: { name: profile.name }, ...sent }, '')
       expect(answer).toMatchObject({ __typename: 'NoChangeError' })
       const { service } = await api().data(`query ($name: String!) { service(name: $name) { ${shown} } }`, {
         name: profile.name,

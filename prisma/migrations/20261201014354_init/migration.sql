@@ -69,6 +69,9 @@ CREATE TABLE "Profile" (
     "id" TEXT NOT NULL,
     "name" TEXT NOT NULL,
     "currentRevision" INTEGER NOT NULL,
+    "labels" JSONB NOT NULL DEFAULT '{}',
+    "annotations" JSONB NOT NULL DEFAULT '{}',
+    "description" TEXT,
     "createdAt" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "Profile_pkey" PRIMARY KEY ("id")
@@ -102,6 +105,9 @@ CREATE TABLE "Service" (
     "versionNumber" INTEGER NOT NULL,
     "profileRevisionId" TEXT NOT NULL,
     "settings" JSONB NOT NULL,
+    "labels" JSONB NOT NULL DEFAULT '{}',
+    "annotations" JSONB NOT NULL DEFAULT '{}',
+    "description" TEXT,
     "ownSettings" JSONB NOT NULL DEFAULT '{}',
     "paused" BOOLEAN NOT NULL DEFAULT false,
     "rolloutNumber" INTEGER NOT NULL,
@@ -426,6 +432,9 @@ CREATE INDEX "Service_name_idx" ON "Service"("name");
 
 -- CreateIndex
 CREATE INDEX "Service_createdAt_id_idx" ON "Service"("createdAt", "id");
+
+-- CreateIndex
+CREATE INDEX "Service_labels_idx" ON "Service" USING GIN ("labels");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "Service_projectId_heldName_key" ON "Service"("projectId", "heldName");

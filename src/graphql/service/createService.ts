@@ -9,6 +9,7 @@ import { changedEnvironment, withKeptSecrets } from '../../rules/version/environ
 import type { ServerContext } from '../../systems/serverContext.ts'
 import { contentFields, contentOf, ownContent } from '../content/contentFields.ts'
 import { environmentField, environmentOf, setAndUnsetFaults, unsetField } from '../content/environmentInput.ts'
+import { metadataFields, metadataOf } from '../content/metadata.ts'
 import { ownSettingsFaults, ServiceSettingsInput, settingsChangeOf } from '../content/settingsInput.ts'
 import { noneLeft } from '../kit/check.ts'
 import { findProject, noProject, requireQueue, requireRevision } from '../kit/lookup.ts'
@@ -65,6 +66,7 @@ userMutation({
         description: "Names of the profile's variables that replicas of the service do not get.",
       }),
       ...contentFields(t, () => "The profile's when it is left out."),
+      ...metadataFields(t, 'There are none when they are left out.'),
       settings: t.field({
         type: ServiceSettingsInput,
         description:
@@ -79,7 +81,8 @@ userMutation({
   about: ({ project, name }) => ({ service: `${project}/${name}` }),
   perform: async (input, { app, viewer, by, remember }) => {
     const { name, replicas, command, env, unsetEnv, settings, ...others } = input
-    const { given, rest } = contentOf(others)
+    const { metadata, rest: unnoted } = metadataOf(others)
+    const { given, rest } = contentOf(unnoted)
     const { project: projectName, queue: queueName, profile: profileName, profileRevision, ...none } = rest
     noneLeft(none)
     const { project, queue, revision } = await foundFor({ projectName, queueName, profileName, profileRevision }, app)
@@ -107,6 +110,7 @@ userMutation({
       overrides,
       template,
       ownSettings,
+      metadata,
       replicas: replicas ?? revision.settings.replicas,
     }
     return resultOrThrow(

@@ -6,6 +6,7 @@ import type {
 } from '../../generated/prisma/client.ts'
 import type { ServiceStatus as Status } from '../../generated/prisma/enums.ts'
 import { ServiceOverrides } from '../content/content.ts'
+import { Annotation, Label, pairsOf } from '../content/metadata.ts'
 import { ServiceSettings, settingPath } from '../content/settings.ts'
 import { Endpoint, tablesOfServices } from '../endpoint/endpoint.ts'
 import { Event, EventConnection } from '../event/event.ts'
@@ -79,6 +80,20 @@ export const Service = builder.prismaNode('Service', {
       type: ServiceSettings,
       description: 'How it is kept: the settings that are in force.',
       resolve: ({ settings }) => settings,
+    }),
+    labels: t.field({
+      type: [Label],
+      description: 'Its labels, by their keys. Lists can be filtered by them.',
+      resolve: ({ labels }) => pairsOf(labels),
+    }),
+    annotations: t.field({
+      type: [Annotation],
+      description: 'Its annotations, by their keys.',
+      resolve: ({ annotations }) => pairsOf(annotations),
+    }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: 'A text about it; null when there is none.',
     }),
     ownSettings: t.stringList({
       description:

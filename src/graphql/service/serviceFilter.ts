@@ -5,6 +5,16 @@ import type { Filtered } from '../kit/connection/connection.ts'
 import { among, filterDescription, filtered, refuseBadFilter } from '../kit/filter.ts'
 import { ServiceStatus } from './service.ts'
 
+const LabelSelectorInput = builder.inputType('LabelSelectorInput', {
+  description: 'Selects by a label.',
+  fields: (t) => ({
+    key: t.string({ required: true, description: 'The key that the labels must have.' }),
+    values: t.stringList({
+      description: 'The values of which the label must have one; any value will do when they are left out.',
+    }),
+  }),
+})
+
 export const ServiceFilter = builder.inputType('ServiceFilter', {
   description: filterDescription('services'),
   fields: (t) => ({
@@ -12,6 +22,11 @@ export const ServiceFilter = builder.inputType('ServiceFilter', {
     nameStartsWith: t.string({ description: 'Services whose name starts with this text.' }),
     projects: t.stringList({ description: 'Services in one of the projects with these names.' }),
     profiles: t.stringList({ description: 'Services that run a revision of one of the profiles with these names.' }),
+    labels: t.field({
+      type: [LabelSelectorInput],
+      required: { list: false, items: true },
+      description: 'Services whose labels meet all of these selectors.',
+    }),
     queues: t.stringList({ description: 'Services in one of the queues with these names.' }),
     owners: t.stringList({ description: 'Services that one of these subjects owns.' }),
     statuses: t.field({
@@ -29,16 +44,20 @@ export function serviceFilterSql(filter: ServiceFilterValue | null | undefined):
   return filtered(filter, [...presentConditions(filter), ...lastingConditions(filter)])
 }
 
-/** The conditions that can change in a service's life: that it is there, and its status. */
+/** The conditions that can change in a service's life: that it is there, its status and its labels. */
 export function presentConditions(filter: ServiceFilterValue | null | undefined): Prisma.Sql[] {
-  return [Prisma.sql`t."deletedAt" IS NULL`, ...among(Prisma.sql`t.status`, filter?.statuses, 'ServiceStatus')]
+  return [
+    Prisma.sql`t."deletedAt" IS NULL`,
+    ...among(Prisma.sql`t.status`, filter?.statuses, 'ServiceStatus'),
+    ...(filter?.labels ?? []).map(labelled),
+  ]
 }
 
-/** The conditions of the filter that hold for all of a service's life or never, which are all except its status. */
+/** The conditions of the filter that hold for all of a service's life or never, which are all others. */
 export function lastingConditions(filter: ServiceFilterValue | null | undefined): Prisma.Sql[] {
   refuseBadFilter('filter', filter)
   const given: ServiceFilterValue = filter ?? {}
-  const { projects, profiles, names, nameStartsWith, owners, queues, statuses: _, ...rest } = given
+  const { projects, profiles, names, nameStartsWith, owners, queues, statuses: _, labels: __, ...rest } = given
   noneLeft(rest)
   const conditions = [...among(Prisma.sql`t.name`, names), ...among(Prisma.sql`t.owner`, owners)]
   if (projects)
@@ -51,4 +70,12 @@ export function lastingConditions(filter: ServiceFilterValue | null | undefined)
   if (queues)
     conditions.push(Prisma.sql`t."queueId" IN (SELECT q.id FROM "Queue" q WHERE q.name = ANY(${queues}::text[]))`)
   return conditions
+}
+
+/** An index on the labels serves both forms. */
+function labelled({ key, values, ...rest }: typeof LabelSelectorInput.$inferInput): Prisma.Sql {
+  noneLeft(rest)
+  if (!values) return Prisma.sql`t.labels ? ${key}::text`
+  const wanted = values.map((value) => JSON.stringify({ [key]: value }))
+  return Prisma.sql`t.labels @> ANY(${wanted}::jsonb[])`
 }

@@ -4,6 +4,7 @@ import type { ProfileRevisionView, UpdateIntent } from '../../model/intent.ts'
 import type { ServerContext } from '../../systems/serverContext.ts'
 import { contentFields, contentOf, ownContent } from '../content/contentFields.ts'
 import { environmentChangeFaults, environmentField, environmentOf, unsetField } from '../content/environmentInput.ts'
+import { metadataFields, metadataOf } from '../content/metadata.ts'
 import { ownSettingsFaults, ServiceSettingsInput, settingsChangeOf } from '../content/settingsInput.ts'
 import { type Fault, noneLeft } from '../kit/check.ts'
 import { requireQueue, requireRevision, requireService } from '../kit/lookup.ts'
@@ -62,6 +63,10 @@ export const UpdateServiceInput = userMutation({
           "Settings that the service has of its own from now on. When nothing else is given, they hold for the rollout in progress, too. Null goes back to all of the profile's.",
         check: ownSettingsFaults,
       }),
+      ...metadataFields(
+        t,
+        'They stay as they are when they are left out, and null clears them. No replica is touched.',
+      ),
       queue: t.string({
         description:
           'The queue to move it to, by its name. Its priority decides from now on when replicas are placed. NotFoundError when it does not exist.',
@@ -102,7 +107,8 @@ export async function updateIntentOf(
 ): Promise<{ readonly serviceId: ServiceId; readonly intent: UpdateIntent }> {
   const { service, profileRevision, latestProfile, command, env, setEnv, unsetEnv, ...others } = input
   const { replicas, settings, queue, startPaused, expectedRevision, ...own } = others
-  const { given, rest } = contentOf(own)
+  const { metadata, rest: unnoted } = metadataOf(own)
+  const { given, rest } = contentOf(unnoted)
   noneLeft(rest)
   const serviceId = await requireService(app, service)
   const intent: UpdateIntent = {
@@ -118,6 +124,7 @@ export async function updateIntentOf(
     },
     replicas: replicas ?? null,
     queue: typeof queue === 'string' ? await requireQueue(app.database.prisma, queue) : null,
+    metadata,
     settings: settingsChangeOf(settings),
     startPaused: startPaused ?? false,
     rolloutId,

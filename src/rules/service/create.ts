@@ -2,6 +2,7 @@ import { rowsPerCommit } from '../../model/bounds.ts'
 import { counted } from '../../model/counted.ts'
 import type { RolloutId, VersionId } from '../../model/id.ts'
 import type { NewService } from '../../model/intent.ts'
+import { noMetadata } from '../../model/metadata.ts'
 import { invalidInput, type Refusal } from '../../model/refusal.ts'
 import type { Rollout, ServiceColumns, ServiceSnapshot, Version } from '../../model/service.ts'
 import type { Context } from '../draft/context.ts'
@@ -110,6 +111,8 @@ function unbornOf(
     queueId: service.queueId,
     settings: settingsOf(service),
     ownSettings: service.ownSettings,
+    ...noMetadata,
+    ...service.metadata,
     paused: false,
     rolloutNumber: 1,
     completedVersion: null,

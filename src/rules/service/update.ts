@@ -1,6 +1,8 @@
 import { canonicalJson } from '../../model/canonicalJson.ts'
 import type { Overrides, Replaceable } from '../../model/content.ts'
 import type { UpdateIntent } from '../../model/intent.ts'
+import { listed } from '../../model/listed.ts'
+import { changedParts } from '../../model/metadata.ts'
 import type { Outcome } from '../../model/outcome.ts'
 import { type InputIssue, invalidInput } from '../../model/refusal.ts'
 import type { Version } from '../../model/service.ts'
@@ -21,7 +23,7 @@ import { overLimit, setReplicas } from './scale.ts'
 import { changedOwnSettings, sameSettings, settingsInForce, settingsIssues } from './settings.ts'
 
 /**
- * Changes what a service runs, its settings, its queue or its replicas in one commit, the replicas first (R4). Another
+ * Changes what a service runs, its settings, what is noted about it, its queue or its replicas in one commit, the replicas first (R4). Another
  * profile revision or other content makes a new version; settings alone become new limits of the rollout in progress
  * (R8). NO_CHANGE if nothing differs.
  */
@@ -50,7 +52,8 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
     canonicalJson(ownSettings) !== canonicalJson(before.ownSettings)
   const { queue } = intent
   const moves = queue !== null && queue.id !== before.queueId
-  if (!scales && !resets && !moves) {
+  const noted = changedParts(before, intent.metadata)
+  if (!scales && !resets && !moves && noted.length === 0) {
     const message = `Service ${name} runs this already, as version ${target.number}: nothing would change.`
     return { kind: 'refused', refusal: { code: 'NO_CHANGE', message, path: ['input'] } }
   }
@@ -59,6 +62,10 @@ export function update(draft: Draft, intent: UpdateIntent, ctx: Context): Outcom
     draft.columns = { ...draft.columns, queueId: queue.id }
     draft.wakesPlacement = true
     recordEvent(draft, 'SERVICE_UPDATED', `${actor} moved ${name} to the queue ${queue.name}.`, actor)
+  }
+  if (noted.length > 0) {
+    draft.columns = { ...draft.columns, ...intent.metadata }
+    recordEvent(draft, 'SERVICE_UPDATED', `${actor} changed the ${listed(noted)} of ${name}.`, actor)
   }
   if (resets) draft.columns = { ...draft.columns, settings, ownSettings }
   if (isNew) {

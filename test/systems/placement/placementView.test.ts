@@ -112,7 +112,14 @@ eachDatabase((database) => {
       }
       return store.committer.submit(web, {
         ...{ kind: 'update', expectedRevision: null, actor: 'test', overrides: {}, replicas: null, maxReplicas: null },
-        ...{ profile, settings: {}, queue: null, startPaused: false, rolloutId: `rollout-${web}` as never },
+        ...{
+          profile,
+          settings: {},
+          queue: null,
+          metadata: {},
+          startPaused: false,
+          rolloutId: `rollout-${web}` as never,
+        },
       })
     }
     async function lose() {

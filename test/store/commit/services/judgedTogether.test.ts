@@ -30,6 +30,7 @@ eachDatabase((database) => {
     replicas: null,
     settings: {},
     queue: null,
+    metadata: {},
     startPaused: false,
     rolloutId: randomUUID() as RolloutId,
     expectedRevision: null,
