@@ -43,7 +43,12 @@ function selectionOf(writes: string, shows: string, besides: readonly string[] =
   return parts.join(' ')
 }
 
-const profileShown = selectionOf('ApplyProfileInput', 'ProfileRevision', ['name'])
+const profileShown = selectionOf('ApplyProfileInput', 'ProfileRevision', [
+  'name',
+  'labels',
+  'annotations',
+  'description',
+])
 
 const mutate = async (mutation: string, input: Data, payload: string): Promise<Data> =>
   (await api().data(documentOf(mutation, payload), { input }))[mutation]

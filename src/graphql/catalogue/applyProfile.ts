@@ -1,8 +1,10 @@
 import { bounds } from '../../model/bounds.ts'
+import { noMetadata } from '../../model/metadata.ts'
 import { portVariableIssues, probePortIssues } from '../../rules/version/mergedIssues.ts'
 import type { GivenContent } from '../../store/commit/outcome.ts'
 import { contentFields, contentOf, contentWithDefaults } from '../content/contentFields.ts'
 import { environmentField, environmentOf } from '../content/environmentInput.ts'
+import { metadataFields, metadataOf } from '../content/metadata.ts'
 import { ServiceDefaultsInput, settingsFaults, settingsWithDefaults } from '../content/settingsInput.ts'
 import { type Fault, noneLeft } from '../kit/check.ts'
 import { appliedOf, userMutation } from '../kit/mutation.ts'
@@ -17,7 +19,7 @@ export const ApplyProfilePayload = profilePayload('ApplyProfilePayload', 'The pr
 userMutation({
   name: 'applyProfile',
   description:
-    'Makes a profile, or the next revision of it. Services keep the revision they have until they are updated. The same content and settings again make no new revision. InvalidStateError when ports or probes of services would be dropped.',
+    'Makes a profile, or the next revision of it. Services keep the revision they have until they are updated. The same content and settings again make no new revision, also where labels, annotations or the description differ. InvalidStateError when ports or probes of services would be dropped.',
   input: {
     description: 'A whole profile. Omitted fields get their default, not their former value.',
     fields: (t) => ({
@@ -36,6 +38,7 @@ userMutation({
         type: ServiceDefaultsInput,
         description: 'The settings of services that use this profile.',
       }),
+      ...metadataFields(t, 'There are none when they are left out.'),
       allowDropping: t.boolean({ defaultValue: false, description: allowDroppingDescription }),
     }),
     check: ({ env, serviceDefaults, ...others }) => {
@@ -53,11 +56,19 @@ userMutation({
   about: (input) => ({ profile: input.name }),
   perform: async (input, { app, by, remember }) => {
     const { name, command, env, serviceDefaults, allowDropping, ...others } = input
-    const { given, rest } = contentOf(others)
+    const { metadata, rest: unnoted } = metadataOf(others)
+    const { given, rest } = contentOf(unnoted)
     noneLeft(rest)
     const content: GivenContent = { command, env: environmentOf(env), ...contentWithDefaults(given) }
     const settings = settingsWithDefaults(serviceDefaults, content)
-    const write = { name, content, settings, allowDropping: allowDropping ?? false, ...by }
+    const write = {
+      name,
+      content,
+      settings,
+      metadata: { ...noMetadata, ...metadata },
+      allowDropping: allowDropping ?? false,
+      ...by,
+    }
     const change = { kind: 'applyProfile', ...write } as const
     return appliedOf('profile', await app.committer.write(change, remember(null)))
   },

@@ -1,5 +1,6 @@
 import type { Profile as ProfileRow, ProfileRevision as RevisionRow } from '../../generated/prisma/client.ts'
 import { EnvironmentVariable, PortDeclaration, Probe, RestartPolicy, StopPolicy } from '../content/content.ts'
+import { Annotation, Label, pairsOf } from '../content/metadata.ts'
 import { ServiceDefaults } from '../content/settings.ts'
 import { builder } from '../kit/builder.ts'
 import { connectionOf } from '../kit/connection/connection.ts'
@@ -106,6 +107,21 @@ const ApplicationProfile = builder.prismaNode('Profile', {
   description: 'The template of services: command, environment, ports, resources, probes, policies and settings.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'A DNS-1123 label of at most 50 characters; unique.' }),
+    labels: t.field({
+      type: [Label],
+      description: 'Its labels, by their keys.',
+      resolve: ({ labels }) => pairsOf(labels),
+    }),
+    annotations: t.field({
+      type: [Annotation],
+      description: 'Its annotations, by their keys.',
+      resolve: ({ annotations }) => pairsOf(annotations),
+    }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: 'A text about it; null when there is none.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When its first revision was applied.' }),
     current: t.field({
       type: ProfileRevision,
       description: 'The newest revision.',

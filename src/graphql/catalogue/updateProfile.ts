@@ -1,5 +1,6 @@
 import { contentFields, contentOf, ownContent } from '../content/contentFields.ts'
 import { environmentField, environmentOf } from '../content/environmentInput.ts'
+import { metadataFields, metadataOf } from '../content/metadata.ts'
 import { ServiceDefaultsInput, settingsChangeOf } from '../content/settingsInput.ts'
 import { noneLeft } from '../kit/check.ts'
 import { appliedOf, userMutation } from '../kit/mutation.ts'
@@ -34,6 +35,7 @@ userMutation({
         type: ServiceDefaultsInput,
         description: 'The settings of services that use this profile. Those that are left out stay as they are.',
       }),
+      ...metadataFields(t, 'They stay as they are when they are left out, and null clears them.'),
       expectedRevision: t.int({
         description:
           'The number of the newest revision that you decided on. InvalidStateError when there is a newer one; nothing is compared when it is left out.',
@@ -46,7 +48,8 @@ userMutation({
   about: ({ name }) => ({ profile: name }),
   perform: async (input, { app, by, remember }) => {
     const { name, command, env, serviceDefaults, expectedRevision, allowDropping, ...others } = input
-    const { given, rest } = contentOf(others)
+    const { metadata, rest: unnoted } = metadataOf(others)
+    const { given, rest } = contentOf(unnoted)
     noneLeft(rest)
     const { replicas, ...groups } = serviceDefaults ?? {}
     const change = {
@@ -62,6 +65,7 @@ userMutation({
       kind: 'updateProfile',
       name,
       change,
+      metadata,
       expectedRevision: expectedRevision ?? null,
       allowDropping: allowDropping ?? false,
       ...by,

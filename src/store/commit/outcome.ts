@@ -1,6 +1,7 @@
 import type { Content, GivenVariable } from '../../model/content.ts'
 import type { HostChangeOf } from '../../model/hostChange.ts'
 import type { HostId, Instant, ProfileId, ProfileRevisionId, ProjectId, QueueId, WorkerId } from '../../model/id.ts'
+import type { MetadataChange } from '../../model/metadata.ts'
 import type { Outcome } from '../../model/outcome.ts'
 import type { Refusal } from '../../model/refusal.ts'
 import type { Settings } from '../../model/settings.ts'
@@ -43,6 +44,8 @@ export type ClusterChange =
       readonly name: string
       readonly content: GivenContent
       readonly settings: Settings
+      /** What is noted about it from now on; what is left out stays as it is. */
+      readonly metadata?: MetadataChange
       /** Whether it may drop ports and probes although services use the profile. */
       readonly allowDropping: boolean
       readonly actor: string
@@ -53,6 +56,7 @@ export type ClusterChange =
       readonly kind: 'updateProfile'
       readonly name: string
       readonly change: ProfileChange
+      readonly metadata: MetadataChange
       readonly expectedRevision: number | null
       readonly allowDropping: boolean
       readonly actor: string

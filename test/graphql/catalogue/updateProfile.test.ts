@@ -102,3 +102,37 @@ test('an update takes the newest revision when it is told, and says that there i
     issues: [{ path: ['input', 'latestProfile'] }],
   })
 })
+
+test('what is noted about a profile makes no revision, and an update keeps what it does not name', async () => {
+  const noted =
+    'created profile { labels { key value } annotations { key value } description } profileRevision { revision }'
+  const labels = [{ key: 'team', value: 'search' }]
+  const input = {
+    name: 'noted',
+    command: ['serve'],
+    labels,
+    annotations: [{ key: 'wiki', value: 'x' }],
+    description: 'It serves.',
+  }
+  const first = await mutate('applyProfile', input, noted)
+  expect(first).toMatchObject({ created: true, profile: { labels, description: 'It serves.' } })
+  const other = await mutate('updateProfile', { name: 'noted', description: 'It serves well.' }, noted)
+  expect(other).toMatchObject({
+    created: false,
+    profile: { labels, description: 'It serves well.' },
+    profileRevision: { revision: 1 },
+  })
+  const both = await mutate('updateProfile', { name: 'noted', cpuMillis: 7, labels: null }, noted)
+  expect(both).toMatchObject({
+    created: true,
+    profile: { labels: [], description: 'It serves well.' },
+    profileRevision: { revision: 2 },
+  })
+  const again = await mutate('applyProfile', { name: 'noted', command: ['serve'], cpuMillis: 7 }, noted)
+  expect(again).toMatchObject({ created: false, profile: { labels: [], annotations: [], description: null } })
+  const { events } = await api().data('{ events(first: 1) { nodes { message } } }')
+  expect(events.nodes).toEqual([{ message: 'alice changed the annotations and description of profile noted.' }])
+  expect(await mutate('updateProfile', { name: 'noted', labels: [{ key: '', value: '' }] }, noted)).toMatchObject({
+    issues: [{ path: ['input', 'labels', '0', 'key'] }],
+  })
+})

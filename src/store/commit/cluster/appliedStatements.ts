@@ -10,6 +10,11 @@ export const profile = {
     id: profileColumns.id,
     name: profileColumns.name,
     isNew: 'boolean',
+    /** Whether it gets a revision; otherwise only what is noted about it changes. */
+    isRevised: 'boolean',
+    labels: profileColumns.labels,
+    annotations: profileColumns.annotations,
+    description: profileColumns.description,
     revision: revisionColumns.revision,
     revisionId: revisionColumns.id,
     content: revisionColumns.content,
@@ -19,12 +24,21 @@ export const profile = {
   guard: `
 guard AS MATERIALIZED (
   SELECT x."id" FROM input x WHERE x."isNew" UNION ALL
-  SELECT "id" FROM (SELECT t."id" FROM "Profile" t JOIN input x ON x."id" = t."id" AND t."currentRevision" = x."revision" - 1 FOR NO KEY UPDATE OF t) l)`,
+  SELECT "id" FROM (SELECT t."id" FROM "Profile" t JOIN input x ON x."id" = t."id" AND t."currentRevision" = x."revision" - x."isRevised"::int FOR NO KEY UPDATE OF t) l)`,
   writes: `
 profile AS (
-  ${insertInto('Profile', { id: 'x."id"', name: 'x."name"', currentRevision: 'x."revision"', createdAt: now })}
+  ${insertInto('Profile', {
+    id: 'x."id"',
+    name: 'x."name"',
+    currentRevision: 'x."revision"',
+    labels: 'x."labels"',
+    annotations: 'x."annotations"',
+    description: 'x."description"',
+    createdAt: now,
+  })}
   FROM input x, counter
-  ON CONFLICT ("id") DO UPDATE SET "currentRevision" = excluded."currentRevision"),
+  ON CONFLICT ("id") DO UPDATE SET "currentRevision" = excluded."currentRevision", "labels" = excluded."labels",
+    "annotations" = excluded."annotations", "description" = excluded."description"),
 revision AS (
   ${insertInto('ProfileRevision', {
     id: 'x."revisionId"',
@@ -35,7 +49,7 @@ revision AS (
     createdAt: now,
     createdBy: 'x."actor"',
   })}
-  FROM input x, counter)`,
+  FROM input x, counter WHERE x."isRevised")`,
 } satisfies ClusterStatement
 
 const projectColumns = columnsOf('Project')

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Profile, ProfileRevision } from '../../../generated/prisma/client.ts'
 import type { ProfileId, ProfileRevisionId } from '../../../model/id.ts'
 import { listed } from '../../../model/listed.ts'
+import { changedParts, noMetadata } from '../../../model/metadata.ts'
 import { quoted } from '../../../model/quoted.ts'
 import { invalidInput } from '../../../model/refusal.ts'
 import { changedProfile, type Dropped, droppedBy } from '../../../rules/service/changedProfile.ts'
@@ -11,6 +12,7 @@ import type { Revision } from '../../../rules/version/fieldChanges.ts'
 import type { Database } from '../../database/database.ts'
 import type { ClusterChange } from '../outcome.ts'
 import { type ClusterWritePlan, clusterEvent, refused } from './clusterFacts.ts'
+import type { ClusterFact } from './clusterWriteStatement.ts'
 
 type ProfileWrite = Extract<ClusterChange, { kind: 'applyProfile' | 'updateProfile' }>
 type Known = Profile & { readonly newest: ProfileRevision }
@@ -30,9 +32,27 @@ export async function planProfile(
   if ('write' in decided) return decided
   const { content, settings } = decided
   const profileId = (known?.id ?? newId()) as ProfileId
+  const metadata = { ...(known ?? noMetadata), ...change.metadata }
+  const { labels, annotations, description } = metadata
   if (known && sameContent(known.newest.content, content) && isDeepStrictEqual(known.newest.settings, settings)) {
     const profileRevisionId = known.newest.id as ProfileRevisionId
-    return { write: null, outcome: { kind: 'profile', profileId, profileRevisionId, created: false } }
+    const outcome = { kind: 'profile', profileId, profileRevisionId, created: false } as const
+    const noted = changedParts(known, change.metadata ?? {})
+    if (noted.length === 0) return { write: null, outcome }
+    const message = `${actor} changed the ${listed(noted)} of profile ${name}.`
+    const revision = { revision: known.currentRevision, revisionId: profileRevisionId, content, settings }
+    const row = {
+      id: profileId,
+      name,
+      isNew: false,
+      isRevised: false,
+      ...revision,
+      labels,
+      annotations,
+      description,
+      actor,
+    }
+    return { write: { table: 'profile', row, fact: factOf(profileId, message, actor) }, outcome }
   }
   const dropped = known === null || change.allowDropping ? [] : droppedBy(known.newest.content, content)
   const users = dropped.length === 0 ? null : await readUsers(database, profileId)
@@ -44,21 +64,25 @@ export async function planProfile(
     id: profileId,
     name,
     isNew: known === null,
+    isRevised: true,
+    labels,
+    annotations,
+    description,
     revision,
     revisionId: profileRevisionId,
     content,
     settings,
     actor,
   }
-  const data = { format: 1, profileId, wakesPlacement: false } as const
   return {
-    write: {
-      table: 'profile',
-      row,
-      fact: { kind: 'profile', hostId: null, data, event: clusterEvent('PROFILE', message, actor) },
-    },
+    write: { table: 'profile', row, fact: factOf(profileId, message, actor) },
     outcome: { kind: 'profile', profileId, profileRevisionId, created: true },
   }
+}
+
+function factOf(profileId: ProfileId, message: string, actor: string): ClusterFact {
+  const data = { format: 1, profileId, wakesPlacement: false } as const
+  return { kind: 'profile', hostId: null, data, event: clusterEvent('PROFILE', message, actor) }
 }
 
 async function readProfile({ prisma }: Database, name: string): Promise<Known | null> {
