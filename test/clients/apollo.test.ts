@@ -10,7 +10,7 @@ import {
   endpointChanged,
   type Page,
   page,
-  replicaChanged,
+  replicasChanged,
   type Scaled,
   scaleService,
   serviceChanged,
@@ -54,7 +54,7 @@ test('Apollo Client asks, changes and follows, and its cache stays right by the 
   })
 
   const kinds: string[] = []
-  const followed = [endpointChanged, serviceChanged, replicaChanged].map((document) =>
+  const followed = [endpointChanged, serviceChanged, replicasChanged].map((document) =>
     client
       .subscribe<Record<string, { kind: string }>>({ query: gql(document), variables })
       .subscribe(({ data, error }) => {

@@ -47,6 +47,6 @@ export const serviceChanged = `subscription Service($service: String!) {
   serviceChanged(service: { name: $service }) { kind service { id desiredReplicas readyReplicas } }
 }`
 
-export const replicaChanged = `subscription Replicas($service: String!) {
-  replicaChanged(service: { name: $service }) { kind replicas { id state ready } }
+export const replicasChanged = `subscription Replicas($service: String!) {
+  replicasChanged(service: { name: $service }) { kind replicas { id state ready } }
 }`

@@ -9,7 +9,7 @@ import {
   endpointChanged,
   type Page,
   page,
-  replicaChanged,
+  replicasChanged,
   type Scaled,
   scaleService,
   serviceChanged,
@@ -72,7 +72,7 @@ test('urql asks, changes and follows, and its normalised cache stays right by th
   })
 
   const kinds: string[] = []
-  const followed = [endpointChanged, serviceChanged, replicaChanged].map((document) =>
+  const followed = [endpointChanged, serviceChanged, replicasChanged].map((document) =>
     client.subscription<Record<string, { kind: string }>>(document, variables).subscribe(({ data, error }) => {
       if (error) throw error
       kinds.push(...Object.values(data ?? {}).map(({ kind }) => kind))

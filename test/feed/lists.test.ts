@@ -51,6 +51,21 @@ describe('servicesChanged', () => {
   } }`
   const names = (frame: Frame) => (frame['services'] as { name: string }[]).map(({ name }) => name)
 
+  test('a service comes with a label and leaves with it', async () => {
+    await createService(server.client, 'label-a', 0)
+    await createService(server.client, 'label-b', 0)
+    const filter = { nameStartsWith: 'label-', labels: [{ key: 'team', values: ['search'] }] }
+    const labelled = await follow(document, { filter })
+    expect(await news(labelled)).toMatchObject({ kind: 'SNAPSHOT', services: [], removedIds: [] })
+    const note = (labels: readonly object[]) =>
+      change(server.client, 'updateService', 'UpdateServiceInput', { service: { name: 'label-b' }, labels })
+    await note([{ key: 'team', value: 'search' }])
+    expect(names(await newsUntil(labelled, (frame) => names(frame).length > 0))).toEqual(['label-b'])
+    await note([])
+    const left = await newsUntil(labelled, (frame) => (frame['removedIds'] as string[]).length > 0)
+    expect(names(left)).toEqual([])
+  })
+
   test('follows what matches the filter, and tells what left it', async () => {
     await createService(server.client, 'list-a', 0)
     await createService(server.client, 'elsewhere', 0)
@@ -86,12 +101,29 @@ describe('servicesChanged', () => {
 })
 
 describe('lists in parts', () => {
-  test('replicaChanged: a SNAPSHOT of 1,100 replicas is 3 parts', async () => {
+  test('replicasChanged with a filter: those that match, and the ids of those that changed and do not', async () => {
+    await createService(server.client, 'filtered', 2, { readiness: { tcp: { port: 'http' } } })
+    const [one] = await placedReplicas(server.client, 'filtered', 2)
+    const ready = await follow(
+      `subscription { replicasChanged(service: { name: "filtered" }, filter: { ready: true }) { kind replicas { id } removedIds } }`,
+    )
+    expect(await news(ready)).toMatchObject({ kind: 'SNAPSHOT', replicas: [], removedIds: [] })
+    await worker.report({ replica: one?.id ?? '', state: 'RUNNING', ready: true })
+    const shown = await newsUntil(ready, (frame) => (frame['replicas'] as unknown[]).length > 0)
+    expect(shown).toMatchObject({ kind: 'DELTA', replicas: [{ id: one?.id }], removedIds: [] })
+    await worker.report({ replica: one?.id ?? '', state: 'RUNNING', ready: false })
+    expect(await newsUntil(ready, (frame) => (frame['removedIds'] as unknown[]).length > 0)).toMatchObject({
+      replicas: [],
+      removedIds: [one?.id],
+    })
+  })
+
+  test('replicasChanged: a SNAPSHOT of 1,100 replicas is 3 parts', async () => {
     await createService(server.client, 'large', 1_100)
     const replicas = async () => server.app.database.prisma.replica.count({ where: { service: { name: 'large' } } })
     await until(async () => (await replicas()) === 1_100, 'all have rows')
     const subscriber = await follow(
-      `subscription { replicaChanged(service: { name: "large" }) { kind revision last replicas { id } removedIds } }`,
+      `subscription { replicasChanged(service: { name: "large" }) { kind revision last replicas { id } removedIds } }`,
     )
     const parts = [await news(subscriber), await news(subscriber), await news(subscriber)]
     expect(parts.map(({ kind, last }) => [kind, last])).toEqual([

@@ -73,7 +73,7 @@ const kinds: Readonly<Record<string, Kind>> = {
         listFollower(
           feed,
           'services',
-          serviceListFrames(database, { statuses: null, matching: async (ids) => ids ?? [] }),
+          serviceListFrames(database, { statuses: null, present: null, matching: async (ids) => ids ?? [] }),
         ),
       ),
     tell: (frame: { services: readonly string[]; removed: readonly string[] }) => [...frame.services, ...frame.removed],

@@ -165,7 +165,7 @@ describe('endpointChanged resumes', () => {
 })
 
 describe('other subscriptions resume', () => {
-  test('serviceChanged, replicaChanged, rolloutChanged, servicesChanged, hostsChanged and eventAdded', async () => {
+  test('serviceChanged, replicasChanged, rolloutChanged, servicesChanged, hostsChanged and eventAdded', async () => {
     await createService(server.client, 'others', 1)
     const [replica] = await placedReplicas(server.client, 'others', 1)
     const before = String(await head())
@@ -173,7 +173,7 @@ describe('other subscriptions resume', () => {
     await head()
     const documents = {
       serviceChanged: '(service: { name: "others" }, after: $after) { kind revision service { readyReplicas } }',
-      replicaChanged:
+      replicasChanged:
         '(service: { name: "others" }, after: $after) { kind revision last replicas { id ready } removedIds }',
       rolloutChanged: '(service: { name: "others" }, after: $after) { kind revision rollout { state } }',
       servicesChanged: '(after: $after) { kind revision last services { name } removedIds }',
@@ -181,7 +181,7 @@ describe('other subscriptions resume', () => {
     }
     const expected = {
       serviceChanged: { service: { readyReplicas: 1 } },
-      replicaChanged: { last: true, replicas: [{ id: replica?.id, ready: true }], removedIds: [] },
+      replicasChanged: { last: true, replicas: [{ id: replica?.id, ready: true }], removedIds: [] },
       rolloutChanged: { rollout: { state: 'COMPLETED' } },
       servicesChanged: { last: true, services: [{ name: 'others' }], removedIds: [] },
       eventAdded: { events: expect.arrayContaining([{ message: expect.stringContaining('ready') }]) },

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const ofService = ['endpointChanged', 'serviceChanged', 'replicaChanged', 'rolloutChanged'] as const
+const ofService = ['endpointChanged', 'serviceChanged', 'replicasChanged', 'rolloutChanged'] as const
 const ofAll = ['servicesChanged', 'hostsChanged', 'eventAdded'] as const
 
 function documentOf(field: string, service: string, after: string | null = null): string {

@@ -19,7 +19,7 @@ const endpointChanged = `subscription ($service: String!) { endpointChanged(serv
 } }`
 const serviceChanged =
   'subscription ($name: String!) { serviceChanged(service: { name: $name }) { kind revision service { desiredReplicas status } } }'
-const replicaChanged = `subscription ($service: String!) { replicaChanged(service: { name: $service }) {
+const replicasChanged = `subscription ($service: String!) { replicasChanged(service: { name: $service }) {
   kind last replicas { id index state endReason } removedIds
 } }`
 
@@ -69,16 +69,16 @@ describe('over a WebSocket', () => {
     await noListenerLeft()
   })
 
-  test('replicaChanged shows new replicas, and those that ended a last time; GONE ends it', async () => {
+  test('replicasChanged shows new replicas, and those that ended a last time; GONE ends it', async () => {
     await createService(server.client, 'parts', 2)
     const [one, two] = await placedReplicas(server.client, 'parts', 2)
     const frames = server.client
       .socket()
-      .iterate<{ replicaChanged: { kind: string; replicas: { id: string }[]; removedIds: string[] } }>({
-        query: replicaChanged,
+      .iterate<{ replicasChanged: { kind: string; replicas: { id: string }[]; removedIds: string[] } }>({
+        query: replicasChanged,
         variables: { service: 'parts' },
       })
-    const first = (await frames.next()).value?.data?.replicaChanged
+    const first = (await frames.next()).value?.data?.replicasChanged
     expect(first).toMatchObject({ kind: 'SNAPSHOT', last: true, removedIds: [] })
     expect(first?.replicas.map((replica: { id: string }) => replica.id).toSorted()).toEqual(
       [one?.id, two?.id].toSorted(),
@@ -89,7 +89,7 @@ describe('over a WebSocket', () => {
       { replica: two?.id ?? '', state: 'ENDED', endReason: 'STOPPED' },
     )
     const kinds: string[] = []
-    for await (const { data } of frames) kinds.push(data?.replicaChanged.kind ?? '')
+    for await (const { data } of frames) kinds.push(data?.replicasChanged.kind ?? '')
     expect(kinds.at(-1)).toBe('GONE')
     await noListenerLeft()
   })

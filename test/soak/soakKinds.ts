@@ -39,8 +39,8 @@ export const soakKinds = {
     expected: (log, _service, from, to) => log.hosts(from, to),
     isOfService: false,
   },
-  replicaChanged: {
-    document: `subscription ($service: String!, $after: Revision) { replicaChanged(service: { name: $service }, ${wishes}) { kind revision last replicas { id host { name } version { number } } removedIds } }`,
+  replicasChanged: {
+    document: `subscription ($service: String!, $after: Revision) { replicasChanged(service: { name: $service }, ${wishes}) { kind revision last replicas { id host { name } version { number } } removedIds } }`,
     told: (parts) => unique([...idsOf(parts, 'replicas'), ...removedOf(parts).map((id) => `ended ${id}`)]),
     expected: (log, service, from, to) =>
       unique(

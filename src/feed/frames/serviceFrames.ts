@@ -46,34 +46,50 @@ export interface ReplicaFrame {
   readonly replicas: readonly ReplicaId[]
   /** Those that have ended: they are among `replicas` a last time. */
   readonly ended: readonly ReplicaId[]
+  /** Those that have changed and are not in the view. */
+  readonly removed: readonly ReplicaId[]
 }
 
+/** Returns those of the replicas that a view shows, as they are now. Null shows all. */
+export type ReplicaView = ((ids: readonly ReplicaId[]) => Promise<readonly ReplicaId[]>) | null
+
 /** A SNAPSHOT of the replicas that have not ended, then those that changed, each once. */
-export function replicaFrames(database: Database, serviceId: ServiceId): ServiceFrames<ReplicaFrame> {
+export function replicaFrames(
+  database: Database,
+  serviceId: ServiceId,
+  view: ReplicaView = null,
+): ServiceFrames<ReplicaFrame> {
   const frame = (kind: Kind, revision: Revision): ReplicaFrame => ({
     kind,
     revision,
     last: true,
     replicas: [],
     ended: [],
+    removed: [],
   })
   return {
     snapshot: (revision) => frame('SNAPSHOT', revision),
     delta: (revision, changes) => {
       const replicas = [...new Set(changes.flatMap((change) => change.replicas))]
       const ended = [...new Set(changes.flatMap((change) => change.ended))]
-      return replicas.length === 0 ? null : { kind: 'DELTA', revision, last: true, replicas, ended }
+      return replicas.length === 0 ? null : { kind: 'DELTA', revision, last: true, replicas, ended, removed: [] }
     },
     bookmark: (revision) => frame('BOOKMARK', revision),
     gone: (revision) => frame('GONE', revision),
     expand: async (whole) => {
       const ids = whole.kind === 'SNAPSHOT' ? await readAliveReplicas(database, serviceId) : whole.replicas
       const ended = new Set(whole.ended)
-      return partsOf(ids, listPart).map(({ part, last }) => ({
+      const shown = new Set(view === null ? ids : await view(ids))
+      const removed = whole.kind === 'DELTA' ? ids.filter((id) => !shown.has(id)) : []
+      return partsOf(
+        ids.filter((id) => shown.has(id)),
+        listPart,
+      ).map(({ part, last }) => ({
         ...whole,
         last,
         replicas: part,
         ended: part.filter((id) => ended.has(id)),
+        removed: last ? removed : [],
       }))
     },
   }

@@ -9,12 +9,14 @@ import { listPart } from './serviceFrames.ts'
 
 type Kind = 'SNAPSHOT' | 'DELTA' | 'BOOKMARK'
 
-/** A view decides which services a list shows. The status is the one condition that can change in a service's life. */
+/** A view decides which services a list shows. */
 export interface ServiceListView {
   /** Null when the status does not matter. */
   readonly statuses: ReadonlySet<ServiceStatus> | null
-  /** Of `ids` (null: of all services that are not gone, and with the status) those that the other conditions hold for. */
+  /** Of `ids` (null: of all services that are not gone, and with the status) those for which the conditions hold that never change for a service. */
   readonly matching: (ids: readonly ServiceId[] | null) => Promise<readonly ServiceId[]>
+  /** Of `ids` those for which the other conditions hold now, such as those on labels; null when there are none. */
+  readonly present: ((ids: readonly ServiceId[]) => Promise<readonly ServiceId[]>) | null
 }
 
 /** A part of a frame about a list of services; they are read when it is made, never older than `revision`. */
@@ -59,8 +61,11 @@ export function serviceListFrames(
       if (whole.kind === 'BOOKMARK') return [whole]
       const matching = await view.matching(whole.kind === 'SNAPSHOT' ? null : [...whole.services, ...whole.removed])
       const matches = new Set(matching)
-      const services = whole.kind === 'SNAPSHOT' ? matching : whole.services.filter((id) => matches.has(id))
-      const removed = whole.removed.filter((id) => matches.has(id))
+      const changed = whole.kind === 'SNAPSHOT' ? matching : whole.services.filter((id) => matches.has(id))
+      const shown = new Set(view.present === null ? changed : await view.present(changed))
+      const services = changed.filter((id) => shown.has(id))
+      const hidden = whole.kind === 'SNAPSHOT' ? [] : changed.filter((id) => !shown.has(id))
+      const removed = [...whole.removed.filter((id) => matches.has(id)), ...hidden]
       if (whole.kind === 'DELTA' && services.length + removed.length === 0) return []
       return partsOf(services, listPart).map(({ part, last }) => ({
         ...whole,

@@ -41,23 +41,28 @@ export type ServiceFilterValue = typeof ServiceFilter.$inferInput
 
 /** Returns the filter as an SQL condition on the rows `t` of Service. Deleted services are left out. */
 export function serviceFilterSql(filter: ServiceFilterValue | null | undefined): Filtered {
-  return filtered(filter, [...presentConditions(filter), ...lastingConditions(filter)])
+  return filtered(filter, [...presentConditions(filter), ...changingConditions(filter), ...lastingConditions(filter)])
 }
 
-/** The conditions that can change in a service's life: that it is there, its status and its labels. */
+/** The conditions that can change in a service's life and that facts tell: that it is there, and its status. */
 export function presentConditions(filter: ServiceFilterValue | null | undefined): Prisma.Sql[] {
-  return [
-    Prisma.sql`t."deletedAt" IS NULL`,
-    ...among(Prisma.sql`t.status`, filter?.statuses, 'ServiceStatus'),
-    ...(filter?.labels ?? []).map(labelled),
-  ]
+  return [Prisma.sql`t."deletedAt" IS NULL`, ...among(Prisma.sql`t.status`, filter?.statuses, 'ServiceStatus')]
+}
+
+/** The conditions that a user can change in a service's life: its queue and its labels. */
+export function changingConditions(filter: ServiceFilterValue | null | undefined): Prisma.Sql[] {
+  const { queues, labels } = filter ?? {}
+  const ofQueues = queues
+    ? [Prisma.sql`t."queueId" IN (SELECT q.id FROM "Queue" q WHERE q.name = ANY(${queues}::text[]))`]
+    : []
+  return [...ofQueues, ...(labels ?? []).map(labelled)]
 }
 
 /** The conditions of the filter that hold for all of a service's life or never, which are all others. */
 export function lastingConditions(filter: ServiceFilterValue | null | undefined): Prisma.Sql[] {
   refuseBadFilter('filter', filter)
   const given: ServiceFilterValue = filter ?? {}
-  const { projects, profiles, names, nameStartsWith, owners, queues, statuses: _, labels: __, ...rest } = given
+  const { projects, profiles, names, nameStartsWith, owners, queues: _, statuses: __, labels: ___, ...rest } = given
   noneLeft(rest)
   const conditions = [...among(Prisma.sql`t.name`, names), ...among(Prisma.sql`t.owner`, owners)]
   if (projects)
@@ -67,12 +72,10 @@ export function lastingConditions(filter: ServiceFilterValue | null | undefined)
     conditions.push(
       Prisma.sql`t."profileRevisionId" IN (SELECT r.id FROM "ProfileRevision" r JOIN "Profile" p ON p.id = r."profileId" WHERE p.name = ANY(${profiles}::text[]))`,
     )
-  if (queues)
-    conditions.push(Prisma.sql`t."queueId" IN (SELECT q.id FROM "Queue" q WHERE q.name = ANY(${queues}::text[]))`)
   return conditions
 }
 
-/** An index on the labels serves both forms. */
+/** The index on the labels serves both forms. */
 function labelled({ key, values, ...rest }: typeof LabelSelectorInput.$inferInput): Prisma.Sql {
   noneLeft(rest)
   if (!values) return Prisma.sql`t.labels ? ${key}::text`

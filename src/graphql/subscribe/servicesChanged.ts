@@ -5,6 +5,7 @@ import { builder } from '../kit/builder.ts'
 import { allOf } from '../kit/filter.ts'
 import { encodeGlobalId } from '../kit/globalId.ts'
 import {
+  changingConditions,
   lastingConditions,
   presentConditions,
   ServiceFilter,
@@ -32,7 +33,8 @@ const ServiceListChange = builder.objectRef<ServiceListFrame>('ServiceListChange
             }),
     }),
     removedIds: t.idList({
-      description: 'The ids of services that no longer match the filter, or are gone.',
+      description:
+        'The ids of services that no longer match the filter, or are gone. Where the filter names labels or queues, one that changed and does not match them may never have matched.',
       resolve: ({ removed }) => removed.map((id) => encodeGlobalId('Service', id)),
     }),
   }),
@@ -57,18 +59,18 @@ builder.subscriptionField('servicesChanged', (t) =>
 
 function viewOf(prisma: PrismaClient, filter: ServiceFilterValue | null | undefined): ServiceListView {
   const lasting = lastingConditions(filter)
+  const changing = changingConditions(filter)
   const statuses = filter?.statuses
+  const idsWhere = async (conditions: readonly Prisma.Sql[]) => {
+    const rows = await prisma.$queryRaw<{ id: ServiceId }[]>(
+      Prisma.sql`SELECT t.id FROM "Service" t WHERE ${allOf(conditions)} ORDER BY t.id`,
+    )
+    return rows.map(({ id }) => id)
+  }
+  const among = (ids: readonly ServiceId[]) => Prisma.sql`t.id = ANY(${ids}::text[])`
   return {
     statuses: statuses ? new Set(statuses) : null,
-    matching: async (ids) => {
-      const conditions = [
-        ...lasting,
-        ...(ids === null ? presentConditions(filter) : [Prisma.sql`t.id = ANY(${ids}::text[])`]),
-      ]
-      const rows = await prisma.$queryRaw<{ id: ServiceId }[]>(
-        Prisma.sql`SELECT t.id FROM "Service" t WHERE ${allOf(conditions)} ORDER BY t.id`,
-      )
-      return rows.map(({ id }) => id)
-    },
+    matching: (ids) => idsWhere([...lasting, ...(ids === null ? presentConditions(filter) : [among(ids)])]),
+    present: changing.length === 0 ? null : (ids) => idsWhere([...changing, among(ids)]),
   }
 }

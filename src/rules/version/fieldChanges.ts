@@ -90,5 +90,5 @@ function settingsFields(settings: Settings): [string, unknown][] {
 const limitText = (limit: Limit): string => ('count' in limit ? `${limit.count}` : `${limit.percent}%`)
 
 function cut(text: string): string {
-  return text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text
+  return text.length > mostCharacters ? `${[...text].slice(0, mostCharacters - 1).join('')}…` : text
 }

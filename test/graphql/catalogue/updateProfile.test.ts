@@ -54,9 +54,21 @@ test('what an update makes of the whole is judged, at the field that was given',
 
 test('two updates at once lose nothing, and an expected revision lets one through', async () => {
   await apply('raced')
-  await Promise.all([update('raced', { cpuMillis: 400 }), update('raced', { memoryMiB: 64 })])
-  const { profile } = await api().data('{ profile(name: "raced") { current { revision cpuMillis memoryMiB } } }')
-  expect(profile.current).toEqual({ revision: 3, cpuMillis: 400, memoryMiB: 64 })
+  const labels = [{ key: 'team', value: 'search' }]
+  await Promise.all([
+    update('raced', { cpuMillis: 400 }),
+    update('raced', { labels }),
+    update('raced', { memoryMiB: 64 }),
+    update('raced', { description: 'It races.' }),
+  ])
+  const { profile } = await api().data(
+    '{ profile(name: "raced") { description labels { key value } current { revision cpuMillis memoryMiB } } }',
+  )
+  expect(profile).toEqual({
+    description: 'It races.',
+    labels,
+    current: { revision: 3, cpuMillis: 400, memoryMiB: 64 },
+  })
   const both = await Promise.all([1, 2].map((cpuMillis) => update('raced', { cpuMillis, expectedRevision: 3 })))
   expect(both.map(({ __typename }) => __typename).sort()).toEqual(['InvalidStateError', 'UpdateProfilePayload'])
 })

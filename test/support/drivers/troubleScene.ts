@@ -16,7 +16,7 @@ const documents: Readonly<Record<string, string>> = {
   service:
     '{ serviceChanged(service: { name: "web" }, bookmarks: true) { kind revision service { desiredReplicas queue { name } } } }',
   services: '{ servicesChanged { kind revision services { name desiredReplicas queue { name } } } }',
-  replicas: '{ replicaChanged(service: { name: "web" }) { kind revision replicas { index state host { name } } } }',
+  replicas: '{ replicasChanged(service: { name: "web" }) { kind revision replicas { index state host { name } } } }',
   hosts: '{ hostsChanged { kind revision hosts { name } } }',
   events: '{ eventAdded { kind revision events { message } } }',
 }

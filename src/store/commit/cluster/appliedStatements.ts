@@ -15,6 +15,10 @@ export const profile = {
     labels: profileColumns.labels,
     annotations: profileColumns.annotations,
     description: profileColumns.description,
+    /** What was noted about it when this was decided. */
+    labelsBefore: profileColumns.labels,
+    annotationsBefore: profileColumns.annotations,
+    descriptionBefore: profileColumns.description,
     revision: revisionColumns.revision,
     revisionId: revisionColumns.id,
     content: revisionColumns.content,
@@ -24,7 +28,8 @@ export const profile = {
   guard: `
 guard AS MATERIALIZED (
   SELECT x."id" FROM input x WHERE x."isNew" UNION ALL
-  SELECT "id" FROM (SELECT t."id" FROM "Profile" t JOIN input x ON x."id" = t."id" AND t."currentRevision" = x."revision" - x."isRevised"::int FOR NO KEY UPDATE OF t) l)`,
+  SELECT "id" FROM (SELECT t."id" FROM "Profile" t JOIN input x ON x."id" = t."id" AND t."currentRevision" = x."revision" - x."isRevised"::int
+    AND t."labels" = x."labelsBefore" AND t."annotations" = x."annotationsBefore" AND t."description" IS NOT DISTINCT FROM x."descriptionBefore" FOR NO KEY UPDATE OF t) l)`,
   writes: `
 profile AS (
   ${insertInto('Profile', {

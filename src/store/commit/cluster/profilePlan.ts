@@ -34,6 +34,15 @@ export async function planProfile(
   const profileId = (known?.id ?? newId()) as ProfileId
   const metadata = { ...(known ?? noMetadata), ...change.metadata }
   const { labels, annotations, description } = metadata
+  const before = known ?? noMetadata
+  const notes = {
+    labels,
+    annotations,
+    description,
+    labelsBefore: before.labels,
+    annotationsBefore: before.annotations,
+    descriptionBefore: before.description,
+  }
   if (known && sameContent(known.newest.content, content) && isDeepStrictEqual(known.newest.settings, settings)) {
     const profileRevisionId = known.newest.id as ProfileRevisionId
     const outcome = { kind: 'profile', profileId, profileRevisionId, created: false } as const
@@ -47,9 +56,7 @@ export async function planProfile(
       isNew: false,
       isRevised: false,
       ...revision,
-      labels,
-      annotations,
-      description,
+      ...notes,
       actor,
     }
     return { write: { table: 'profile', row, fact: factOf(profileId, message, actor) }, outcome }
@@ -65,9 +72,7 @@ export async function planProfile(
     name,
     isNew: known === null,
     isRevised: true,
-    labels,
-    annotations,
-    description,
+    ...notes,
     revision,
     revisionId: profileRevisionId,
     content,
@@ -133,11 +138,7 @@ async function readUsers({ prisma }: Database, profileId: ProfileId): Promise<Us
   return { count, names: services.map(({ name, project }) => `${name} of project ${project.name}`) }
 }
 
-function dropping(
-  name: string,
-  dropped: readonly [Dropped, ...Dropped[]] | readonly Dropped[],
-  { count, names }: Users,
-) {
+function dropping(name: string, dropped: readonly Dropped[], { count, names }: Users) {
   const more = count > names.length ? ` and ${count - names.length} more` : ''
   const what = listed(dropped.map(({ what }) => what))
   const message = `Profile ${name} would drop ${what}, and services use the profile: ${names.join(', ')}${more}. Give allowDropping: true to drop ${dropped.length === 1 ? 'it' : 'them'} all the same; the services keep their revision until they are updated.`
