@@ -34,6 +34,10 @@ interface AtPath {
 /** The field, and a sentence with the value and the bound. */
 export interface InputIssue extends AtPath {
   readonly message: string
+  /** What is allowed, in words, where it is a bound that was passed. */
+  readonly bound?: string
+  /** The refused value as a text; left out where it is not known, null where it may not be shown. */
+  readonly value?: string | null
 }
 
 export function invalidInput(issues: readonly InputIssue[]): RefusalOf<'INVALID_INPUT'> {

@@ -67,9 +67,20 @@ describe.each(Object.entries(badNames))('a name of %s', (_what, [name, sentence]
 type Case = readonly [what: string, input: Record<string, unknown>, path: readonly string[], sentence: string]
 
 async function refused(mutation: string, input: Record<string, unknown>, path: readonly string[], sentence: string) {
-  const data = await unchanged(() => api().data(documentOf(mutation), { input }))
+  const document = documentOf(mutation).replace('issues { path message }', 'issues { path message value bound }')
+  const data = await unchanged(() => api().data(document, { input }))
   expect(data[mutation]).toMatchObject({ __typename: 'InvalidInputError', code: 'INVALID_INPUT' })
-  expect(data[mutation].issues).toEqual([{ path: ['input', ...path], message: expect.stringContaining(sentence) }])
+  const { issues } = data[mutation]
+  expect(issues).toMatchObject([{ path: ['input', ...path], message: expect.stringContaining(sentence) }])
+  expect(issues).toHaveLength(1)
+  const [{ message, value, bound }] = issues
+  // A bound that was passed is told beside the sentence, and so is the value, unless it may be a secret.
+  if (/out of range|: at most/.test(message)) expect(bound).toMatch(/\d/)
+  const maySecret = path.some((part) => part === 'env' || part === 'setEnv') && path.at(-1) !== 'name'
+  if (maySecret) expect(value).toBeNull()
+  const given = path.reduce<unknown>((of, part) => (of as Record<string, unknown> | undefined)?.[part], input)
+  if (typeof given === 'number' || (typeof given === 'string' && given.length < 200 && !maySecret))
+    expect(value).toBe(`${given}`)
 }
 
 const port = (over: Record<string, unknown>) => ({ ports: [{ name: 'http', ...over }] })

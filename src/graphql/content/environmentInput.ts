@@ -82,7 +82,9 @@ export function setAndUnsetFaults(field: 'env' | 'setEnv', set: Changed['env'], 
 function listFaults(variables: readonly Pick<Variable, 'name'>[]): Fault[] {
   const { max } = bounds.variables
   if (variables.length > max)
-    return [{ message: `There are ${variables.length} variables: at most ${max} are allowed.` }]
+    return [
+      { message: `There are ${variables.length} variables: at most ${max} are allowed.`, bound: `at most ${max}` },
+    ]
   const seen = new Map<string, number>()
   return variables.flatMap(({ name }, at) => {
     const first = seen.get(name)
@@ -102,7 +104,12 @@ function missingValue({ name, value, secret }: Variable, at: number): Fault[] {
 function nameFaults(name: string): Fault[] {
   const { variableNameLength: most } = bounds
   if (name.length > most)
-    return [{ message: `The variable's name has ${name.length} characters: at most ${most} are allowed.` }]
+    return [
+      {
+        message: `The variable's name has ${name.length} characters: at most ${most} are allowed.`,
+        bound: `at most ${most} characters`,
+      },
+    ]
   if (!/^[A-Za-z_.][A-Za-z0-9_.]*$/.test(name)) {
     const message = `${quoted(name)} is no name of a variable: use letters, digits, "_" and ".", and begin with none of the digits.`
     return [{ message }]
@@ -116,6 +123,7 @@ function nameFaults(name: string): Fault[] {
 function valueFaults(value: string): Fault[] {
   const bytes = Buffer.byteLength(value)
   const { variableValueBytes: most } = bounds
-  if (bytes > most) return [{ message: `The value has ${bytes} bytes: at most ${most} are allowed.` }]
+  if (bytes > most)
+    return [{ message: `The value has ${bytes} bytes: at most ${most} are allowed.`, bound: `at most ${most} bytes` }]
   return textFaults('The value', value)
 }

@@ -89,7 +89,8 @@ function mapOf(pairs: readonly Pair[]): Readonly<Record<string, string>> {
 
 function listFaults(pairs: readonly Pair[]): Fault[] {
   const { max } = bounds.labels
-  if (pairs.length > max) return [{ message: `There are ${pairs.length} of them: at most ${max} are allowed.` }]
+  if (pairs.length > max)
+    return [{ message: `There are ${pairs.length} of them: at most ${max} are allowed.`, bound: `at most ${max}` }]
   const keys = new Set<string>()
   return pairs.flatMap(({ key }, at) => {
     if (!keys.has(key)) {
@@ -103,13 +104,23 @@ function listFaults(pairs: readonly Pair[]): Fault[] {
 function sizeFaults(pairs: readonly Pair[]): Fault[] {
   const bytes = pairs.reduce((sum, { key, value }) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0)
   if (bytes <= bounds.annotationBytes) return []
-  return [{ message: `The annotations have ${bytes} bytes: at most ${bounds.annotationBytes} are allowed.` }]
+  return [
+    {
+      message: `The annotations have ${bytes} bytes: at most ${bounds.annotationBytes} are allowed.`,
+      bound: `at most ${bounds.annotationBytes} bytes`,
+    },
+  ]
 }
 
 function descriptionFaults(text: string): Fault[] {
   const { descriptionLength: most } = bounds
   if (text.length > most)
-    return [{ message: `The description has ${text.length} characters: at most ${most} are allowed.` }]
+    return [
+      {
+        message: `The description has ${text.length} characters: at most ${most} are allowed.`,
+        bound: `at most ${most} characters`,
+      },
+    ]
   return textFaults('The description', text)
 }
 

@@ -15,13 +15,19 @@ const PortInput = builder.inputType('PortInput', {
     name: t.string({
       required: true,
       description: `A DNS label of at most ${bounds.portNameLength} characters, unique in the profile.`,
-      check: (name) => faultOf(nameFault(name, bounds.portNameLength)),
+      check: (name) =>
+        faultOf(nameFault(name, bounds.portNameLength), `a DNS label of at most ${bounds.portNameLength} characters`),
     }),
     port: t.int({
       description: `A fixed number, ${min} to ${max}; null when any free port of the host will do.`,
       check: (port) =>
         port < min || port > max
-          ? [{ message: `${port} is out of range: ports are ${min} to ${max}, or null for any free one.` }]
+          ? [
+              {
+                message: `${port} is out of range: ports are ${min} to ${max}, or null for any free one.`,
+                bound: `${min} to ${max}`,
+              },
+            ]
           : [],
     }),
     protocol: t.field({ type: PortProtocol, defaultValue: 'TCP', description: 'TCP or UDP.' }),
@@ -46,7 +52,8 @@ export function portsOf(ports: readonly PortInputValue[] | null | undefined): Po
 /** Names are lower-case DNS labels, so no two of them make the same XCE_PORT_<NAME>, and none is PATH or LD_PRELOAD. */
 function listFaults(ports: readonly PortInputValue[]): Fault[] {
   const most = bounds.ports.max
-  if (ports.length > most) return [{ message: `There are ${ports.length} ports: at most ${most} are allowed.` }]
+  if (ports.length > most)
+    return [{ message: `There are ${ports.length} ports: at most ${most} are allowed.`, bound: `at most ${most}` }]
   const names = new Set<string>()
   const numbers = new Set<string>()
   return portsOf(ports).flatMap(({ name, port, protocol }, at) => {

@@ -28,10 +28,20 @@ export const headerValueFaults: Check<string> = (value) => {
 export const headersFaults: Check<readonly HttpHeader[]> = (headers) => {
   const { probeHeaders, probeHeaderBytes } = bounds
   if (headers.length > probeHeaders.max)
-    return [{ message: `There are ${headers.length} headers: at most ${probeHeaders.max} are allowed.` }]
+    return [
+      {
+        message: `There are ${headers.length} headers: at most ${probeHeaders.max} are allowed.`,
+        bound: `at most ${probeHeaders.max}`,
+      },
+    ]
   const bytes = headers.reduce((sum, { name, value }) => sum + Buffer.byteLength(name) + Buffer.byteLength(value), 0)
   if (bytes > probeHeaderBytes)
-    return [{ message: `The headers have ${bytes} bytes: at most ${probeHeaderBytes} are allowed.` }]
+    return [
+      {
+        message: `The headers have ${bytes} bytes: at most ${probeHeaderBytes} are allowed.`,
+        bound: `at most ${probeHeaderBytes} bytes`,
+      },
+    ]
   const second = headers.findIndex(
     ({ name }, at) => isHost(name) && headers.slice(0, at).some((other) => isHost(other.name)),
   )

@@ -32,7 +32,7 @@ const limitFaults: Check<Limit> = (limit) => {
   const { limitCount, percent } = bounds
   const [value, { min, max }, unit] = 'count' in limit ? [limit.count, limitCount, ''] : [limit.percent, percent, '%']
   if (value >= min && value <= max) return []
-  return [{ message: `${value}${unit} is out of range: limits are ${limitRange}.` }]
+  return [{ message: `${value}${unit} is out of range: limits are ${limitRange}.`, bound: limitRange }]
 }
 
 const limitRange = `${bounds.limitCount.min} to ${bounds.limitCount.max}, or ${bounds.percent.min}% to ${bounds.percent.max}%`

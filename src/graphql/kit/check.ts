@@ -11,6 +11,8 @@ export interface Fault {
   /** The path from the checked value to the faulty one; the checked value itself when left out. */
   readonly path?: readonly (string | number)[]
   readonly message: string
+  /** What is allowed, in words, where it is a bound that was passed. */
+  readonly bound?: string
 }
 
 /**
@@ -81,7 +83,7 @@ export function inputIssues(type: GraphQLInputType, value: unknown, path: readon
 function judge({ extensions }: Declared, value: unknown, path: readonly string[]): InputIssue[] {
   if (value === null || value === undefined) return []
   const faults = extensions.pothosOptions?.check?.(value) ?? []
-  return faults.map(({ path: below = [], message }) => ({ path: [...path, ...below.map(String)], message }))
+  return faults.map(({ path: below = [], ...fault }) => ({ ...fault, path: [...path, ...below.map(String)] }))
 }
 
 /**

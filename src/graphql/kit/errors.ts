@@ -36,6 +36,17 @@ const InputIssue = builder.objectRef<Issue>('InputIssue').implement({
       resolve: (issue) => issue.path,
     }),
     message: t.exposeString('message', { description: 'A sentence with the value and the bound.' }),
+    value: t.string({
+      nullable: true,
+      description:
+        'The refused value as a text of at most 200 characters, JSON where it is no text; null when nothing was given, and for variables, which may be secrets.',
+      resolve: (issue) => issue.value ?? null,
+    }),
+    bound: t.string({
+      nullable: true,
+      description: 'What is allowed, in words, such as "0 to 50000"; null when no bound was passed.',
+      resolve: (issue) => issue.bound ?? null,
+    }),
   }),
 })
 

@@ -13,6 +13,7 @@ import { type ApiTypes, builder } from './builder.ts'
 import { type Check, checkArguments, type Fault } from './check.ts'
 import type { GraphQLContext, Viewer } from './context.ts'
 import { errorOf, errorTypes, RefusalError } from './refusalError.ts'
+import { withValues } from './refusedValue.ts'
 import { unauthenticated } from './requestErrors.ts'
 import { textFaults } from './values.ts'
 
@@ -58,7 +59,12 @@ const idempotencyKey = {
   description: `Any text of 1 to ${bounds.idempotencyKeyLength} characters that you make up for one wish. For ${idempotencyKeyHours} hours the same key and input return the same objects, read now; another input is an IdempotencyMismatchError.`,
   check: (key: string): readonly Fault[] =>
     key.length < 1 || key.length > bounds.idempotencyKeyLength
-      ? [{ message: `The key has ${key.length} characters: give 1 to ${bounds.idempotencyKeyLength}.` }]
+      ? [
+          {
+            message: `The key has ${key.length} characters: give 1 to ${bounds.idempotencyKeyLength}.`,
+            bound: `1 to ${bounds.idempotencyKeyLength} characters`,
+          },
+        ]
       : textFaults('The key', key),
 }
 
@@ -66,7 +72,12 @@ const cause = {
   description: `Why you make the change, for whoever reads the version and the events later; at most ${bounds.causeLength} characters.`,
   check: (text: string): readonly Fault[] =>
     text.length > bounds.causeLength
-      ? [{ message: `The cause has ${text.length} characters: at most ${bounds.causeLength} are allowed.` }]
+      ? [
+          {
+            message: `The cause has ${text.length} characters: at most ${bounds.causeLength} are allowed.`,
+            bound: `at most ${bounds.causeLength} characters`,
+          },
+        ]
       : textFaults('The cause', text),
 }
 
@@ -137,7 +148,7 @@ async function logged<Fields extends InputFieldMap, Result extends object>(
     if (error instanceof RefusalError) outcome = error.refusal.code
     // Nothing that follows a commit in `perform` throws, and the committer itself says when it does not know the
     // outcome.
-    throw notDone(error)
+    throw notDone(withValues(error, args))
   } finally {
     const milliseconds = Math.round(performance.now() - begun)
     app.log.info(

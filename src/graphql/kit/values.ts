@@ -18,12 +18,13 @@ interface Range {
 export function whole({ min, max }: Range, what: string, describe: (range: string) => string) {
   const range = `${min} to ${max}`
   const check: Check<number> = (value) =>
-    value < min || value > max ? [{ message: `${value} is out of range: ${what} are ${range}.` }] : []
+    value < min || value > max ? [{ message: `${value} is out of range: ${what} are ${range}.`, bound: range }] : []
   return { description: describe(range), check }
 }
 
 /** The names of profiles, services, projects and queues (R17). */
-export const checkName: Check<string> = (name) => faultOf(nameFault(name, bounds.nameLength))
+export const checkName: Check<string> = (name) =>
+  faultOf(nameFault(name, bounds.nameLength), `a DNS-1123 label of at most ${bounds.nameLength} characters`)
 
 /** The name of the object that an input makes. */
 export const nameField = {
@@ -32,8 +33,9 @@ export const nameField = {
   check: checkName,
 } as const
 
-export function faultOf(sentence: string | null): Fault[] {
-  return sentence === null ? [] : [{ message: sentence }]
+/** `bound`: what is allowed, in words. */
+export function faultOf(sentence: string | null, bound?: string): Fault[] {
+  return sentence === null ? [] : [{ message: sentence, ...(bound === undefined ? {} : { bound }) }]
 }
 
 /** Refuses text that the database can't hold. */
@@ -53,7 +55,12 @@ export function pathFaults(what: string, text: string): Fault[] {
 
 export function pathLengthFaults(what: string, text: string): Fault[] {
   if (text.length > bounds.pathLength)
-    return [{ message: `${what} has ${text.length} characters: at most ${bounds.pathLength} are allowed.` }]
+    return [
+      {
+        message: `${what} has ${text.length} characters: at most ${bounds.pathLength} are allowed.`,
+        bound: `at most ${bounds.pathLength} characters`,
+      },
+    ]
   return textFaults(what, text)
 }
 
@@ -61,9 +68,20 @@ export const checkCommand: Check<readonly string[]> = (words) => {
   const { commandWords, commandBytes } = bounds
   if (words.length < commandWords.min) return [{ message: 'The command is empty: give the program and its arguments.' }]
   if (words.length > commandWords.max)
-    return [{ message: `The command has ${words.length} words: at most ${commandWords.max} are allowed.` }]
+    return [
+      {
+        message: `The command has ${words.length} words: at most ${commandWords.max} are allowed.`,
+        bound: `at most ${commandWords.max}`,
+      },
+    ]
   const bytes = words.reduce((sum, word) => sum + Buffer.byteLength(word), 0)
-  if (bytes > commandBytes) return [{ message: `The command has ${bytes} bytes: at most ${commandBytes} are allowed.` }]
+  if (bytes > commandBytes)
+    return [
+      {
+        message: `The command has ${bytes} bytes: at most ${commandBytes} are allowed.`,
+        bound: `at most ${commandBytes} bytes`,
+      },
+    ]
   const program =
     words[0] === ''
       ? [{ path: [0], message: "The program's name is empty: the first word of the command names the program." }]

@@ -7,6 +7,7 @@ import { Blocker } from '../kit/blocker.ts'
 import { builder } from '../kit/builder.ts'
 import { checkArguments } from '../kit/check.ts'
 import { errorOf, errorTypes } from '../kit/refusalError.ts'
+import { withValues } from '../kit/refusedValue.ts'
 import { unauthenticated } from '../kit/requestErrors.ts'
 import { whole } from '../kit/values.ts'
 import { UpdateServiceInput, updateIntentOf } from './updateService.ts'
@@ -84,17 +85,21 @@ builder.queryField('previewUpdate', (t) =>
     },
     resolve: async (_root, args, { app, viewer }, info) => {
       if (viewer === null) throw unauthenticated()
-      checkArguments(info, args)
-      const { input, readyAfterSeconds } = args
-      const { serviceId, intent } = await updateIntentOf(
-        app,
-        input,
-        { actor: viewer.subject, why: null },
-        app.newId() as RolloutId,
-      )
-      const plan = await app.previews.preview(serviceId, intent, readyAfterSeconds)
-      if ('code' in plan) throw errorOf(asInput(plan))
-      return plan
+      try {
+        checkArguments(info, args)
+        const { input, readyAfterSeconds } = args
+        const { serviceId, intent } = await updateIntentOf(
+          app,
+          input,
+          { actor: viewer.subject, why: null },
+          app.newId() as RolloutId,
+        )
+        const plan = await app.previews.preview(serviceId, intent, readyAfterSeconds)
+        if ('code' in plan) throw errorOf(asInput(plan))
+        return plan
+      } catch (error) {
+        throw withValues(error, args)
+      }
     },
   }),
 )

@@ -632,11 +632,11 @@ describe('reports', () => {
       result: {
         __typename: 'InvalidInputError',
         issues: [
-          { path: ['input', 'reports', '1', 'start'], message: 'start is 0: the first one is 1.' },
           {
             path: ['input', 'sequence'],
             message: 'sequence is 0: the first message of a registration is 1, and each later one has a higher number.',
           },
+          { path: ['input', 'reports', '1', 'start'], message: 'start is 0: the first one is 1.' },
         ],
       },
     })
