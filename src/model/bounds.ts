@@ -46,7 +46,8 @@ export const bounds = {
   pageSize: { default: 20, max: 100 },
   nodes: 100,
   filterValues: { max: 100 },
-  filterTextLength: 256,
+  /** The longest of them is the key of a label. */
+  filterTextLength: 320,
   tailLines: { min: 0, max: 10_000 },
   /** The text of one answer about a log. JSON may write six bytes for one, and a worker's message has 4 MiB at most. */
   logBytes: { min: 1, max: 524_288, default: 262_144 },

@@ -200,7 +200,7 @@ describe('settings', () => {
     const paths = inputIssues(workerSchema.getType('RegisterWorkerInput') as GraphQLInputType, worker, []).map(
       ({ path }) => path,
     )
-    expect(paths).toEqual(isOne ? [] : [['host'], ['name']])
+    expect(paths).toEqual(isOne ? [] : [['name'], ['host']])
   })
 
   test.each([
