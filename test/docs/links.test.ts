@@ -3,7 +3,9 @@ import { expect, test } from 'vitest'
 import { Markdown } from '../support/fixtures/markdown.ts'
 
 const readme = new Markdown('README.md')
-const pages = readdirSync('docs').map((name) => `docs/${name}`)
+const pages = readdirSync('docs')
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`)
 const documents = ['README.md', 'CONTRIBUTING.md', 'src/rules/README.md', ...pages]
 
 test.each(documents)('every link of %s leads to a file, and to a heading where it names one', (file) => {

@@ -9,7 +9,12 @@ export interface DocumentedOperation {
 }
 
 const root = new URL('../../', import.meta.url)
-const files = ['README.md', ...readdirSync(new URL('docs', root)).map((name) => `docs/${name}`)]
+const files = [
+  'README.md',
+  ...readdirSync(new URL('docs', root))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+]
 const text = files.map((file) => readFileSync(new URL(file, root), 'utf8')).join('\n')
 
 /**
