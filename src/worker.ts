@@ -1,15 +1,12 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { orAbort } from './worker/abort.ts'
-import { Drain } from './worker/drain/drain.ts'
 import { DrainProgress, watchDrain } from './worker/drain/drainProgress.ts'
 import { holderOf, lockStateDirectory, StateDirectoryInUseError } from './worker/files/lock.ts'
 import { stateDirectoryIdOf } from './worker/files/stateDirectoryId.ts'
-import { Link } from './worker/link/link.ts'
-import { Outbox } from './worker/link/outbox.ts'
-import { PortWatch } from './worker/link/portWatch.ts'
 import { openCgroups } from './worker/machine/cgroup.ts'
-import { Supervisor, type SupervisorOptions } from './worker/process/supervisor.ts'
+import { WorkerParts, type WorkerPartsOptions } from './worker/parts/workerParts.ts'
+import type { Supervisor } from './worker/process/supervisor.ts'
 import { readCommandLine, settingsText } from './worker/settings/commandLine.ts'
 import { keepLogSmall, openLogger } from './worker/settings/logger.ts'
 import { readWorkerSettings, stateDirectoryOf, type WorkerSettings } from './worker/settings/settings.ts'
@@ -113,52 +110,39 @@ async function runWorker(
   { leave, stopAll, onDrain }: Signals,
   drains: boolean,
 ): Promise<void> {
-  const { stateDirectory, addresses, logFile } = settings
+  const { stateDirectory, logFile } = settings
   const log = await withRemedy(`The log file ${logFile}`, 'correct that, or choose another with --log-file', () =>
     openLogger({ level: settings.logLevel, format: settings.logFormat, file: logFile, terminal: process.stdout.isTTY }),
   )
   if (logFile !== null) keepLogSmall(logFile, log)
   const cgroups = openCgroups()
   if (typeof cgroups === 'string') log.info(cgroups)
-  const outbox = new Outbox()
-  const portWatch = new PortWatch()
-  const { stateDirectoryId, supervisor, running } = await withRemedy(
+  const progress = new DrainProgress(stateDirectory)
+  const { stateDirectoryId, parts, running } = await withRemedy(
     `The state directory ${stateDirectory}`,
     'correct that, or choose another with --state-dir',
     async () => ({
       stateDirectoryId: stateDirectoryIdOf(stateDirectory),
-      ...(await startSupervisor({
-        stateDirectory,
-        log,
-        hostAddress: addresses[0] ?? null,
+      ...(await startParts({
+        settings,
         cgroups: typeof cgroups === 'string' ? null : cgroups,
-        onReport: (report) => outbox.put(report),
+        log,
+        onProgress: (sentence) => progress.write(sentence),
       })),
     }),
   )
   log.info({ stateDirectory, pid: process.pid, running }, 'the worker runs')
-  const progress = new DrainProgress(stateDirectory)
-  const drain = new Drain({ supervisor, log, onProgress: (sentence) => progress.write(sentence) })
+  const { supervisor, drain } = parts
   if (drains) drain.request()
   onDrain(() => drain.request())
   const retired = new AbortController()
   const signal = AbortSignal.any([leave, retired.signal, drain.done])
-  const link = new Link({
-    settings,
-    softwareVersion: readVersion(),
-    stateDirectoryId,
-    supervisor,
-    outbox,
-    portWatch,
-    drain,
-    log,
-    signal,
-  })
+  const link = parts.link(signal, { softwareVersion: readVersion(), stateDirectoryId })
   const retire = () => void link.retire().then(() => retired.abort())
   if (stopAll.aborted) retire()
   stopAll.addEventListener('abort', retire)
   await link.run()
-  portWatch.close()
+  parts.closePortWatch()
   const stopped = stopAll.aborted && (await stopReplicas(supervisor, leave))
   if (drain.done.aborted || stopped) await link.sayEnd()
   await supervisor.close()
@@ -168,13 +152,13 @@ async function runWorker(
   )
 }
 
-/** Makes the supervisor and takes over the replicas that earlier workers left running. */
-async function startSupervisor(options: SupervisorOptions): Promise<{ supervisor: Supervisor; running: number }> {
-  const supervisor = new Supervisor(options)
+/** Makes the parts and takes over the replicas that earlier workers left running. */
+async function startParts(options: WorkerPartsOptions): Promise<{ parts: WorkerParts; running: number }> {
+  const parts = new WorkerParts(options)
   try {
-    return { supervisor, running: await supervisor.recover() }
+    return { parts, running: await parts.supervisor.recover() }
   } catch (error) {
-    await supervisor.close()
+    await parts.supervisor.close()
     throw error
   }
 }

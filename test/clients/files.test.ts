@@ -60,7 +60,7 @@ test.each(programs)('docs/clients/%s follows an endpoint over a break to its end
 
   await remove(server.client, service)
   for (const replica of [one, two])
-    await worker.report({ replica: replica?.id ?? '', state: 'ENDED', endReason: 'STOPPED', exitCode: 0 })
+    await worker.report({ replica: replica?.id ?? '', state: 'ENDED', endReason: 'STOPPED' })
   expect(await ended).toEqual([0, null])
   expect(lines.at(-1)).toMatch(/^GONE:/)
 })

@@ -90,6 +90,11 @@ export const rooms = {
     rooms: ['files', 'worker/machine', 'worker/process', 'worker/link'],
     packages: ['node:', 'pino'],
   },
+  // The parts of a worker, put together once for the program and for tests.
+  'worker/parts': {
+    rooms: ['worker/machine', 'worker/settings', 'worker/process', 'worker/link', 'worker/drain'],
+    packages: ['pino'],
+  },
   'worker.ts': { rooms: ['worker/**'], packages: ['node:'] },
 
   // The server's settings include those of the worker on its machine.

@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Logger, pino } from 'pino'
-import { Drain } from '../../../src/worker/drain/drain.ts'
-import { Link } from '../../../src/worker/link/link.ts'
-import { Outbox } from '../../../src/worker/link/outbox.ts'
-import { PortWatch } from '../../../src/worker/link/portWatch.ts'
-import { Supervisor } from '../../../src/worker/process/supervisor.ts'
+import type { Drain } from '../../../src/worker/drain/drain.ts'
+import { WorkerParts } from '../../../src/worker/parts/workerParts.ts'
+import type { Supervisor } from '../../../src/worker/process/supervisor.ts'
 import type { WorkerSettings } from '../../../src/worker/settings/settings.ts'
 
 export interface LinkedWorkerOptions {
@@ -20,9 +18,7 @@ export interface LinkedWorkerOptions {
 
 /** A worker in this process, connected to servers until it is ended. */
 export class LinkedWorker {
-  readonly supervisor: Supervisor
-  readonly drain: Drain
-  readonly #portWatch = new PortWatch()
+  readonly #parts: WorkerParts
   readonly #ending = new AbortController()
   readonly #running: Promise<void>
 
@@ -30,16 +26,6 @@ export class LinkedWorker {
     const { directory, token, log = pino({ level: process.env['XCE_LOG_LEVEL'] ?? 'silent' }) } = options
     const tokenFile = path.join(directory, 'token')
     writeFileSync(tokenFile, `${token}\n`)
-    const outbox = new Outbox()
-    const supervisor = new Supervisor({
-      stateDirectory: directory,
-      hostAddress: '127.0.0.1',
-      cgroups: null,
-      log,
-      onReport: (report) => outbox.put(report),
-    })
-    this.supervisor = supervisor
-    this.drain = new Drain({ supervisor, log, onProgress: options.tell ?? (() => undefined) })
     const settings: WorkerSettings = {
       tokenFile,
       stateDirectory: directory,
@@ -55,17 +41,17 @@ export class LinkedWorker {
       logFile: null,
       ...options.settings,
     }
-    const parts = {
-      settings,
-      softwareVersion: '1.2.3',
-      stateDirectoryId: 'the-directory',
-      supervisor,
-      outbox,
-      portWatch: this.#portWatch,
-      drain: this.drain,
-      log,
-    }
-    this.#running = new Link({ ...parts, signal: this.#ending.signal }).run()
+    this.#parts = new WorkerParts({ settings, cgroups: null, log, onProgress: options.tell ?? (() => undefined) })
+    const identity = { softwareVersion: '1.2.3', stateDirectoryId: 'the-directory' }
+    this.#running = this.#parts.link(this.#ending.signal, identity).run()
+  }
+
+  get supervisor(): Supervisor {
+    return this.#parts.supervisor
+  }
+
+  get drain(): Drain {
+    return this.#parts.drain
   }
 
   /** As SIGTERM: its replicas run on. */
@@ -76,7 +62,7 @@ export class LinkedWorker {
 
   async end(): Promise<void> {
     await this.leave()
-    this.#portWatch.close()
+    this.#parts.closePortWatch()
     await this.supervisor.releaseAll({ drain: false })
     await this.supervisor.close()
   }
