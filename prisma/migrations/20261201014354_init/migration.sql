@@ -50,6 +50,7 @@ CREATE TABLE "Project" (
     "maxReplicas" INTEGER,
     "usedReplicas" INTEGER NOT NULL DEFAULT 0,
     "createdAt" TIMESTAMPTZ(3) NOT NULL,
+    "removedAt" TIMESTAMPTZ(3),
 
     CONSTRAINT "Project_pkey" PRIMARY KEY ("id")
 );
@@ -60,6 +61,7 @@ CREATE TABLE "Queue" (
     "name" TEXT NOT NULL,
     "priority" INTEGER NOT NULL,
     "createdAt" TIMESTAMPTZ(3) NOT NULL,
+    "removedAt" TIMESTAMPTZ(3),
 
     CONSTRAINT "Queue_pkey" PRIMARY KEY ("id")
 );
@@ -73,6 +75,7 @@ CREATE TABLE "Profile" (
     "annotations" JSONB NOT NULL DEFAULT '{}',
     "description" TEXT,
     "createdAt" TIMESTAMPTZ(3) NOT NULL,
+    "removedAt" TIMESTAMPTZ(3),
 
     CONSTRAINT "Profile_pkey" PRIMARY KEY ("id")
 );

@@ -163,7 +163,9 @@ builder.queryFields((t) => ({
     args: namedArgs(t.arg, 'ApplicationProfile'),
     resolve: (query, _root, reference, { app }) => {
       const where = whereArgs('ApplicationProfile', reference)
-      return where === null ? null : app.database.prisma.profile.findFirst({ ...query, where })
+      return where === null
+        ? null
+        : app.database.prisma.profile.findFirst({ ...query, where: { ...where, removedAt: null } })
     },
   }),
   profiles: t.connection(

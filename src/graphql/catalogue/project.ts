@@ -50,7 +50,9 @@ builder.queryFields((t) => ({
     args: namedArgs(t.arg, 'Project'),
     resolve: (query, _root, reference, { app }) => {
       const where = whereArgs('Project', reference)
-      return where === null ? null : app.database.prisma.project.findFirst({ ...query, where })
+      return where === null
+        ? null
+        : app.database.prisma.project.findFirst({ ...query, where: { ...where, removedAt: null } })
     },
   }),
   projects: t.connection(

@@ -47,7 +47,9 @@ builder.queryFields((t) => ({
     args: namedArgs(t.arg, 'Queue'),
     resolve: (query, _root, reference, { app }) => {
       const where = whereArgs('Queue', reference)
-      return where === null ? null : app.database.prisma.queue.findFirst({ ...query, where })
+      return where === null
+        ? null
+        : app.database.prisma.queue.findFirst({ ...query, where: { ...where, removedAt: null } })
     },
   }),
   queues: t.connection(

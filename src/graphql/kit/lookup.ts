@@ -52,7 +52,7 @@ export function noService(reference: ServiceReferenceValue, path: readonly strin
 }
 
 export async function findProject(prisma: PrismaClient, name: string): Promise<Project | null> {
-  return storable(name) ? await prisma.project.findUnique({ where: { name } }) : null
+  return storable(name) ? await prisma.project.findFirst({ where: { name, removedAt: null } }) : null
 }
 
 export function noProject(name: string, path: readonly string[]): RefusalError {
@@ -62,7 +62,7 @@ export function noProject(name: string, path: readonly string[]): RefusalError {
 
 /** Returns the queue that a mutation's input names. Throws NotFoundError. */
 export async function requireQueue(prisma: PrismaClient, name: string): Promise<{ id: QueueId; name: string }> {
-  const found = storable(name) ? await prisma.queue.findUnique({ where: { name } }) : null
+  const found = storable(name) ? await prisma.queue.findFirst({ where: { name, removedAt: null } }) : null
   if (found !== null) return { id: found.id as QueueId, name }
   const message = `There is no queue ${quoted(name)}: make it with applyQueue.`
   throw errorOf({ code: 'NOT_FOUND', message, path: ['input', 'queue'] })

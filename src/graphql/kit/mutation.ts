@@ -201,7 +201,7 @@ export function resultOrThrow<Result extends object>(outcome: StoreOutcome, resu
 /**
  * Returns the store's answer for a profile, project, queue or host as the mutation's result. Throws what was refused.
  */
-export function appliedOf<Kind extends 'profile' | 'project' | 'queue' | 'host'>(
+export function appliedOf<Kind extends 'profile' | 'project' | 'queue' | 'host' | 'removed'>(
   kind: Kind,
   outcome: ClusterOutcome,
 ): Extract<ClusterOutcome, { kind: Kind }> {

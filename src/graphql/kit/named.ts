@@ -39,7 +39,7 @@ interface NamesFilter {
   readonly names?: readonly string[] | null | undefined
 }
 
-/** Declares a filter that has names only. */
+/** Declares a filter that has names only, of objects that leave their row behind when they are deleted. */
 export function namesFilter(type: NamedType, things: string) {
   const input = builder.inputRef<NamesFilter>(`${type}Filter`).implement({
     description: filterDescription(things),
@@ -49,7 +49,7 @@ export function namesFilter(type: NamedType, things: string) {
     refuseBadFilter('filter', filter)
     const { names, ...rest } = filter ?? {}
     noneLeft(rest)
-    return filtered(filter, among(Prisma.sql`t.name`, names))
+    return filtered(filter, [Prisma.sql`t."removedAt" IS NULL`, ...among(Prisma.sql`t.name`, names)])
   }
   return { input, sql }
 }

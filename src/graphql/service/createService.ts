@@ -145,7 +145,7 @@ async function foundFor(
   const [project, queue, profile] = await Promise.all([
     findProject(prisma, projectName),
     requireQueue(prisma, queueName),
-    storable(profileName) ? prisma.profile.findUnique({ where: { name: profileName } }) : null,
+    storable(profileName) ? prisma.profile.findFirst({ where: { name: profileName, removedAt: null } }) : null,
   ])
   if (project === null) throw noProject(projectName, ['input', 'project'])
   if (profile === null)

@@ -76,6 +76,13 @@ export type ClusterChange =
       readonly actor: string
       readonly why?: string | null
     }
+  /** It is refused while a service uses it. */
+  | {
+      readonly kind: 'deleteProfile' | 'deleteProject' | 'deleteQueue'
+      readonly name: string
+      readonly actor: string
+      readonly why?: string | null
+    }
   | RegisterWorker
   | EndQuarantine
   | HostWrite
@@ -151,6 +158,8 @@ export type ClusterOutcome =
     }
   | { readonly kind: 'project'; readonly projectId: ProjectId; readonly changed: boolean }
   | { readonly kind: 'queue'; readonly queueId: QueueId; readonly changed: boolean }
+  /** A profile, project or queue was deleted. */
+  | { readonly kind: 'removed'; readonly id: string }
   /** `returned` is false when the worker is still LOST, because it runs something that has been replaced. */
   | {
       readonly kind: 'worker'

@@ -40,10 +40,11 @@ profile AS (
     annotations: 'x."annotations"',
     description: 'x."description"',
     createdAt: now,
+    removedAt: 'NULL',
   })}
   FROM input x, counter
   ON CONFLICT ("id") DO UPDATE SET "currentRevision" = excluded."currentRevision", "labels" = excluded."labels",
-    "annotations" = excluded."annotations", "description" = excluded."description"),
+    "annotations" = excluded."annotations", "description" = excluded."description", "removedAt" = NULL),
 revision AS (
   ${insertInto('ProfileRevision', {
     id: 'x."revisionId"',
@@ -69,7 +70,7 @@ export const project = {
   guard: guardOf('Project'),
   writes: `
 project AS (
-  ${insertInto('Project', { id: 'x."id"', name: 'x."name"', maxReplicas: 'x."maxReplicas"', usedReplicas: byDefault, createdAt: now })}
+  ${insertInto('Project', { id: 'x."id"', name: 'x."name"', maxReplicas: 'x."maxReplicas"', usedReplicas: byDefault, createdAt: now, removedAt: 'NULL' })}
   FROM input x, counter
   ON CONFLICT ("id") DO UPDATE SET ${assignments<'Project'>({
     id: unchanged,
@@ -77,6 +78,7 @@ project AS (
     maxReplicas: 'excluded."maxReplicas"',
     usedReplicas: unchanged,
     createdAt: unchanged,
+    removedAt: 'NULL',
   })})`,
 } satisfies ClusterStatement
 
@@ -87,12 +89,13 @@ export const queue = {
   guard: guardOf('Queue'),
   writes: `
 queue AS (
-  ${insertInto('Queue', { id: 'x."id"', name: 'x."name"', priority: 'x."priority"', createdAt: now })} FROM input x, counter
+  ${insertInto('Queue', { id: 'x."id"', name: 'x."name"', priority: 'x."priority"', createdAt: now, removedAt: 'NULL' })} FROM input x, counter
   ON CONFLICT ("id") DO UPDATE SET ${assignments<'Queue'>({
     id: unchanged,
     name: unchanged,
     priority: 'excluded."priority"',
     createdAt: unchanged,
+    removedAt: 'NULL',
   })})`,
 } satisfies ClusterStatement
 
@@ -102,3 +105,26 @@ guard AS MATERIALIZED (
   SELECT x."id" FROM input x WHERE x."isNew" UNION ALL
   SELECT "id" FROM (SELECT t."id" FROM "${table}" t JOIN input x ON x."id" = t."id" FOR NO KEY UPDATE OF t) l)`
 }
+
+const usedBy = {
+  Project: 's."projectId" = t."id"',
+  Queue: 's."queueId" = t."id"',
+  Profile: 's."profileRevisionId" IN (SELECT r."id" FROM "ProfileRevision" r WHERE r."profileId" = t."id")',
+} as const
+
+/** Marks a row as deleted that no service uses. Its row stays for the history that names it. */
+function removalOf(table: keyof typeof usedBy) {
+  return {
+    input: { id: columnsOf(table).id },
+    guard: `
+guard AS MATERIALIZED (
+  SELECT t."id" FROM "${table}" t JOIN input x ON x."id" = t."id"
+  WHERE t."removedAt" IS NULL AND NOT EXISTS (SELECT FROM "Service" s WHERE s."heldName" IS NOT NULL AND ${usedBy[table]}) FOR UPDATE OF t)`,
+    writes: `
+removal AS (UPDATE "${table}" t SET "removedAt" = ${now} FROM input x, counter WHERE t."id" = x."id")`,
+  } satisfies ClusterStatement
+}
+
+export const projectRemoval = removalOf('Project')
+export const queueRemoval = removalOf('Queue')
+export const profileRemoval = removalOf('Profile')

@@ -6,6 +6,7 @@ import { planHost } from './hostPlan.ts'
 import { planProfile } from './profilePlan.ts'
 import { planEndOfQuarantine } from './quarantinePlan.ts'
 import { planRegistration } from './registrationPlan.ts'
+import { planRemoval } from './removalPlan.ts'
 
 type NewId = () => string
 type ApplyProject = Extract<ClusterChange, { kind: 'applyProject' }>
@@ -23,6 +24,10 @@ export function planClusterWrite(database: Database, change: ClusterChange, newI
       return planProject(database, change, newId)
     case 'applyQueue':
       return planQueue(database, change, newId)
+    case 'deleteProfile':
+    case 'deleteProject':
+    case 'deleteQueue':
+      return planRemoval(database, change)
     case 'registerWorker':
       return planRegistration(database, change, newId)
     case 'endQuarantine':
@@ -36,7 +41,7 @@ async function planProject({ prisma }: Database, change: ApplyProject, newId: Ne
   const { name, maxReplicas, actor } = change
   const known = await prisma.project.findUnique({ where: { name } })
   const projectId = (known?.id ?? newId()) as ProjectId
-  if (known && known.maxReplicas === maxReplicas)
+  if (known?.removedAt === null && known.maxReplicas === maxReplicas)
     return { write: null, outcome: { kind: 'project', projectId, changed: false } }
   const limit = maxReplicas === null ? 'no limit of replicas' : `a limit of ${maxReplicas} replicas`
   const message = known ? `${actor} gave project ${name} ${limit}.` : `${actor} created project ${name} with ${limit}.`
@@ -59,7 +64,8 @@ async function planQueue({ prisma }: Database, change: ApplyQueue, newId: NewId)
   const { name, priority, actor } = change
   const known = await prisma.queue.findUnique({ where: { name } })
   const queueId = (known?.id ?? newId()) as QueueId
-  if (known && known.priority === priority) return { write: null, outcome: { kind: 'queue', queueId, changed: false } }
+  if (known?.removedAt === null && known.priority === priority)
+    return { write: null, outcome: { kind: 'queue', queueId, changed: false } }
   const message = known
     ? `${actor} gave queue ${name} priority ${priority}.`
     : `${actor} created queue ${name} with priority ${priority}.`

@@ -3,7 +3,7 @@ import type { HostId } from '../../../model/id.ts'
 import { type Columns, columnsOf } from '../../rows/columns.ts'
 import { byDefault, type InputRow, insertInto, typedColumns } from '../../rows/sql.ts'
 import type { Remember } from '../outcome.ts'
-import { profile, project, queue } from './appliedStatements.ts'
+import { profile, profileRemoval, project, projectRemoval, queue, queueRemoval } from './appliedStatements.ts'
 import { now } from './clusterStatement.ts'
 import { hostChange } from './hostStatement.ts'
 import { quarantine } from './quarantineStatement.ts'
@@ -29,7 +29,17 @@ export interface ClusterFact {
   readonly event: EventText
 }
 
-const statements = { profile, project, queue, worker: registration, host: hostChange, quarantine }
+const statements = {
+  profile,
+  project,
+  queue,
+  profileRemoval,
+  projectRemoval,
+  queueRemoval,
+  worker: registration,
+  host: hostChange,
+  quarantine,
+}
 
 const { at: _, ...keyColumns } = columnsOf('IdempotencyKey')
 const rememberColumns: Columns<Remember> = keyColumns

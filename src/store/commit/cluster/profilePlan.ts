@@ -13,12 +13,10 @@ import type { Database } from '../../database/database.ts'
 import type { ClusterChange } from '../outcome.ts'
 import { type ClusterWritePlan, clusterEvent, refused } from './clusterFacts.ts'
 import type { ClusterFact } from './clusterWriteStatement.ts'
+import { namesOf, readUsers, type Users } from './users.ts'
 
 type ProfileWrite = Extract<ClusterChange, { kind: 'applyProfile' | 'updateProfile' }>
 type Known = Profile & { readonly newest: ProfileRevision }
-
-/** So many services a refusal names: more would not be read. */
-const mostNamed = 5
 
 /** A profile gets a new revision, unless its newest one says the same already. */
 export async function planProfile(
@@ -47,8 +45,11 @@ export async function planProfile(
     const profileRevisionId = known.newest.id as ProfileRevisionId
     const outcome = { kind: 'profile', profileId, profileRevisionId, created: false } as const
     const noted = changedParts(known, change.metadata ?? {})
-    if (noted.length === 0) return { write: null, outcome }
-    const message = `${actor} changed the ${listed(noted)} of profile ${name}.`
+    const isBack = known.removedAt !== null
+    if (noted.length === 0 && !isBack) return { write: null, outcome }
+    const message = isBack
+      ? `${actor} applied profile ${name} again: it has revision ${known.currentRevision}.`
+      : `${actor} changed the ${listed(noted)} of profile ${name}.`
     const revision = { revision: known.currentRevision, revisionId: profileRevisionId, content, settings }
     const row = {
       id: profileId,
@@ -62,7 +63,7 @@ export async function planProfile(
     return { write: { table: 'profile', row, fact: factOf(profileId, message, actor) }, outcome }
   }
   const dropped = known === null || change.allowDropping ? [] : droppedBy(known.newest.content, content)
-  const users = dropped.length === 0 ? null : await readUsers(database, profileId)
+  const users = dropped.length === 0 ? null : await readUsers(database, { profileRevision: { profileId } })
   if (users !== null && users.count > 0) return refused(dropping(name, dropped, users))
   const profileRevisionId = newId() as ProfileRevisionId
   const revision = (known?.currentRevision ?? 0) + 1
@@ -105,7 +106,7 @@ function decide(known: Known | null, change: ProfileWrite): Revision | ClusterWr
     return refused(invalidInput(issues.map(({ path, message }) => ({ path: ['input', 'env', ...path], message }))))
   }
   const { name, expectedRevision } = change
-  if (known === null) {
+  if (known === null || known.removedAt !== null) {
     const message = `There is no profile ${quoted(name)}: make it with applyProfile.`
     return refused({ code: 'NOT_FOUND', message, path: ['input', 'name'] })
   }
@@ -117,30 +118,8 @@ function decide(known: Known | null, change: ProfileWrite): Revision | ClusterWr
   return issues.length > 0 ? refused(invalidInput(issues)) : revision
 }
 
-interface Users {
-  readonly count: number
-  /** The first of them by name, with their projects. */
-  readonly names: readonly string[]
-}
-
-/** Finds the services that run a revision of the profile. */
-async function readUsers({ prisma }: Database, profileId: ProfileId): Promise<Users> {
-  const where = { heldName: { not: null }, profileRevision: { profileId } }
-  const [count, services] = await Promise.all([
-    prisma.service.count({ where }),
-    prisma.service.findMany({
-      where,
-      orderBy: [{ name: 'asc' }, { id: 'asc' }],
-      take: mostNamed,
-      select: { name: true, project: { select: { name: true } } },
-    }),
-  ])
-  return { count, names: services.map(({ name, project }) => `${name} of project ${project.name}`) }
-}
-
-function dropping(name: string, dropped: readonly Dropped[], { count, names }: Users) {
-  const more = count > names.length ? ` and ${count - names.length} more` : ''
+function dropping(name: string, dropped: readonly Dropped[], users: Users) {
   const what = listed(dropped.map(({ what }) => what))
-  const message = `Profile ${name} would drop ${what}, and services use the profile: ${names.join(', ')}${more}. Give allowDropping: true to drop ${dropped.length === 1 ? 'it' : 'them'} all the same; the services keep their revision until they are updated.`
+  const message = `Profile ${name} would drop ${what}, and services use the profile: ${namesOf(users)}. Give allowDropping: true to drop ${dropped.length === 1 ? 'it' : 'them'} all the same; the services keep their revision until they are updated.`
   return { code: 'INVALID_STATE', message, path: ['input', dropped[0]?.field ?? 'ports'] } as const
 }

@@ -269,14 +269,14 @@ describe('filters', () => {
     [
       'ServiceFilter',
       'services',
-      { nameStartsWith: 'a'.repeat(257) },
-      'filter.nameStartsWith has 257 characters: give at most 256.',
+      { nameStartsWith: 'a'.repeat(321) },
+      'filter.nameStartsWith has 321 characters: give at most 320.',
     ],
     [
       'ServiceFilter',
       'services',
-      { queues: ['x'.repeat(300)] },
-      'filter.queues.0 has 300 characters: give at most 256.',
+      { queues: ['x'.repeat(330)] },
+      'filter.queues.0 has 330 characters: give at most 320.',
     ],
     [
       'HostFilter',
@@ -299,8 +299,8 @@ describe('filters', () => {
     [
       'ReplicaFilter',
       'replicas',
-      { services: [{ name: 'a'.repeat(257) }] },
-      'filter.services.0.name has 257 characters: give at most 256.',
+      { services: [{ name: 'a'.repeat(321) }] },
+      'filter.services.0.name has 321 characters: give at most 320.',
     ],
     ['EventFilter', 'events', { actors: Array(101).fill('a') }, 'filter.actors has 101 values: give at most 100.'],
     [
