@@ -133,7 +133,7 @@ test('a profile', async () => {
       )
       expect(again).toMatchObject({ created: false, profileRevision: first.profileRevision })
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   )
 })
 
@@ -172,7 +172,7 @@ test('a service, with all that it has of its own', async () => {
       })
       expect(service).toEqual(before)
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   )
 })
 

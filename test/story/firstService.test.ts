@@ -49,7 +49,9 @@ test.skipIf(!hasPrograms)('every command of "Your own service in five minutes" d
     return (await run('bash', ['-c', define + command], { cwd: directory })).stdout
   }
 
-  expect(JSON.parse(await step('applyProfile'))).toEqual({ data: { applyProfile: { profileRevision: { revision: 1 } } } })
+  expect(JSON.parse(await step('applyProfile'))).toEqual({
+    data: { applyProfile: { profileRevision: { revision: 1 } } },
+  })
   expect(await step('createService')).toContain('"id":"Service_')
 
   let seen = ''

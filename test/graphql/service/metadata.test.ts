@@ -86,6 +86,6 @@ test('lists are filtered by labels, as the selectors say', async () => {
       )
       expect(services.nodes.map(({ name }: Data) => name).sort()).toEqual(expected.map(([name]) => `l-${name}`).sort())
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   )
 })
