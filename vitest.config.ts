@@ -1,19 +1,9 @@
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { generate } from './src/tools/generate.mjs'
 import { testProjects } from './test/support/projects.ts'
 
 // This runs first, because the set-ups of the projects import what it generates.
 await generate()
-
-/** The test of upgrades is the longest one, and mostly waits: as the last one it would have the machine for itself. */
-class UpgradeFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files)
-    const isUpgrade = ({ project }: TestSpecification) => project.name === 'upgrade'
-    return [...sorted.filter(isUpgrade), ...sorted.filter((file) => !isUpgrade(file))]
-  }
-}
 
 export default defineConfig({
   // Vite would take graphql's "module" build for our files while Node gives its dependents the main one: two copies, and each refuses the other's.
@@ -30,7 +20,6 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 180_000,
     teardownTimeout: 20_000,
-    sequence: { sequencer: UpgradeFirst },
     projects: testProjects(),
   },
 })
